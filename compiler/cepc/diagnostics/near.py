@@ -1,0 +1,62 @@
+"""Names near a mistyped one, for "did you mean …?"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that `name` was most likely meant to be, or None where none is near enough.
+
+    >>> nearest("Travle", ["Request", "Travel", "Trail"])
+    'Travel'
+    >>> nearest("TRAVEL", ["Travel"])
+    'Travel'
+    >>> nearest("x", ["y", "z"]) is None
+    True
+    """
+    best: tuple[int, int, str] | None = None
+    for order, candidate in enumerate(candidates):
+        if candidate == name:
+            continue
+        if candidate.casefold() == name.casefold():
+            return candidate
+        limit = max(len(name), len(candidate)) // 3
+        if abs(len(name) - len(candidate)) > limit:
+            continue
+        apart = distance(name.casefold(), candidate.casefold())
+        if apart <= limit and (best is None or (apart, order) < best[:2]):
+            best = (apart, order, candidate)
+    return best[2] if best else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """A hint for the nearest candidate, or "".
+
+    >>> did_you_mean("lenght", ["length", "trim"])
+    'did you mean `length`?'
+    """
+    found = nearest(name, candidates)
+    return f"did you mean `{found}`?" if found else ""
+
+
+def distance(a: str, b: str) -> int:
+    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+
+    >>> distance("travle", "travel"), distance("abc", "xbcd")
+    (1, 2)
+    """
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        above, row, before_above = row, [i], before
+        for j, y in enumerate(b, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, before_above[j - 2] + 1)
+            row.append(cost)
+        before = above
+    return row[-1]

@@ -1,0 +1,98 @@
+"""Diagnostics as text, the way LANGUAGE.md §7 asks: what, where, the text underlined, why, and what to do.
+
+    error[E0201]: unknown event type `Travle`
+      --> rides.cep:14:25
+       |
+    14 |   PATTERN SEQ(Request, Travle)
+       |                        ^^^^^^ no such type in the stream `rides`
+       |
+       = help: did you mean `Travel`?
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .snippet import Fragment, Line, Mark, Role, blocks, draw, marks, strip_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
+
+
+def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Line]:
+    """All diagnostics in the order of their places, each once, a blank line after each, and a closing line of how many."""
+    found = in_order(diagnostics, sources)
+    lines: list[Line] = []
+    for diagnostic in found:
+        lines += [*render_one(diagnostic, sources), ()]
+    closing: Role = "error" if errors(found) else "warning" if found else "title"
+    return [*lines, ((summary(found), closing),)]
+
+
+def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Line]:
+    """One diagnostic, without a blank line after it."""
+    lines: list[Line] = [((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {diagnostic.title}", "title"))]
+    found = blocks(marks(diagnostic, sources))
+    gutter = max((len(str(mark.region.end_line)) for block in found for mark in block), default=1)
+    pad = " " * gutter
+    if diagnostic.span.source and diagnostic.span.source not in sources:
+        lines.append(((f"{pad}--> ", "frame"), (diagnostic.span.source, "text")))
+    for i, block in enumerate(found):
+        lines.append(((f"{pad}{'-->' if i == 0 else ':::'} ", "frame"), (_place(block[0]), "text")))
+        lines.append(((f"{pad} |", "frame"),))
+        lines += draw(block, gutter)
+    tail: list[tuple[str, str, Role]] = [("note", note, "note") for note in diagnostic.notes]
+    if diagnostic.hint:
+        tail.append(("help", diagnostic.hint, "help"))
+    if tail and found:
+        lines.append(((f"{pad} |", "frame"),))
+    for kind, text, role in tail:
+        lines += _remark(pad, kind, text, role)
+    return [strip_end(line) for line in lines]
+
+
+def in_order(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Diagnostic]:
+    """Each diagnostic once, in the order of the sources and of places in them; one without a source comes first."""
+    order = {name: i for i, name in enumerate(sources)}
+    once = {(d.code, d.span, d.title): d for d in reversed(list(diagnostics))}
+    return sorted(
+        reversed(once.values()), key=lambda d: (order.get(d.span.source, -1), d.span.start, d.span.end, d.severity, d.code)
+    )
+
+
+def errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The errors among them."""
+    return [d for d in diagnostics if d.severity == "error"]
+
+
+def summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`."""
+    found = list(diagnostics)
+    wrong = len(errors(found))
+    counts = [_count(wrong, "error") if wrong else "no errors"]
+    if len(found) > wrong:
+        counts.append(_count(len(found) - wrong, "warning"))
+    return ", ".join(counts)
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """The lines without style, each ended by a line end."""
+    return "".join("".join(text for text, _ in line) + "\n" for line in lines)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _place(mark: Mark) -> str:
+    return f"{mark.source.name}:{mark.region.line}:{mark.region.column}"
+
+
+def _remark(pad: str, kind: str, text: str, role: Role) -> list[Line]:
+    first, *rest = text.splitlines() or [""]
+    lead: Fragment = (f"{pad} = ", "frame")
+    indent = pad + "   " + " " * (len(kind) + 2)
+    return [(lead, (kind, role), (f": {first}", "text")), *(((f"{indent}{line}", "text"),) for line in rest)]
