@@ -1,0 +1,26 @@
+"""Expressions: from the syntax of Spark SQL to typed expressions, with every error that can be found.
+
+    type_expression(expr, scope, context) -> (Expression | None, diagnostics)
+    type_condition(expr, scope, context)  -> the same, for what must be a BOOLEAN
+    data_type(type_expr)                  -> (DataType | None, diagnostics)
+    struct_field(operand, name)           -> Expression | Diagnostic: `operand.name`, where the operand is a struct
+    column_name(expr)                     -> how Spark names a column without AS
+
+An expression is None exactly where one of the diagnostics is an error.
+"""
+
+from .naming import column_name
+from .scope import Context, Scope, VariableInfo
+from .typing import struct_field, type_condition, type_expression
+from .written_types import data_type
+
+__all__ = [
+    "Context",
+    "Scope",
+    "VariableInfo",
+    "column_name",
+    "data_type",
+    "struct_field",
+    "type_condition",
+    "type_expression",
+]

@@ -1,0 +1,71 @@
+"""What typing an expression asks of its surroundings: what names mean, and which constructs the place allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.expression import Expression
+    from cepc_runtime.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class VariableInfo:
+    """A variable of a pattern. `columns` are those of its events: name and type."""
+
+    name: str
+    is_list: bool
+    negated: bool
+    columns: tuple[tuple[str, DataType], ...]
+
+
+class Scope(Protocol):
+    """What names mean at one place of a program. Whoever implements it reports unknown names (E02xx), with a hint."""
+
+    def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
+        """What `x`, `v.x`, `w.p.x`, or `v.x.f` stands for.
+
+        A column is a Field with `at="each"`, a bare one without a variable; a field of a struct is a `field` Call
+        around it (`struct_field` makes one); an alias in HAVING is the expression that it names.
+        """
+
+    def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
+        """The variable that `v` or `w.p` names, as in FIRST(v) and COUNT(v)."""
+
+    def info(self, name: str) -> VariableInfo:
+        """The variable of this name; called only with names that came out of this scope."""
+
+
+class Context(Enum):
+    """Where an expression stands, hence what may stand in it."""
+
+    EVENT = "a condition on one event"
+    """WHERE of a derived event: bare columns of the event at hand; no FIRST, LAST, PREV, no aggregates."""
+
+    CONDITION = "WHERE"
+    """WHERE of a query or a named pattern: FIRST, LAST and PREV of a variable; no aggregates."""
+
+    AGGREGATE = "RETURN of an aggregate query"
+    """Aggregates, and outside them bare columns (the grouping attributes) alone."""
+
+    MATCH = "RETURN of a match query"
+    """Columns of single variables; FIRST, LAST and aggregates, COLLECT among them, of any variable."""
+
+    HAVING_AGGREGATE = "HAVING of an aggregate query"
+    """As AGGREGATE."""
+
+    HAVING_MATCH = "HAVING of a match query"
+    """As MATCH."""
+
+    @property
+    def allows_aggregates(self) -> bool:
+        return self not in (Context.EVENT, Context.CONDITION)
+
+    @property
+    def is_match(self) -> bool:
+        """Whether one match is at hand, rather than one event, a tuple of events, or a group of matches."""
+        return self in (Context.MATCH, Context.HAVING_MATCH)

@@ -1,0 +1,228 @@
+"""Typed expressions: what the compiler produces and the runtime evaluates.
+
+Every node has a `type`. Operators, CASE, CAST, AND, OR and NOT are calls, and every coercion is an explicit cast, so
+that whoever evaluates an expression knows no coercion rule. Function names are the catalogue's (`functions/`): lower
+case, one name for all spellings of a function, operators by their sign.
+
+Values of literals are Spark's internal ones: DATE in days and TIMESTAMP, TIMESTAMP_NTZ and INTERVAL in microseconds, as
+integers; DECIMAL as `decimal.Decimal`; NULL as None.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Literal as OneOf
+
+from .types import DataType, Decimal, from_text, is_float
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Value = None | bool | int | float | str | bytes | decimal.Decimal
+
+At = OneOf["each", "first", "last", "prev"]
+
+AggregateFunction = OneOf["count", "sum", "avg", "min", "max", "collect"]
+
+
+class FieldKey(NamedTuple):
+    """Which value a Field stands for: the key under which an evaluator is given its column."""
+
+    variable: str | None
+    column: str
+    at: At = "each"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: Value
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of an event bound to `variable`; without a variable, of the event at hand or shared by all events.
+
+    `at` says which event: `each` in turn (the only one of a single variable), the `first`, the `last`, the `prev`ious.
+    """
+
+    variable: str | None
+    column: str
+    at: At
+    type: DataType
+
+    def __post_init__(self) -> None:
+        if self.variable is None and self.at != "each":
+            raise ValueError(f"{self.at} of no variable")
+
+    @property
+    def key(self) -> FieldKey:
+        return FieldKey(self.variable, self.column, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the catalogue, or a Spark-only one. `cast` and `try_cast` cast to `type`.
+
+    `case` has conditions and results in turn, and at the end the ELSE, always.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate over the events bound to `variable`; None for COUNT(*) alone.
+
+    `argument` is None when events themselves are counted: COUNT(*), COUNT(E). `safe` is TRY_COUNT, TRY_SUM, or a
+    TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly around a COUNT or an
+    exact SUM, in which the runtime computes (LANGUAGE.md §4); `type` is then the same.
+    """
+
+    function: AggregateFunction
+    variable: str | None
+    argument: Expression | None
+    safe: bool
+    target: DataType | None
+    type: DataType
+
+    def __post_init__(self) -> None:
+        if self.variable is None and (self.function != "count" or self.argument is not None):
+            raise ValueError(f"{self.function} of no variable")
+        if self.argument is None and self.function != "count":
+            raise ValueError(f"{self.function} of no argument")
+        if self.target is not None and self.target != self.type:
+            raise ValueError(f"the type {self.type.sql} differs from the target {self.target.sql}")
+
+
+Expression = Literal | Field | Call | Aggregate
+
+
+# ---- walks -----------------------------------------------------------------------------------------------------------
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    match expression:
+        case Call(arguments=arguments):
+            return arguments
+        case Aggregate(argument=argument) if argument is not None:
+            return (argument,)
+    return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all that is in it, the outer before the inner, from left to right."""
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def fields(expression: Expression) -> tuple[Field, ...]:
+    """The different fields in it, those inside aggregates too, in the order of first mention."""
+    return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Field)))
+
+
+def aggregates(expression: Expression) -> tuple[Aggregate, ...]:
+    """The different aggregates in it, in the order of first mention."""
+    return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Aggregate)))
+
+
+def variables(expression: Expression) -> tuple[str, ...]:
+    """The different variables that it mentions, those of aggregates too, in the order of first mention."""
+    found = (node.variable for node in walk(expression) if isinstance(node, Field | Aggregate))
+    return tuple(dict.fromkeys(v for v in found if v is not None))
+
+
+def functions(expression: Expression) -> tuple[str, ...]:
+    """The names of the different functions that it calls."""
+    return tuple(dict.fromkeys(node.function for node in walk(expression) if isinstance(node, Call)))
+
+
+def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with `change` applied to every node, the inner before the outer."""
+    match expression:
+        case Call(arguments=arguments):
+            new = tuple(rewrite(a, change) for a in arguments)
+            if any(n is not a for n, a in zip(new, arguments, strict=True)):
+                expression = replace(expression, arguments=new)
+        case Aggregate(argument=argument) if argument is not None:
+            changed = rewrite(argument, change)
+            if changed is not argument:
+                expression = replace(expression, argument=changed)
+    return change(expression)
+
+
+def conjuncts(expression: Expression) -> tuple[Expression, ...]:
+    """The operands of a top-level AND, however nested; the expression itself without one."""
+    match expression:
+        case Call("and", arguments):
+            return tuple(c for a in arguments for c in conjuncts(a))
+    return (expression,)
+
+
+# ---- data ------------------------------------------------------------------------------------------------------------
+
+
+def to_data(expression: Expression) -> dict[str, Any]:
+    """The expression as JSON-able data; the inverse of `from_data`."""
+    match expression:
+        case Literal(value, type_):
+            return {"literal": _value_to_data(value), "type": type_.sql}
+        case Field(variable, column, at, type_):
+            return {"field": column, "of": variable, "at": at, "type": type_.sql}
+        case Call(function, arguments, type_):
+            return {"call": function, "arguments": [to_data(a) for a in arguments], "type": type_.sql}
+        case Aggregate(function, variable, argument, safe, target, type_):
+            return {
+                "aggregate": function,
+                "of": variable,
+                "argument": None if argument is None else to_data(argument),
+                "safe": safe,
+                "target": None if target is None else target.sql,
+                "type": type_.sql,
+            }
+
+
+def from_data(data: dict[str, Any]) -> Expression:
+    """The expression that `to_data` gave."""
+    type_ = from_text(data["type"])
+    match data:
+        case {"literal": value}:
+            return Literal(_value_from_data(value, type_), type_)
+        case {"field": column, "of": variable, "at": at}:
+            return Field(variable, column, at, type_)
+        case {"call": function, "arguments": arguments}:
+            return Call(function, tuple(from_data(a) for a in arguments), type_)
+        case {"aggregate": function, "of": variable, "argument": argument, "safe": safe, "target": target}:
+            inner = None if argument is None else from_data(argument)
+            return Aggregate(function, variable, inner, safe, None if target is None else from_text(target), type_)
+    raise ValueError(f"not an expression: {data!r}")
+
+
+def _value_to_data(value: Value) -> bool | int | float | str | None:
+    match value:
+        case decimal.Decimal():
+            return str(value)
+        case bytes():
+            return value.hex()
+        case float() if not math.isfinite(value):
+            return str(value)  # JSON has no NaN
+    return value
+
+
+def _value_from_data(value: bool | int | float | str | None, type_: DataType) -> Value:
+    if isinstance(value, str):
+        if isinstance(type_, Decimal):
+            return decimal.Decimal(value)
+        if type_.sql == "BINARY":
+            return bytes.fromhex(value)
+        if is_float(type_):
+            return float(value)
+    return value
