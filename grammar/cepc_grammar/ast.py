@@ -1,0 +1,490 @@
+"""The abstract syntax of a program.
+
+Frozen nodes compared by structure; `span` is last and never compared. The parser normalises spelling (keyword case, `==`, units,
+`WINDOW … SLIDE …`), so that two texts that differ only in spelling give equal trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from .source import NOWHERE, Span
+
+
+def _span() -> Span:
+    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An identifier, quoted or not. Case-sensitive."""
+
+    text: str
+    span: Span = _span()
+
+
+# ---- types -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TypeField:
+    """A field of a STRUCT type."""
+
+    name: Name
+    type: TypeExpr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeExpr:
+    """A Spark SQL type as written: `DECIMAL(10, 2)` has numbers, `ARRAY<INT>` and `MAP<…>` parameters, `STRUCT<…>` fields.
+
+    `name` is in upper case.
+    """
+
+    name: str
+    numbers: tuple[int, ...] = ()
+    parameters: tuple[TypeExpr, ...] = ()
+    fields: tuple[TypeField, ...] = ()
+    span: Span = _span()
+
+
+# ---- durations -------------------------------------------------------------------------------------------------------
+
+Unit = OneOf["MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"]
+
+MICROSECONDS: dict[str, int] = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A number (kept as written) and a unit. A month or a year has no length."""
+
+    amount: str
+    unit: Unit
+    span: Span = _span()
+
+    @property
+    def microseconds(self) -> Fraction | None:
+        """The exact length, or None for a unit without one."""
+        size = MICROSECONDS.get(self.unit)
+        return None if size is None else Fraction(self.amount) * size
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded:
+    """`WITHIN UNBOUNDED`."""
+
+    span: Span = _span()
+
+
+# ---- expressions -----------------------------------------------------------------------------------------------------
+
+LiteralKind = OneOf[
+    "null", "boolean", "integer", "bigint", "smallint", "tinyint", "decimal", "double", "float", "string", "binary",
+    "date", "timestamp", "timestamp_ntz",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. `text` is the number without its suffix, the string's value, TRUE or FALSE, or the quoted part of DATE '…'.
+
+    A number without suffix is `integer` (1), `decimal` (1.5) or `double` (1e3), as in Spark SQL.
+    """
+
+    kind: LiteralKind
+    text: str
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`INTERVAL 1 HOUR 30 MINUTES`, a sum of durations; a leading minus is a Unary around it."""
+
+    parts: tuple[Duration, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A dotted name: `x`, `v.x`, `w.p.x`, `v.x.field`. Which part is what is for resolution to say."""
+
+    parts: tuple[Name, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*` in `COUNT(*)` and in `RETURN MATCH *`."""
+
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`f(a, b)`. `FIRST(v).x` is a Member of a Call."""
+
+    function: Name
+    arguments: tuple[Expression, ...]
+    distinct: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A field of an expression that is no dotted name: `FIRST(v).x`, `f(x).y`."""
+
+    operand: Expression
+    name: Name
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`a[i]`: an element of an array, or a value of a map."""
+
+    operand: Expression
+    index: Expression
+    span: Span = _span()
+
+
+UnaryOperator = OneOf["-", "+", "~", "NOT"]
+
+BinaryOperator = OneOf[
+    "OR", "AND", "=", "<=>", "<>", "<", "<=", ">", ">=", "+", "-", "||", "*", "/", "%", "DIV", "&", "^", "|", "<<", ">>", ">>>"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    operator: UnaryOperator
+    operand: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    operator: BinaryOperator
+    left: Expression
+    right: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    operand: Expression
+    low: Expression
+    high: Expression
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    operand: Expression
+    options: tuple[Expression, ...]
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    operand: Expression
+    pattern: Expression
+    kind: OneOf["LIKE", "ILIKE", "RLIKE"] = "LIKE"
+    escape: str | None = None
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """`x IS [NOT] NULL`, `TRUE`, `FALSE`, `UNKNOWN`."""
+
+    operand: Expression
+    what: OneOf["NULL", "TRUE", "FALSE", "UNKNOWN"]
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class IsDistinct:
+    """`a IS [NOT] DISTINCT FROM b`."""
+
+    left: Expression
+    right: Expression
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """`WHEN condition THEN result`."""
+
+    condition: Expression
+    result: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    operand: Expression | None
+    branches: tuple[Branch, ...]
+    otherwise: Expression | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`CAST(x AS T)`, `TRY_CAST(x AS T)`, `x::T`."""
+
+    operand: Expression
+    type: TypeExpr
+    safe: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """`EXTRACT(field FROM x)`; the field in upper case."""
+
+    field: str
+    operand: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """`[a, b]`: all events of a match agree on these attributes. The parser allows it only as a top-level conjunct of WHERE."""
+
+    attributes: tuple[Name, ...]
+    span: Span = _span()
+
+
+Expression = (
+    Literal | Interval | Reference | Star | Call | Member | Index | Unary | Binary | Between | In | Like | Is | IsDistinct
+    | Case | Cast | Extract | Equivalence
+)  # fmt: skip
+
+
+# ---- patterns --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """An event type or a named pattern, `E`, `E e`, `trip`, `trip w`, `rise(Trade, price)`: resolution knows which.
+
+    `arguments` is None without parentheses. An argument is a one-part Reference, a Literal, or a minus before a number.
+    """
+
+    name: Name
+    arguments: tuple[Expression, ...] | None = None
+    alias: Name | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyEvent:
+    """`ANY e`."""
+
+    alias: Name | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    elements: tuple[Pattern, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    operands: tuple[Pattern, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    operands: tuple[Pattern, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """`SOME(P, Q)`: one or more of the operands."""
+
+    operands: tuple[Pattern, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`P+` is (1, None), `P*` (0, None), `P?` (0, 1), `P{m,n}` (m, n). `E+ e` is the repetition of `E e`."""
+
+    body: Pattern
+    least: int
+    most: int | None
+    reluctant: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    body: Pattern
+    within: Duration | None = None
+    span: Span = _span()
+
+
+Pattern = Atom | AnyEvent | Seq | And | Or | Some | Repeat | Not
+
+
+# ---- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`IMPORT std.time` has a module path, `IMPORT './mine.cep'` a file; the other is None."""
+
+    module: tuple[Name, ...] | None
+    file: str | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: Name
+    type: TypeExpr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """`EVENT TIME at UNIT ms ORDER BY seq WATERMARK 30 SECONDS`."""
+
+    column: Name
+    unit: OneOf["s", "ms", "us"] | None = None
+    order_by: tuple[Name, ...] = ()
+    watermark: Duration | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """`EVENT TYPE kind IN ('Request', …)`; `types` is None without a list."""
+
+    column: Name
+    types: tuple[Literal, ...] | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """`FROM PARQUET 'data/rides'`; the format in lower case."""
+
+    format: str
+    path: str
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    name: Name
+    columns: tuple[Column, ...]
+    event_time: EventTime | None = None
+    event_type: EventType | None = None
+    source: From | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedEvent:
+    """`EVENT LongTravel AS Travel WHERE duration > 30`."""
+
+    name: Name
+    base: Name
+    where: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPattern:
+    """`PATTERN rise(T, x) AS T+ up WHERE up.x > PREV(up).x`; `parameters` is None without parentheses."""
+
+    name: Name
+    parameters: tuple[Name, ...] | None
+    pattern: Pattern
+    where: Expression | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One column of RETURN."""
+
+    expression: Expression
+    alias: Name | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """`RETURN MATCH …` has `match` set; `RETURN MATCH *` is a single Item of a Star."""
+
+    items: tuple[Item, ...]
+    match: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupItem:
+    """`district`, or `T.district` (a type or variable before the attribute), as written in GROUP BY."""
+
+    parts: tuple[Name, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMatch:
+    """`AFTER MATCH SKIP …`; `variable` for TO FIRST and TO LAST."""
+
+    skip: OneOf["TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST"]
+    variable: Reference | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    name: Name
+    returns: Return
+    pattern: Pattern
+    within: Duration | Unbounded
+    where: Expression | None = None
+    group_by: tuple[GroupItem, ...] = ()
+    having: Expression | None = None
+    slide: Duration | None = None
+    stream: Name | None = None
+    select: OneOf["ANY", "NEXT", "CONTIGUOUS"] = "ANY"
+    after_match: AfterMatch | None = None
+    span: Span = _span()
+
+
+Statement = Import | Stream | DerivedEvent | NamedPattern | Query
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The statements of one or more files, in order."""
+
+    statements: tuple[Statement, ...]
+    span: Span = _span()

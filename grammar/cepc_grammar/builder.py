@@ -1,0 +1,518 @@
+"""Parse trees to the abstract syntax: one method a rule, bottom up, without recursion."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from lark import Token, Transformer_NonRecursive, Tree
+from lark.tree import Meta
+
+from . import ast
+from .diagnostic import Diagnostic, Place
+from .source import Span
+from .tokens import quoted_name, string_value
+
+_UNITS: dict[str, ast.Unit] = {
+    **dict.fromkeys(("us", "microsecond", "microseconds"), cast("ast.Unit", "MICROSECOND")),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), cast("ast.Unit", "MILLISECOND")),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), cast("ast.Unit", "SECOND")),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), cast("ast.Unit", "MINUTE")),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), cast("ast.Unit", "HOUR")),
+    **dict.fromkeys(("d", "day", "days"), cast("ast.Unit", "DAY")),
+    **dict.fromkeys(("w", "week", "weeks"), cast("ast.Unit", "WEEK")),
+    **dict.fromkeys(("month", "months"), cast("ast.Unit", "MONTH")),
+    **dict.fromkeys(("y", "year", "years"), cast("ast.Unit", "YEAR")),
+}
+_NUMBER = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
+_SUFFIXES: dict[str, ast.LiteralKind] = {
+    "L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"
+}  # fmt: skip
+_INTEGERS = frozenset({"L", "S", "Y"})
+_OPERATORS = {"==": "=", "!=": "<>"}
+
+# A clause that a mistake left out gets this in its place, so that checking can go on; the diagnostic is already there.
+_NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
+
+
+class Builder(Transformer_NonRecursive[Token, Any]):
+    """Builds one statement; what is wrong beyond grammar goes to `diagnostics`."""
+
+    def __init__(self, source_name: str) -> None:
+        super().__init__(visit_tokens=False)
+        self.source_name = source_name
+        self.diagnostics: list[Diagnostic] = []
+
+    def _call_userfunc(self, tree: Tree[Token], new_children: list[Any] | None = None) -> Any:
+        """The method named like the rule; where Python reserves the name (`in`, `or`, …), with an underscore behind."""
+        method = getattr(self, tree.data, None) or getattr(self, f"{tree.data}_")
+        return method(tree.meta, tree.children if new_children is None else new_children)
+
+    def _span(self, meta: Meta) -> Span:
+        return Span(meta.start_pos, meta.end_pos, self.source_name)
+
+    def _token_span(self, token: Token) -> Span:
+        return Span(cast("int", token.start_pos), cast("int", token.end_pos), self.source_name)
+
+    def _error(self, code: str, title: str, span: Span, label: str, **parts: Any) -> None:
+        self.diagnostics.append(Diagnostic(code, title, span, label, **parts))
+
+    # ---- names, types, durations -------------------------------------------------------------------------------------
+
+    def name(self, meta: Meta, children: list[Token]) -> ast.Name:
+        (token,) = children
+        return ast.Name(quoted_name(token) if token.type == "QUOTED" else str(token), self._span(meta))
+
+    def dotted(self, _meta: Meta, children: list[ast.Name]) -> tuple[ast.Name, ...]:
+        return tuple(children)
+
+    def type(self, meta: Meta, children: list[Any]) -> ast.TypeExpr:
+        name, *numbers, arguments = children
+        return self._type(meta, name, numbers, arguments or [])
+
+    def plain_type(self, meta: Meta, children: list[Any]) -> ast.TypeExpr:
+        name, *numbers = children
+        return self._type(meta, name, numbers, [])
+
+    def _type(self, meta: Meta, name: ast.Name, numbers: list[Token | None], arguments: list[Any]) -> ast.TypeExpr:
+        return ast.TypeExpr(
+            name.text.upper(),
+            tuple(self._whole(n) for n in numbers if n is not None),
+            tuple(a for a in arguments if isinstance(a, ast.TypeExpr)),
+            tuple(a for a in arguments if isinstance(a, ast.TypeField)),
+            self._span(meta),
+        )
+
+    def type_arguments(self, _meta: Meta, children: list[Any]) -> list[Any]:
+        return children
+
+    def type_field(self, meta: Meta, children: list[Any]) -> ast.TypeField:
+        name, type_ = children
+        return ast.TypeField(name, type_, self._span(meta))
+
+    def _whole(self, token: Token) -> int:
+        if token.isascii() and token.isdigit() and len(token) < 10:
+            return int(token)
+        self._error("E0111", f"`{token}` is no whole number", self._token_span(token), "a small whole number is expected here")
+        return 1
+
+    def duration(self, meta: Meta, children: list[Any]) -> ast.Duration:
+        number, unit = children
+        text = string_value(number).strip() if number.type == "STRING" else str(number)
+        amount, glued = found.groups() if (found := _NUMBER.fullmatch(text)) else ("", text)
+        word = glued.strip() if unit is None else glued.strip() + unit.text
+        kind = _UNITS.get(word.lower())
+        if not amount:
+            self._error("E0111", f"`{text}` is no number", self._token_span(number), "a duration is a number and a unit")
+        elif not word:
+            self._error(
+                "E0107", "a duration without a unit", self._span(meta), "the unit is missing", hint=f"write `{amount} SECONDS`, say"
+            )
+        elif kind is None:
+            self._error(
+                "E0107", f"`{word}` is no unit of time", unit.span if unit else self._span(meta), "unknown unit",
+                hint="the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)",
+            )  # fmt: skip
+        return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
+
+    # ---- expressions -------------------------------------------------------------------------------------------------
+
+    def number(self, meta: Meta, children: list[Token]) -> ast.Literal:
+        found = _NUMBER.fullmatch(children[0])
+        assert found is not None
+        digits, suffix = found.groups()
+        kind: ast.LiteralKind = "double" if "e" in digits.lower() else "decimal" if "." in digits else "integer"
+        whole = kind == "integer"
+        if suffix:
+            kind = _SUFFIXES.get(suffix.upper(), kind)
+            if suffix.upper() not in _SUFFIXES or (suffix.upper() in _INTEGERS and not whole):
+                self._error(
+                    "E0111", f"`{children[0]}` is no number", self._span(meta), f"`{suffix}` does not belong here",
+                    notes=("a number may end in L (BIGINT), S (SMALLINT), Y (TINYINT), D (DOUBLE), F (FLOAT) or BD (DECIMAL)",),
+                )  # fmt: skip
+        return ast.Literal(kind, digits, self._span(meta))
+
+    def string(self, meta: Meta, children: list[Token]) -> ast.Literal:
+        return ast.Literal("string", "".join(string_value(t) for t in children), self._span(meta))
+
+    def binary_literal(self, meta: Meta, children: list[Token]) -> ast.Literal:
+        digits = children[0][2:-1]
+        if not re.fullmatch(r"[0-9a-fA-F]*", digits):
+            self._error("E0111", f"`{children[0]}` is no binary literal", self._span(meta), "only digits and A to F are allowed")
+        return ast.Literal("binary", digits.upper(), self._span(meta))
+
+    def boolean(self, meta: Meta, children: list[Token]) -> ast.Literal:
+        return ast.Literal("boolean", children[0].upper(), self._span(meta))
+
+    def null(self, meta: Meta, _children: list[Token]) -> ast.Literal:
+        return ast.Literal("null", "NULL", self._span(meta))
+
+    def typed_literal(self, meta: Meta, children: list[Token]) -> ast.Literal:
+        keyword, text = children
+        return ast.Literal(cast("ast.LiteralKind", keyword.lower()), string_value(text), self._span(meta))
+
+    def interval(self, meta: Meta, children: list[ast.Duration]) -> ast.Interval:
+        return ast.Interval(tuple(children), self._span(meta))
+
+    def column_name(self, meta: Meta, children: list[ast.Name]) -> ast.Reference:
+        return ast.Reference(tuple(children), self._span(meta))
+
+    def reference(self, meta: Meta, children: list[tuple[ast.Name, ...]]) -> ast.Reference:
+        return ast.Reference(children[0], self._span(meta))
+
+    def member(self, meta: Meta, children: list[Any]) -> ast.Reference | ast.Member:
+        operand, name = children
+        if isinstance(operand, ast.Reference):
+            return ast.Reference((*operand.parts, name), self._span(meta))
+        return ast.Member(operand, name, self._span(meta))
+
+    def index(self, meta: Meta, children: list[Any]) -> ast.Index:
+        return ast.Index(children[0], children[1], self._span(meta))
+
+    def star(self, meta: Meta, _children: list[Any]) -> ast.Star:
+        return ast.Star(self._span(meta))
+
+    def argument_star(self, _meta: Meta, children: list[ast.Star]) -> ast.Star:
+        return children[0]
+
+    def distinct(self, _meta: Meta, _children: list[Any]) -> bool:
+        return True
+
+    def call(self, meta: Meta, children: list[Any]) -> ast.Call:
+        function, *rest = children
+        if isinstance(rest[0], ast.Star):
+            return ast.Call(function, (rest[0],), False, self._span(meta))
+        distinct, *arguments = rest
+        return ast.Call(function, tuple(a for a in arguments if a is not None), bool(distinct), self._span(meta))
+
+    def parenthesised(self, _meta: Meta, children: list[Any]) -> Any:
+        return children[0]
+
+    def equivalence(self, meta: Meta, children: list[ast.Name | None]) -> ast.Equivalence:
+        names = tuple(c for c in children if c is not None)
+        if not names:
+            self._error("E0108", "`[ ]` names no attribute", self._span(meta), "an equivalence needs an attribute", hint="write `[driver_id]`, say")
+        return ast.Equivalence(names, self._span(meta))
+
+    def unary(self, meta: Meta, children: list[Any]) -> ast.Unary:
+        operator, operand = children
+        return ast.Unary(operator.upper(), operand, self._span(meta))
+
+    def minus(self, meta: Meta, children: list[Any]) -> ast.Unary:
+        return ast.Unary("-", children[0], self._span(meta))
+
+    def binary(self, meta: Meta, children: list[Any]) -> ast.Binary:
+        left, operator, right = children
+        spelled = operator.upper()
+        return ast.Binary(cast("ast.BinaryOperator", _OPERATORS.get(spelled, spelled)), left, right, self._span(meta))
+
+    def negate(self, _meta: Meta, _children: list[Any]) -> bool:
+        return True
+
+    def between(self, meta: Meta, children: list[Any]) -> ast.Between:
+        operand, negated, low, high = children
+        return ast.Between(operand, low, high, bool(negated), self._span(meta))
+
+    def in_(self, meta: Meta, children: list[Any]) -> ast.In:
+        operand, negated, *options = children
+        return ast.In(operand, tuple(options), bool(negated), self._span(meta))
+
+    def like(self, meta: Meta, children: list[Any]) -> ast.Like:
+        operand, negated, kind, pattern, escape = children
+        spelled = "RLIKE" if kind.upper() == "REGEXP" else kind.upper()
+        return ast.Like(operand, pattern, spelled, string_value(escape) if escape else None, bool(negated), self._span(meta))
+
+    def is_(self, meta: Meta, children: list[Any]) -> ast.Is:
+        operand, negated, what = children
+        return ast.Is(operand, what.upper(), bool(negated), self._span(meta))
+
+    def is_distinct(self, meta: Meta, children: list[Any]) -> ast.IsDistinct:
+        left, negated, right = children
+        return ast.IsDistinct(left, right, bool(negated), self._span(meta))
+
+    def case_operand(self, _meta: Meta, children: list[Any]) -> Any:
+        return children[0]
+
+    def branch(self, meta: Meta, children: list[Any]) -> ast.Branch:
+        return ast.Branch(children[0], children[1], self._span(meta))
+
+    def case(self, meta: Meta, children: list[Any]) -> ast.Case:
+        operand, *branches, otherwise = children
+        return ast.Case(operand, tuple(branches), otherwise, self._span(meta))
+
+    def cast(self, meta: Meta, children: list[Any]) -> ast.Cast:
+        return ast.Cast(children[0], children[1], False, self._span(meta))
+
+    def try_cast(self, meta: Meta, children: list[Any]) -> ast.Cast:
+        return ast.Cast(children[0], children[1], True, self._span(meta))
+
+    double_colon = cast
+
+    def extract(self, meta: Meta, children: list[Any]) -> ast.Extract:
+        return ast.Extract(children[0].text.upper(), children[1], self._span(meta))
+
+    # ---- patterns ----------------------------------------------------------------------------------------------------
+
+    def name_argument(self, meta: Meta, children: list[ast.Name]) -> ast.Reference:
+        return ast.Reference(tuple(children), self._span(meta))
+
+    def arguments(self, _meta: Meta, children: list[Any]) -> tuple[Any, ...]:
+        return tuple(c for c in children if c is not None)
+
+    def atom(self, meta: Meta, children: list[Any]) -> ast.Atom:
+        return ast.Atom(children[0], children[1], None, self._span(meta))
+
+    def any_event(self, meta: Meta, _children: list[Any]) -> ast.AnyEvent:
+        return ast.AnyEvent(None, self._span(meta))
+
+    def group(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return children[0] if len(children) == 1 else ast.Seq(tuple(children), self._span(meta))
+
+    def seq(self, meta: Meta, children: list[ast.Pattern]) -> ast.Seq:
+        return ast.Seq(tuple(children), self._span(meta))
+
+    def and_(self, meta: Meta, children: list[ast.Pattern]) -> ast.And:
+        return ast.And(tuple(children), self._span(meta))
+
+    def or_(self, meta: Meta, children: list[ast.Pattern]) -> ast.Or:
+        return ast.Or(tuple(children), self._span(meta))
+
+    def some(self, meta: Meta, children: list[ast.Pattern]) -> ast.Some:
+        return ast.Some(tuple(children), self._span(meta))
+
+    def plus(self, _meta: Meta, _children: list[Any]) -> tuple[int, int | None]:
+        return 1, None
+
+    def optional(self, _meta: Meta, _children: list[Any]) -> tuple[int, int | None]:
+        return 0, 1
+
+    def reluctant(self, _meta: Meta, _children: list[Any]) -> bool:
+        return True
+
+    def at_least(self, _meta: Meta, _children: list[Any]) -> bool:
+        return True
+
+    def bounds(self, _meta: Meta, children: list[Any]) -> tuple[int, int | None]:
+        least = self._whole(children[0])
+        if len(children) == 1 or children[1] is None:
+            return least, least
+        return least, None if children[1] is True else self._whole(children[1])
+
+    def quantifier(self, meta: Meta, children: list[Any]) -> tuple[int, int | None, bool, Span]:
+        bounds, reluctant = children
+        least, most = (0, None) if isinstance(bounds, ast.Star) else bounds
+        return least, most, bool(reluctant), self._span(meta)
+
+    def element(self, meta: Meta, children: list[Any]) -> ast.Pattern:
+        body, *quantifiers, alias = children
+        if alias is not None:
+            body = self._with_alias(body, alias)
+        for least, most, reluctant, span in quantifiers:
+            body = ast.Repeat(body, least, most, reluctant, self._span(meta).to(span))
+        return cast("ast.Pattern", body)
+
+    def _with_alias(self, body: ast.Pattern, alias: ast.Name) -> ast.Pattern:
+        match body:
+            case ast.Atom(name, arguments, None):
+                return ast.Atom(name, arguments, alias, body.span.to(alias.span))
+            case ast.AnyEvent():
+                return ast.AnyEvent(alias, body.span.to(alias.span))
+        self._error(
+            "E0114", "an alias on a composed pattern", alias.span, "an alias names an event type or a named pattern",
+            notes=(f"if `{alias.text}` is meant as another element, a comma is missing before it",),
+            hint="declare the pattern with `PATTERN name AS …` and write `name alias`, or give each event an alias of its own",
+            others=(Place(body.span, "this is neither"),),
+        )  # fmt: skip
+        return body
+
+    def negation(self, meta: Meta, children: list[Any]) -> ast.Not:
+        return ast.Not(children[0], children[1], self._span(meta))
+
+    # ---- statements --------------------------------------------------------------------------------------------------
+
+    def import_(self, meta: Meta, children: list[Any]) -> ast.Import:
+        (what,) = children
+        if isinstance(what, Token):
+            return ast.Import(None, string_value(what), self._span(meta))
+        return ast.Import(what, None, self._span(meta))
+
+    def column(self, meta: Meta, children: list[Any]) -> ast.Column:
+        return ast.Column(children[0], children[1], self._span(meta))
+
+    def time_unit(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, Any]:
+        unit = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us"}.get(_UNITS.get(children[0].text.lower(), ""))
+        if unit is None:
+            self._error(
+                "E0107", f"`{children[0].text}` is no unit of an event time", children[0].span, "unknown unit",
+                hint="the units are s, ms and us",
+            )  # fmt: skip
+        return "unit", unit
+
+    def time_order(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, Any]:
+        return "order_by", tuple(children)
+
+    def time_watermark(self, _meta: Meta, children: list[ast.Duration]) -> tuple[str, Any]:
+        return "watermark", children[0]
+
+    def event_time(self, meta: Meta, children: list[Any]) -> ast.EventTime:
+        column, *options = children
+        span = self._span(meta)
+        chosen: dict[str, Any] = {}
+        for key, value in options:
+            if key in chosen:
+                self._error("E0105", f"EVENT TIME has {key.replace('_', ' ').upper()} twice", span, "given more than once")
+            chosen[key] = value
+        return ast.EventTime(column, **chosen, span=span)
+
+    def event_type(self, meta: Meta, children: list[Any]) -> ast.EventType:
+        column, *types = children
+        listed = tuple(t for t in types if t is not None)
+        return ast.EventType(column, listed or None, self._span(meta))
+
+    def from_(self, meta: Meta, children: list[Any]) -> ast.From:
+        return ast.From(children[0].text.lower(), string_value(children[1]), self._span(meta))
+
+    def stream(self, meta: Meta, children: list[Any]) -> ast.Stream:
+        name, *rest = children
+        parts: dict[str, Any] = {}
+        for node in rest:
+            match node:
+                case ast.EventTime():
+                    self._once(parts, "event_time", node, "EVENT TIME")
+                case ast.EventType():
+                    self._once(parts, "event_type", node, "EVENT TYPE")
+                case ast.From():
+                    self._once(parts, "source", node, "FROM")
+        columns = tuple(c for c in rest if isinstance(c, ast.Column))
+        return ast.Stream(name, columns, **parts, span=self._span(meta))
+
+    def _once(self, parts: dict[str, Any], key: str, node: Any, clause: str) -> None:
+        if key in parts:
+            first = parts[key][0].span if isinstance(parts[key], tuple) else parts[key].span
+            span = node[0].span if isinstance(node, tuple) else node.span
+            self._error(
+                "E0105", f"{clause} stands twice", span, "the second one", others=(Place(first, "the first one"),),
+                hint=f"keep one {clause}",
+            )  # fmt: skip
+        else:
+            parts[key] = node
+
+    def derived_event(self, meta: Meta, children: list[Any]) -> ast.DerivedEvent:
+        name, base, where = children
+        return ast.DerivedEvent(name, base, where, self._span(meta))
+
+    def parameters(self, _meta: Meta, children: list[ast.Name | None]) -> tuple[ast.Name, ...]:
+        return tuple(c for c in children if c is not None)
+
+    def named_pattern(self, meta: Meta, children: list[Any]) -> ast.NamedPattern:
+        name, parameters, pattern, where = children
+        return ast.NamedPattern(name, parameters, pattern, where, self._span(meta))
+
+    def item(self, meta: Meta, children: list[Any]) -> ast.Item:
+        return ast.Item(children[0], children[1], self._span(meta))
+
+    def star_item(self, meta: Meta, children: list[ast.Star]) -> ast.Item:
+        return ast.Item(children[0], None, self._span(meta))
+
+    def return_(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        match, *items = children
+        span = self._span(meta)
+        return "returns", "RETURN", ast.Return(tuple(items), match is not None, span), span
+
+    def match_pattern(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "pattern", "PATTERN", children[0], self._span(meta)
+
+    def where(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "where", "WHERE", children[0], self._span(meta)
+
+    def group_item(self, meta: Meta, children: list[Any]) -> ast.GroupItem:
+        return ast.GroupItem(children[0], self._span(meta))
+
+    def group_by(self, meta: Meta, children: list[ast.GroupItem]) -> tuple[str, str, Any, Span]:
+        return "group_by", "GROUP BY", tuple(children), self._span(meta)
+
+    def having(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "having", "HAVING", children[0], self._span(meta)
+
+    def unbounded(self, meta: Meta, _children: list[Any]) -> ast.Unbounded:
+        return ast.Unbounded(self._span(meta))
+
+    def within(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "within", "WITHIN", (children[0], children[1]), self._span(meta)
+
+    def window(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "window", "WINDOW", (children[0], children[1]), self._span(meta)
+
+    def from_stream(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "stream", "FROM", children[0], self._span(meta)
+
+    def select(self, meta: Meta, children: list[Token]) -> tuple[str, str, Any, Span]:
+        return "select", "SELECT", children[0].upper(), self._span(meta)
+
+    def after_match(self, meta: Meta, children: list[ast.AfterMatch]) -> tuple[str, str, Any, Span]:
+        return "after_match", "AFTER MATCH", children[0], self._span(meta)
+
+    def skip_to_next(self, meta: Meta, _children: list[Any]) -> ast.AfterMatch:
+        return ast.AfterMatch("TO NEXT EVENT", None, self._span(meta))
+
+    def skip_past_last(self, meta: Meta, _children: list[Any]) -> ast.AfterMatch:
+        return ast.AfterMatch("PAST LAST EVENT", None, self._span(meta))
+
+    def skip_to_first(self, meta: Meta, children: list[ast.Reference]) -> ast.AfterMatch:
+        return ast.AfterMatch("TO FIRST", children[0], self._span(meta))
+
+    def skip_to_last(self, meta: Meta, children: list[ast.Reference]) -> ast.AfterMatch:
+        return ast.AfterMatch("TO LAST", children[0], self._span(meta))
+
+    def clause(self, _meta: Meta, children: list[Any]) -> Any:
+        return children[0]
+
+    def query(self, meta: Meta, children: list[Any]) -> ast.Query | None:
+        name, *clauses = children
+        span = self._span(meta)
+        parts: dict[str, Any] = {}
+        first: dict[str, Span] = {}
+        for key, word, value, clause_span in clauses:
+            if key in parts:
+                self._error(
+                    "E0105", f"{word} stands twice in query `{name.text}`", clause_span, "the second one",
+                    others=(Place(first[key], "the first one"),), hint=f"keep one {word}",
+                )  # fmt: skip
+            else:
+                parts[key], first[key] = value, clause_span
+        self._settle_window(parts, first)
+        missing = [w for k, w in (("returns", "RETURN"), ("pattern", "PATTERN"), ("within", "WITHIN")) if k not in parts]
+        for word in missing:
+            self._error(
+                "E0106", f"query `{name.text}` has no {word}", name.span, f"a query requires {word}", hint=_MISSING[word]
+            )
+        if "pattern" not in parts:
+            return None
+        parts.setdefault("returns", _NO_RETURN)
+        within, slide = parts.pop("within", (ast.Unbounded(), None))
+        return ast.Query(name, **parts, within=within, slide=slide, span=span)
+
+    bare_query = query
+
+    def _settle_window(self, parts: dict[str, Any], first: dict[str, Span]) -> None:
+        """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved (LANGUAGE.md §8)."""
+        if "window" not in parts:
+            return
+        window = parts.pop("window")
+        if "within" in parts:
+            self._error(
+                "E0110", "a span and a reporting window in one query are not supported yet", first["window"],
+                "WITHIN is given already", others=(Place(first["within"], "here"),), hint="keep WITHIN … SLIDE … alone",
+            )  # fmt: skip
+        else:
+            parts["within"] = window
+
+    def statement(self, _meta: Meta, children: list[Any]) -> Any:
+        return children[0]
+
+
+_MISSING = {
+    "RETURN": "add what each row shows, such as `RETURN COUNT(*)`",
+    "PATTERN": "add the pattern to find, such as `PATTERN SEQ(A, B)`",
+    "WITHIN": "add the longest time a match may take, such as `WITHIN 10 MINUTES`, or `WITHIN UNBOUNDED`",
+}

@@ -1,0 +1,37 @@
+"""A diagnostic is data until the command line renders it.
+
+Five parts with fixed jobs: the title names the problem, the label says what is wrong with *this* text, notes say why, further
+places point at the other text involved, and the hint says what to type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .source import Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A span and what to say under it."""
+
+    span: Span
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    code: str
+    title: str
+    span: Span
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    hint: str = ""
+    others: tuple[Place, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        return "error" if self.code.startswith("E") else "warning"

@@ -1,0 +1,98 @@
+"""Is a word a keyword or a name? A keyword counts only in its place.
+
+The parser asks for one token at a time, so what it can accept next is known: a word is a keyword where the parser accepts
+that keyword, unless it accepts a name as well and what follows shows that a name is meant (`RETURN match.x`, `date(x)`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lark import Token
+from lark.lexer import Lexer, PatternStr
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from lark.common import LexerConf
+
+    from .tokens import RawToken
+
+PATTERN_WORDS = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "ANY"})
+_ENDS_OPERAND = frozenset({",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"})
+_GENERIC_TYPES = frozenset({"ARRAY", "MAP", "STRUCT"})
+_CLAUSES = frozenset({"RETURN", "PATTERN", "WHERE", "GROUP", "GROUPBY", "GROUP_BY", "HAVING", "WITHIN", "WINDOW", "FROM", "SELECT"})
+_KINDS = {"QUOTED": "QUOTED", "NUMBER": "NUMBER", "STRING": "STRING", "BINARY": "BINARY"}
+
+
+class KeywordLexer(Lexer):
+    """Feeds raw tokens to the parser under the terminal names of the grammar."""
+
+    __future_interface__ = 2
+
+    def __init__(self, configuration: LexerConf) -> None:
+        self.terminals = {t.pattern.value: t.name for t in configuration.terminals if isinstance(t.pattern, PatternStr)}
+
+    def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Token]:
+        tokens: tuple[RawToken, ...] = lexer_state.text
+        table = parser_state.parse_conf.states
+        in_pattern, depth, angles = False, 0, 0
+        for i, token in enumerate(tokens):
+            accepted = table[parser_state.position]
+            following = tokens[i + 1] if i + 1 < len(tokens) else None
+            if token.text == "<" and i and tokens[i - 1].upper in _GENERIC_TYPES:
+                angles += 1
+            name = ""
+            for name, start, end in self._terminals(token, following, accepted, in_pattern and depth > 0, angles):
+                yield _token(name, token.text[start:end], token.start + start, token.start + end)
+            depth += {"(": 1, ")": -1}.get(token.text, 0)
+            if angles and name == self.terminals[">"]:
+                angles -= len(token.text)
+            if name in _CLAUSES:
+                in_pattern = name == "PATTERN"
+
+    def _terminals(
+        self, token: RawToken, following: RawToken | None, accepted: Container[str], inside_pattern: bool, angles: int
+    ) -> Iterator[tuple[str, int, int]]:
+        if token.kind == "OPERATOR":
+            yield from self._operator(token.text, angles)
+        elif token.kind != "WORD":
+            yield _KINDS.get(token.kind, "UNKNOWN"), 0, len(token.text)
+        elif self._is_keyword(token, following, accepted, inside_pattern):
+            yield self.terminals[token.upper], 0, len(token.text)
+        else:
+            yield "NAME", 0, len(token.text)
+
+    def _operator(self, text: str, angles: int) -> Iterator[tuple[str, int, int]]:
+        if text in (">>", ">>>") and angles >= len(text):
+            yield from ((self.terminals[">"], i, i + 1) for i in range(len(text)))  # ARRAY<ARRAY<INT>>
+        else:
+            yield self.terminals.get(text, "UNKNOWN"), 0, len(text)
+
+    def _is_keyword(
+        self, token: RawToken, following: RawToken | None, accepted: Container[str], inside_pattern: bool
+    ) -> bool:
+        word = token.upper
+        if self.terminals.get(word) not in accepted:
+            return False
+        if "NAME" not in accepted:
+            return True
+        next_text = "" if following is None else following.upper or following.text
+        next_kind = None if following is None else following.kind
+        match word:
+            case "DATE" | "TIMESTAMP" | "TIMESTAMP_NTZ":
+                return next_kind == "STRING"
+            case "INTERVAL":
+                return next_kind in ("NUMBER", "STRING")
+            case "CAST" | "TRY_CAST" | "EXTRACT":
+                return next_text == "("
+            case "CASE" | "DISTINCT" | "MATCH":
+                return next_text not in _ENDS_OPERAND
+            case "WITHIN" if inside_pattern:
+                return next_kind in ("NUMBER", "STRING") or next_text == "UNBOUNDED"
+        return not inside_pattern or word in PATTERN_WORDS
+
+
+def _token(name: str, text: str, start: int, end: int) -> Token:
+    return Token(name, text, start_pos=start, end_pos=end, line=1, column=start, end_line=1, end_column=end)

@@ -1,0 +1,28 @@
+"""A limit on nesting, so that later stages may recurse over the tree."""
+
+from __future__ import annotations
+
+from lark import Token, Tree
+
+from .diagnostic import Diagnostic
+from .source import Span
+
+MAX_DEPTH = 150
+
+
+def too_deep(tree: Tree[Token], source_name: str) -> Diagnostic | None:
+    """A diagnostic if something stands inside more than MAX_DEPTH levels. Walks with a stack of its own."""
+    stack: list[tuple[Tree[Token], int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            return Diagnostic(
+                "E0109",
+                "nested too deeply",
+                Span(node.meta.start_pos, node.meta.end_pos, source_name),
+                f"this stands inside more than {MAX_DEPTH} levels",
+                notes=("a long chain of one operator nests once for each of its operands",),
+                hint="use IN (…) for a long list of values, or name a part with EVENT … AS or PATTERN … AS",
+            )
+        stack += [(child, depth + 1) for child in node.children if isinstance(child, Tree)]
+    return None

@@ -1,0 +1,125 @@
+"""Text to abstract syntax. Never raises for any text: what is wrong is in `Parsed.diagnostics`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, UnexpectedToken
+
+from . import ast
+from .builder import Builder
+from .cache import grammar_cache
+from .diagnostic import Diagnostic
+from .keywords import KeywordLexer
+from .nesting import too_deep
+from .source import Source, Span
+from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
+from .syntax_errors import missing_semicolon, unexpected
+from .tokens import Comment, RawToken, tokenize
+from .wellformed import misplaced
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a source says, and what is wrong with it.
+
+    `extents` has, for each statement of the program, the span of its text with its `;`; `bare` the queries in bare form.
+    """
+
+    program: ast.Program
+    diagnostics: tuple[Diagnostic, ...]
+    comments: tuple[Comment, ...]
+    extents: tuple[Span, ...]
+    bare: frozenset[Span]
+
+
+@cache
+def _lark() -> Lark:
+    grammar = files("cepc_grammar").joinpath("cep.lark").read_text(encoding="utf-8")
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer=KeywordLexer,
+        start=["statement", "bare_query"],
+        propagate_positions=True,
+        maybe_placeholders=True,
+        cache=grammar_cache(grammar),
+    )
+
+
+def parse(source: Source) -> Parsed:
+    """Parse a source statement by statement; a statement with a mistake is left out of the program."""
+    lexed = tokenize(source)
+    diagnostics = list(lexed.diagnostics)
+    statements: list[ast.Statement] = []
+    extents: list[Span] = []
+    bare: set[Span] = set()
+    pending = list(reversed(split_statements(source, lexed.tokens)))
+    while pending:
+        piece = pending.pop()
+        statement, found, rest = _parse_statement(source, piece)
+        diagnostics += found
+        if rest is not None:
+            pending.append(rest)
+        if statement is not None:
+            statements.append(statement)
+            extents.append(Span(piece.tokens[0].start, piece.end, source.name))
+            if piece.bare:
+                bare.add(statement.span)
+    unclosed = {d.span.start for d in lexed.diagnostics}
+    kept = [d for d in diagnostics if d.code == "E0102" or not any(d.span.start <= s < max(d.span.end, d.span.start + 1) for s in unclosed)]
+    program = ast.Program(tuple(statements), Span(0, len(source.text), source.name))
+    return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare))
+
+
+def _parse_statement(
+    source: Source, piece: StatementTokens
+) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
+    """The statement, what is wrong, and what is left when the `;` before another statement was forgotten."""
+    try:
+        tree = _lark().parse(piece.tokens, start="bare_query" if piece.bare else "statement")  # type: ignore[arg-type]
+    except UnexpectedToken as error:
+        return _recover(source, piece, error)
+    if (deep := too_deep(tree, source.name)) is not None:
+        return None, [deep], None
+    builder = Builder(source.name)
+    statement: Any = builder.transform(tree)
+    found = builder.diagnostics
+    return statement, [*found, *(misplaced(statement) if statement is not None else ())], None
+
+
+def _recover(
+    source: Source, piece: StatementTokens, error: UnexpectedToken
+) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
+    """Say what is wrong, and go on with the next statement of the piece, if another begins before its `;`."""
+    tokens, at = piece.tokens, _index_of(piece.tokens, error.token)
+    accepted = frozenset(error.interactive_parser.accepts()) if error.interactive_parser else frozenset(error.expected)
+    forgotten = 0 < at < len(tokens) and "$END" in accepted and _starts_statement(tokens[at], STATEMENT_WORDS)
+    cut = at if forgotten else next(
+        (i for i in range(at + 1, len(tokens)) if _starts_statement(tokens[i], NEW_STATEMENT_WORDS)), len(tokens)
+    )  # fmt: skip
+    rest = StatementTokens(tokens[cut:], False, piece.end) if cut < len(tokens) else None
+    if not forgotten:
+        return None, [unexpected(source, piece, at, accepted)], rest
+    statement, found, _ = _parse_statement(source, StatementTokens(tokens[:at], piece.bare, tokens[at - 1].end))
+    return statement, [*found, missing_semicolon(source, tokens[at - 1], tokens[at])], rest
+
+
+def _index_of(tokens: tuple[RawToken, ...], token: Token) -> int:
+    """Where the parser stopped, as an index; one past the end if the statement ended too early."""
+    if token.type == "$END":
+        return len(tokens)
+    return next(i for i, t in enumerate(tokens) if t.end > (token.start_pos or 0))
+
+
+def _starts_statement(token: RawToken, words: frozenset[str]) -> bool:
+    return token.first_on_line and token.upper in words
+
+
+def parse_file(path: Path) -> Parsed:
+    """Parse a UTF-8 file; raises OSError and UnicodeDecodeError as reading does."""
+    return parse(Source(str(path), path.read_text(encoding="utf-8-sig")))

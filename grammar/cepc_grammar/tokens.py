@@ -1,0 +1,144 @@
+"""Text to tokens: words, quoted names, numbers, strings, operators; comments aside. Never fails: what is no token becomes UNKNOWN.
+
+Whether a word is a keyword is not decided here but in `keywords.py`, where the parser's state is known.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from .diagnostic import Diagnostic
+from .source import Source, Span
+
+Kind = OneOf["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
+
+
+@dataclass(frozen=True, slots=True)
+class RawToken:
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    first_on_line: bool
+
+    @property
+    def upper(self) -> str:
+        """The word in upper case; empty for what is no word, so that a quoted name is never a keyword."""
+        return self.text.upper() if self.kind == "WORD" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment as written, with its marks."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    tokens: tuple[RawToken, ...]
+    comments: tuple[Comment, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<SPACE>\s+)
+    | (?P<LINE_COMMENT>--[^\n]*)
+    | (?P<BLOCK_COMMENT>/\*)
+    | (?P<BINARY>[xX]'[^'\n]*')
+    | (?P<STRING>[rR]'[^'\n]*'|[rR]"[^"\n]*"|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
+    | (?P<QUOTED>`(?:[^`\n]|``)+`)
+    | (?P<WORD>[^\W\d]\w*)
+    | (?P<NUMBER>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[A-Za-z_]*)
+    | (?P<OPERATOR>>>>|<=>|>>|<<|<=|>=|<>|!=|==|\|\||::|->|=>|[-+*/%=<>&|^~(),;.\[\]{}?:])
+    | (?P<UNKNOWN>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_OPEN_ENDED = {"'": "string", '"': "string", "`": "quoted name"}
+
+
+def tokenize(source: Source) -> Tokens:
+    """All tokens of a source, its comments, and a diagnostic for each thing that was opened and never closed."""
+    text = source.text
+    tokens: list[RawToken] = []
+    comments: list[Comment] = []
+    diagnostics: list[Diagnostic] = []
+    position = 0
+    first_on_line = True
+    while position < len(text):
+        found = _TOKEN.match(text, position)
+        assert found is not None  # UNKNOWN matches any character
+        kind, start, end = found.lastgroup, position, found.end()
+        if kind == "SPACE":
+            first_on_line = first_on_line or "\n" in found.group()
+        elif kind == "LINE_COMMENT":
+            comments.append(Comment(found.group().rstrip(), Span(start, end, source.name)))
+        elif kind == "BLOCK_COMMENT":
+            end, closed = _block_comment_end(text, start)
+            comments.append(Comment(text[start:end], Span(start, end, source.name)))
+            if not closed:
+                diagnostics.append(_never_closed("comment", Span(start, start + 2, source.name), "*/"))
+        elif kind == "UNKNOWN" and found.group() in _OPEN_ENDED:
+            quote = found.group()
+            diagnostics.append(_never_closed(_OPEN_ENDED[quote], Span(start, start + 1, source.name), quote))
+            end = _line_end(text, start)  # go on with the next line, so that later mistakes are found too
+            tokens.append(RawToken("STRING" if quote != "`" else "QUOTED", text[start:end], start, end, first_on_line))
+            first_on_line = False
+        else:
+            tokens.append(RawToken(kind, found.group(), start, end, first_on_line))  # type: ignore[arg-type]
+            first_on_line = False
+        position = end
+    return Tokens(tuple(tokens), tuple(comments), tuple(diagnostics))
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _block_comment_end(text: str, start: int) -> tuple[int, bool]:
+    """Where a block comment ends (they nest, as in Spark SQL), and whether it does."""
+    depth, position = 0, start
+    mark = re.compile(r"/\*|\*/")
+    while found := mark.search(text, position):
+        depth += 1 if found.group() == "/*" else -1
+        position = found.end()
+        if depth == 0:
+            return position, True
+    return len(text), False
+
+
+def _never_closed(what: str, span: Span, closing: str) -> Diagnostic:
+    return Diagnostic("E0102", f"a {what} is not closed", span, f"this {what} has no end", hint=f"close it with `{closing}`")
+
+
+_ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
+
+
+def string_value(text: str) -> str:
+    """The value of a string token, by Spark SQL's escapes. An unclosed string yields what stands there."""
+    if text[0] in "rR":
+        return text[2:-1]
+    quote = text[0]
+    body = text[1:-1] if len(text) > 1 and text.endswith(quote) else text[1:]
+
+    def unescape(found: re.Match[str]) -> str:
+        short, long, octal, single = found.groups()
+        if short or long:
+            code = int(short or long, 16)
+            return chr(code) if code <= 0x10FFFF else "\ufffd"
+        return chr(int(octal, 8)) if octal else _ESCAPES.get(single, single)
+
+    return _ESCAPE.sub(unescape, body.replace(quote * 2, "\\" + quote) if quote * 2 in body else body)
+
+
+def quoted_name(text: str) -> str:
+    """The name inside backquotes, in which a doubled backquote stands for one."""
+    return text.removeprefix("`").removesuffix("`").replace("``", "`")
