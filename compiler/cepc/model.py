@@ -1,0 +1,203 @@
+"""The checked program: every name resolved, every expression typed, every condition in its place.
+
+What `resolve` makes of an AST and what everything after it starts from. Times are whole *ticks* of the stream's event-time column:
+microseconds for TIMESTAMP and TIMESTAMP_NTZ, days for DATE, and the column's own unit for an integer column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+from cepc_grammar.source import NOWHERE, Span
+
+if TYPE_CHECKING:
+    from cepc_grammar.ast import AfterMatch
+    from cepc_runtime.expression import Expression
+    from cepc_runtime.types import DataType
+
+
+# ---- streams ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TimeColumn:
+    """The event-time column; `unit` for an integer column, else None. `watermark` in ticks."""
+
+    column: str
+    type: DataType
+    unit: OneOf["s", "ms", "us"] | None
+    order_by: tuple[str, ...]
+    watermark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed."""
+
+    name: str
+    columns: tuple[tuple[str, DataType], ...]
+    time: TimeColumn
+    type_column: str | None
+    types: tuple[str, ...] | None
+    source: tuple[str, str] | None  # format and path
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# ---- patterns --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EventTest:
+    """Which events an occurrence of a variable accepts: those of `raw_type` (None: of any) for which every condition is true.
+
+    Conditions are over the columns of the event at hand (`Field(None, …)`): those of derived types, then local ones.
+    """
+
+    raw_type: str | None
+    conditions: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a pattern. `type` is the event type as written, `ANY` for any. `test` holds for each of its events."""
+
+    name: str
+    type: str
+    test: EventTest
+    is_list: bool
+    negated: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition over several variables, or over the order of one's events (PREV, FIRST, LAST): true of every tuple.
+
+    `variables` in the order of first mention. `text` as the user wrote it.
+    """
+
+    expression: Expression
+    variables: tuple[str, ...]
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event bound to `variable`. `conditions`, over the event's columns, are those of the named patterns around it alone."""
+
+    variable: str
+    conditions: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    elements: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    operands: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    operands: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    operands: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    body: Pattern
+    least: int
+    most: int | None
+    reluctant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """No match of `body` in the gap where this stands; `within` in ticks ends the gap early."""
+
+    body: Pattern
+    within: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A named pattern with conditions of its own over several variables: they hold within each of its matches.
+
+    Conditions over one event's columns are not here but on the Events inside.
+    """
+
+    body: Pattern
+    name: str
+    conditions: tuple[Condition, ...]
+
+
+Pattern = Event | Seq | And | Or | Some | Repeat | Not | Scope
+
+
+# ---- queries ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """In ticks. `within` is None for UNBOUNDED; `slide` is None in a match query and with UNBOUNDED."""
+
+    within: int | None
+    slide: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result column. Grouping attributes and shared attributes are `Field(None, …)`."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A checked query.
+
+    `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by` those that make
+    groups. `having` is over aggregates and fields, aliases already replaced by what they stand for. `returns_events` is
+    RETURN MATCH *: then there are no outputs, and one column `events`.
+    """
+
+    name: str
+    stream: str
+    kind: OneOf["aggregate", "match"]
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+    partition: tuple[str, ...]
+    group_by: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    window: Window
+    outputs: tuple[Output, ...]
+    having: Expression | None
+    returns_events: bool
+    select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
+    after_match: AfterMatch | None
+    after_variable: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def variable(self, name: str) -> Variable:
+        return next(v for v in self.variables if v.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """All queries of a program over its streams, in the order of the text."""
+
+    streams: tuple[Stream, ...]
+    queries: tuple[Query, ...]
+
+    def stream(self, name: str) -> Stream:
+        return next(s for s in self.streams if s.name == name)
