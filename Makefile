@@ -1,0 +1,56 @@
+# `make demo` runs the main job and `make test` the tests; each sets up all it needs first (tools/setup).
+# The other targets are for work on cepc itself.
+
+.PHONY: demo test quick long check lint types format wheel bench clean
+.DEFAULT_GOAL := demo
+
+ifneq ($(shell command -v uv 2>/dev/null),)
+RUN := uv run --quiet --no-sync
+else
+RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
+endif
+
+# Two workers, as on a small CI machine; everything that needs Spark shares one of them (tests/conftest.py).
+WORKERS ?= 2
+PYTEST_ARGS ?=
+EXAMPLE ?= examples/food_delivery
+
+# The stamp is inside .venv, so that removing .venv is enough to start again.
+.venv/.ready: pyproject.toml tools/setup
+	@PYTHON="$(PYTHON)" tools/setup
+
+demo: .venv/.ready
+	$(RUN) cepc check $(EXAMPLE)/queries.cep
+	$(RUN) cepc explain $(EXAMPLE)/queries.cep
+
+test: .venv/.ready  # everything; HYPOTHESIS_PROFILE=dev|ci|long sets the size of the properties
+	$(RUN) pytest -q -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+
+quick: .venv/.ready  # without Spark and the longer properties: seconds
+	$(RUN) pytest -q -m "not spark and not long" $(PYTEST_ARGS)
+
+long: .venv/.ready  # the longer properties in full size, by hand
+	HYPOTHESIS_PROFILE=long $(RUN) pytest -q -m long $(PYTEST_ARGS)
+
+check: test lint types
+
+lint: .venv/.ready
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+
+types: .venv/.ready
+	$(RUN) mypy
+
+format: .venv/.ready
+	$(RUN) ruff check --fix
+	$(RUN) ruff format
+
+wheel: .venv/.ready  # into dist/
+	rm -rf dist
+	$(RUN) hatchling build -t wheel
+
+bench: .venv/.ready
+	$(RUN) python bench/startup.py
+
+clean:
+	rm -rf .venv dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis

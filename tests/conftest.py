@@ -1,0 +1,60 @@
+"""The one Spark session, the markers that depend on it, and the sizes of the properties."""
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from cepc.java import JavaNotFoundError, spark_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+# A deadline measures the machine, not the code, on cores that are shared with a JVM.
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("dev", _COMMON, max_examples=25)
+# Derandomised, so that a red run means a changed program; `dev` and `long` are the ones that explore.
+settings.register_profile("ci", _COMMON, max_examples=100, derandomize=True, print_blob=True)
+settings.register_profile("long", _COMMON, max_examples=2000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by the marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one JVM."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    """A local session of two cores in UTC that leaves nothing behind; tests may set and must restore its settings."""
+    try:
+        os.environ.update(spark_environment())
+    except JavaNotFoundError as error:
+        pytest.fail(str(error))
+    from pyspark.sql import SparkSession
+
+    directory = tmp_path_factory.mktemp("spark")
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("cepc tests")
+        .config("spark.driver.bindAddress", "127.0.0.1")  # works where the host's own name does not resolve
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.local.dir", str(directory / "local"))
+        .config("spark.log.level", "ERROR")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", str(directory / "warehouse"))
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

@@ -1,0 +1,131 @@
+"""What is installed, what the wheel holds, who may import whom, and what the quick commands must not import."""
+
+import ast
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {
+    "cepc_grammar": ROOT / "grammar" / "cepc_grammar",
+    "cepc": ROOT / "compiler" / "cepc",
+    "cepc_runtime": ROOT / "runtime" / "cepc_runtime",
+    "cepc_stdlib": ROOT / "stdlib" / "cepc_stdlib",
+}
+
+# Of our own packages, those that each may import. A cluster gets `cepc_runtime` alone.
+MAY_IMPORT: dict[str, set[str]] = {
+    "cepc_grammar": set(),
+    "cepc": {"cepc_grammar", "cepc_runtime", "cepc_stdlib"},
+    "cepc_runtime": set(),
+    "cepc_stdlib": set(),
+}
+
+# Each takes longer to import than the whole of `cepc check` may.
+HEAVY = {"numba", "numpy", "pandas", "pyarrow", "pyspark"}
+
+PROGRAM = """\
+STREAM rides (at TIMESTAMP, kind STRING, driver_id BIGINT)
+EVENT TIME at
+EVENT TYPE kind IN ('Pickup', 'Delivery');
+
+QUERY delivered
+  RETURN  COUNT(*) AS trips
+  PATTERN SEQ(Pickup, Delivery)
+  WHERE   [driver_id]
+  WITHIN  20 MINUTES SLIDE 5 MINUTES;
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The names in a wheel built from this checkout, without an environment of its own (that is .ci/run's part)."""
+    directory = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(directory)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = directory.glob("*.whl")
+    with zipfile.ZipFile(built) as archive:
+        return archive.namelist()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_wheel_holds_every_file_of_each_package(wheel: list[str], package: str) -> None:
+    folder = PACKAGES[package]
+    there = {
+        f"{package}/{path.relative_to(folder)}"
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert there == {name for name in wheel if name.startswith(f"{package}/")}
+
+
+def test_the_wheel_holds_the_grammar_the_standard_library_and_the_licence(wheel: list[str]) -> None:
+    assert "cepc_grammar/cep.lark" in wheel
+    assert any(name.startswith("cepc_stdlib/") and name.endswith(".cep") for name in wheel)
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_package_is_typed_and_found_by_its_name(package: str) -> None:
+    assert files(package).joinpath("py.typed").is_file()
+
+
+def test_the_command_is_called_cepc() -> None:
+    (command,) = (script for script in entry_points(group="console_scripts") if script.name == "cepc")
+    assert command.value == "cepc.cli:main"
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The top-level packages that a module imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_between_our_packages_go_one_way(package: str) -> None:
+    forbidden = PACKAGES.keys() - MAY_IMPORT[package] - {package}
+    found = {
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in PACKAGES[package].rglob("*.py")
+        for name in imports(path)
+        if name in forbidden
+    }
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--version"],
+        ["check", "program.cep"],
+        ["fmt", "program.cep"],
+        ["explain", "program.cep"],
+        ["explain", "E0102"],
+    ],
+    ids=" ".join,
+)
+def test_a_quick_command_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "program.cep").write_text(PROGRAM, encoding="utf-8")
+    # Counted rather than timed, so that the answer does not depend on the machine; bench/startup.py has the time.
+    probe = (
+        "import atexit, pathlib, sys\n"
+        "atexit.register(lambda: pathlib.Path('modules').write_text('\\n'.join(sys.modules)))\n"
+        "from cepc.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    modules = (tmp_path / "modules").read_text().split()
+    assert "cepc.cli" in modules
+    assert not HEAVY & {name.partition(".")[0] for name in modules}
