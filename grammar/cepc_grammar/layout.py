@@ -1,16 +1,19 @@
 """Layout: a document is a value; `render` makes lines of it, breaking a group only where its line would grow too long.
 
-After Wadler's "A prettier printer", with two additions for source text: `Remark`, a comment that waits for the end of the line it
-is on, and `Origin`, which says what span of the source a part was written as, so that comments find their place.
+After Wadler's "A prettier printer", with two additions for source text: `Remark`, a comment that waits for the end of its
+line, and `Origin`, which says what span of the source a part was written as, so that comments find their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from .source import Span
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Items with a comma after each but the last: as many to a line as fit, or one to a line where a remark stands in them."""
+    """Items, a comma after each but the last: as many to a line as fit, or one to a line if a remark stands in them."""
 
     items: tuple[Doc, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A comment behind the line that it comes to stand on, or, with `own_line`, on a line of its own below. Breaks groups."""
+    """A comment behind the line it comes to stand on, or on a line of its own below (`own_line`). Breaks groups."""
 
     text: str
     own_line: bool = False
@@ -64,7 +67,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`doc` prints the node at `span`; in the source, the words `lead` (in upper case) stand before it and belong to it."""
+    """`doc` prints the node at `span`; of the words before that, those in `lead` (upper case) belong to it."""
 
     doc: Doc
     span: Span

@@ -1,0 +1,207 @@
+"""Abstract syntax to text, in the one layout that `cepc fmt` writes: `parse(to_text(program)).program == program`."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from . import ast
+from .layout import (
+    HARD,
+    LINE,
+    Align,
+    Cat,
+    Doc,
+    Fill,
+    Group,
+    Nest,
+    Origin,
+    bracketed,
+    cat,
+    commas,
+    render,
+    separated,
+    text_of,
+)
+from .print_expression import expression
+from .print_pattern import pattern
+from .source import NOWHERE
+from .spelling import (
+    STATEMENT,
+    dotted_text,
+    duration_text,
+    literal_text,
+    name_text,
+    string_text,
+    type_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .source import Span
+
+Within = ast.Duration | ast.Unbounded
+Node = ast.Program | ast.Statement | ast.Pattern | ast.Expression | ast.TypeExpr | Within | ast.Item
+
+
+def to_text(node: Node) -> str:
+    """The canonical text of any node; statements end with `;`, a program with a line end.
+
+    >>> to_text(ast.Repeat(ast.Atom(ast.Name("E"), None, ast.Name("e")), 1, None))
+    'E+ e'
+    """
+    match node:
+        case ast.Program(statements):
+            return _program(statements)
+        case ast.Import() | ast.Stream() | ast.DerivedEvent() | ast.NamedPattern() | ast.Query():
+            return text_of(render(cat(statement(node), ";")))
+        case ast.TypeExpr():
+            return type_text(node)
+        case ast.Duration():
+            return duration_text(node)
+        case ast.Unbounded():
+            return "UNBOUNDED"
+        case ast.Item():
+            return text_of(render(_item(node)))
+        case ast.Atom() | ast.AnyEvent() | ast.Seq() | ast.And() | ast.Or() | ast.Some() | ast.Repeat() | ast.Not():
+            return text_of(render(pattern(node)))
+        case _:
+            return text_of(render(expression(node)))
+
+
+def _program(statements: tuple[ast.Statement, ...]) -> str:
+    """A blank line between statements, except between short ones of a kind."""
+    texts = list(map(to_text, statements))
+    gaps = [
+        "\n" if type(first) is type(second) and "\n" not in text + following else "\n\n"
+        for (first, second), (text, following) in zip(pairwise(statements), pairwise(texts), strict=True)
+    ]
+    return "".join(text + gap for text, gap in zip(texts, [*gaps, "\n"], strict=True)) if texts else ""
+
+
+def statement(node: ast.Statement, *, bare: bool = False) -> Origin:
+    """The document of a statement without its `;`; `bare` for a query in the form of the papers' workload files."""
+    return Origin(_statement(node, bare), node.span)
+
+
+def _statement(node: ast.Statement, bare: bool) -> Doc:
+    match node:
+        case ast.Import(module, file):
+            return "IMPORT " + (dotted_text(module) if module is not None else string_text(file or ""))
+        case ast.Stream():
+            return _stream(node)
+        case ast.DerivedEvent(name, base, where):
+            head = cat("EVENT ", _name(name), LINE, "AS ", name_text(base))
+            return Group(Nest(cat(head, LINE, _led("WHERE", expression(where)))))
+        case ast.NamedPattern(name, parameters, body, where):
+            listed = "" if parameters is None else f"({', '.join(map(name_text, parameters))})"
+            head = cat("PATTERN ", name_text(name), listed, " AS ", pattern(body))
+            tail = () if where is None else (LINE, _led("WHERE", expression(where)))
+            return Group(Nest(cat(head, *tail)))
+        case ast.Query(name):
+            clauses = _clauses(node, bare)
+            if bare:
+                return separated((Origin(name_text(name, STATEMENT), name.span), *clauses), HARD)
+            return cat("QUERY ", _name(name), Nest(Cat(tuple(part for clause in clauses for part in (HARD, clause)))))
+
+
+def _name(name: ast.Name) -> Origin:
+    return Origin(name_text(name), name.span)
+
+
+def _led(word: str, doc: Origin) -> Origin:
+    return Origin(cat(word + " ", Align(doc)), doc.span, (word,))
+
+
+# ---- streams ---------------------------------------------------------------------------------------------------------
+
+_WIDEST_NAME = 32  # names longer than this do not push the types of all columns away
+
+
+def _stream(node: ast.Stream) -> Doc:
+    names = [name_text(c.name) for c in node.columns]
+    width = max((len(n) for n in names if len(n) <= _WIDEST_NAME), default=0)
+    columns = [
+        Origin(f"{name.ljust(width)} {type_text(column.type)}", column.span)
+        for name, column in zip(names, node.columns, strict=True)
+    ]
+    listed = Nest(cat(HARD, separated(columns, cat(",", HARD))))
+    clauses: list[Doc] = []
+    if node.event_time is not None:
+        clauses += (HARD, Origin(_event_time(node.event_time), node.event_time.span))
+    if node.event_type is not None:
+        clauses += (HARD, Origin(_event_type(node.event_type), node.event_type.span))
+    if node.source is not None:
+        word = node.source.format
+        format_name = name_text(ast.Name(word.upper() if word.isascii() else word))
+        clauses += (HARD, Origin(f"FROM {format_name} {string_text(node.source.path)}", node.source.span))
+    return cat("STREAM ", _name(node.name), " (", listed, HARD, ")", *clauses)
+
+
+def _event_time(node: ast.EventTime) -> Doc:
+    text = f"EVENT TIME {name_text(node.column)}"
+    if node.unit is not None:
+        text += f" UNIT {node.unit}"
+    if node.order_by:
+        text += f" ORDER BY {', '.join(map(name_text, node.order_by))}"
+    return text if node.watermark is None else f"{text} WATERMARK {duration_text(node.watermark)}"
+
+
+def _event_type(node: ast.EventType) -> Doc:
+    text = f"EVENT TYPE {name_text(node.column)}"
+    if node.types is None:
+        return text
+    return bracketed(f"{text} IN (", Fill(tuple(Origin(literal_text(t), t.span) for t in node.types)), ")")
+
+
+# ---- queries ---------------------------------------------------------------------------------------------------------
+
+
+def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
+    """The clauses in canonical order, keywords in a column of their own; unaligned, as in the papers, if bare."""
+
+    def clause(word: str, doc: Doc, span: Span, *lead: str) -> Origin:
+        return Origin(cat(word + " " if bare else f"{word:<9}", Align(doc)), span, lead or (word,))
+
+    items = commas(map(_item, node.returns.items))
+    yield clause("RETURN", Group(cat("MATCH ", items) if node.returns.match else items), node.returns.span)
+    yield clause("PATTERN", pattern(node.pattern), node.pattern.span)
+    if node.stream is not None:
+        yield clause("FROM", name_text(node.stream), node.stream.span)
+    if node.where is not None:
+        yield clause("WHERE", expression(node.where), node.where.span)
+    if node.group_by:
+        groups = commas(Origin(dotted_text(g.parts), g.span) for g in node.group_by)
+        span = node.group_by[0].span.to(node.group_by[-1].span)
+        yield clause("GROUP-BY" if bare else "GROUP BY", Group(groups), span, "GROUP", "-", "BY", "GROUPBY", "GROUP_BY")
+    if node.having is not None:
+        yield clause("HAVING", expression(node.having), node.having.span)
+    if node.select != "ANY":
+        yield clause("SELECT", node.select, NOWHERE)
+    if node.after_match is not None:
+        yield Origin(_after_match(node.after_match), node.after_match.span, ("AFTER", "MATCH", "SKIP"))
+    yield clause("WITHIN", _window(node), _window_span(node), "WITHIN", "WINDOW")
+
+
+def _item(node: ast.Item) -> Origin:
+    if node.alias is None:
+        return Origin(expression(node.expression), node.span)
+    return Origin(Group(Nest(cat(expression(node.expression), LINE, "AS ", name_text(node.alias)))), node.span)
+
+
+def _after_match(node: ast.AfterMatch) -> str:
+    variable = "" if node.variable is None else " " + dotted_text(node.variable.parts)
+    return f"AFTER MATCH SKIP {node.skip}{variable}"
+
+
+def _window(node: ast.Query) -> Doc:
+    within = to_text(node.within)
+    if node.slide is None:
+        return within
+    slide = Origin(f"SLIDE {duration_text(node.slide)}", node.slide.span, ("SLIDE",))
+    return Group(cat(Origin(within, node.within.span), LINE, slide))
+
+
+def _window_span(node: ast.Query) -> Span:
+    return node.within.span if node.slide is None else node.within.span.to(node.slide.span)
