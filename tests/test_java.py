@@ -1,16 +1,24 @@
 """Finding a JVM: the order, what is rejected and why, and the shim for runtimes without the vector module.
 
-The JVMs here are shell scripts that answer as one does, so that every case runs in milliseconds on any machine.
+The JVMs here are shell scripts that answer as one does, so that every case runs in milliseconds on any machine. The
+last test is the real thing, on whatever JVM this machine has.
 """
 
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cepc.java import VECTOR_MODULE, JavaHome, JavaNotFoundError, NoJava, find_java, spark_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
 
 MakeJava = Callable[..., Path]
 
@@ -153,3 +161,12 @@ def test_workers_run_on_this_python_unless_the_user_named_another(make_java: Mak
     assert spark_environment(env, no_package)["PYSPARK_PYTHON"] == sys.executable
     chosen = env | {"PYSPARK_PYTHON": "python3.13"}
     assert spark_environment(chosen, no_package)["PYSPARK_PYTHON"] == "python3.13"
+
+
+def test_spark_and_its_python_workers_start_in_this_environment(spark: "SparkSession") -> None:
+    def unchanged(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        yield from batches
+
+    events = spark.range(10)
+    assert events.groupBy().sum("id").collect() == [(45,)]
+    assert events.mapInArrow(unchanged, events.schema).count() == 10
