@@ -1,0 +1,253 @@
+"""The plan: what the runtime executes, as plain data. The compiler writes it, a generated job carries it, the engines read it.
+
+Times are whole ticks of the event-time column (`StreamPlan.unit`). Events are ordered by partition, then time and ORDER BY columns
+(an *instant*: events of one instant tie), then canonically (LANGUAGE.md §2).
+
+A pattern comes in two forms. `Positions` is nondeterministic: one path is one *derivation*; it knows negation in full, the scopes of
+named patterns and MATCH_RECOGNIZE's preference, and drives enumeration. `Automaton` is deterministic: one path is one *match*; it
+drives the counting kernel. In both, an edge is a *step*, to an event of a strictly later instant than the last event read, or a *tie*,
+to an event of the same instant that is canonically later; ties occur only inside AND.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from .expression import Expression
+from .types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """The columns that the plan reads, in the stream's order, and how events are ordered and typed.
+
+    `unit` is what a tick is: us (TIMESTAMP, TIMESTAMP_NTZ), day (DATE), or the unit of an integer column. `raw_types` lists all types
+    that some letter asks for; None when every event is needed (ANY, CONTIGUOUS). `single_type`: a stream without a type column.
+    """
+
+    name: str
+    columns: tuple[tuple[str, DataType], ...]
+    all_columns: tuple[str, ...]  # of the stream as declared; canonical order compares them all
+    time_column: str
+    unit: OneOf["us", "ms", "s", "day"]
+    order_by: tuple[str, ...]
+    type_column: str | None
+    single_type: str | None
+    raw_types: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A class of events: those of `raw_type` (None: any) for which all `conditions` are true and, of each of `excluded`, not all are.
+
+    Conditions are over columns of the event at hand, `Field(None, …)`.
+    """
+
+    raw_type: str | None
+    conditions: tuple[Expression, ...] = ()
+    excluded: tuple[tuple[Expression, ...], ...] = ()
+
+
+# ---- the nondeterministic form ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """No match of negation `negation` in the gap of `track` that the edge (or the acceptance) ends.
+
+    The gap of a track begins after the last event read on that track (with the window if there is none). Track 0 is the whole match;
+    an AND operand with a NOT inside has a track of its own.
+    """
+
+    negation: int
+    track: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Read an event of `letter`, bound to `variable`. `enters` are the scopes of which a new instance begins with this event;
+    `tracks` those that the event belongs to; `rank` orders the edges (and the acceptance) of a state by preference, 0 first.
+    """
+
+    source: int
+    target: int
+    letter: int
+    variable: str
+    tie: bool = False
+    guards: tuple[Guard, ...] = ()
+    tracks: tuple[int, ...] = (0,)
+    scopes: tuple[int, ...] = ()  # all scopes that the event stands in
+    enters: tuple[int, ...] = ()
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """The match may end in `state` if no guard is violated. A state can have several, with different guards."""
+
+    state: int
+    guards: tuple[Guard, ...] = ()
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """What a guard forbids: a match of `positions`, in which every variable is negated. `within` ends the gap early (ticks)."""
+
+    positions: Positions
+    within: int | None = None
+    window_wide: bool = False  # NOT in the outermost AND: nowhere in the window
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """State 0 is the start. `tracks` counts them. `ambiguous` says that a match can have several derivations."""
+
+    states: int
+    edges: tuple[Edge, ...]
+    acceptances: tuple[Acceptance, ...]
+    tracks: int = 1
+    ambiguous: bool = False
+    negations: tuple[Negation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionPlan:
+    """A condition over several variables or several events of one. `scope` is None for one of the query's own WHERE.
+
+    `negation` is the negation whose variables it mentions, if any: then it narrows what that negation forbids.
+    """
+
+    expression: Expression
+    variables: tuple[str, ...]
+    scope: int | None
+    negation: int | None
+    text: str
+
+
+# ---- the deterministic form ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Reading an event of `letter`, a value in `source` adds to `target`. `variable` is the index of the variable bound."""
+
+    source: int
+    target: int
+    letter: int
+    variable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """When an instant has events of exactly the letters `letters` among those of negation `negation`, what is in `source` moves to
+    `target` (-1: is dropped).
+    """
+
+    negation: int
+    letters: tuple[int, ...]
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """State 0 is the start: it holds 1 when a window opens. One match is one accepted word.
+
+    In an instant, `steps` read what stood before it, `ties` what canonically earlier events of the same instant have added.
+    Then `moves` apply to what stood before the instant and `new_moves` to what it added. `kills`: letters of window-wide negations;
+    an instant with one empties everything of every window it lies in, for good. No step leads into state 0.
+    """
+
+    states: int
+    variables: tuple[str, ...]
+    steps: tuple[Step, ...]
+    accepting: tuple[int, ...]
+    ties: tuple[Step, ...] = ()
+    moves: tuple[Move, ...] = ()
+    new_moves: tuple[Move, ...] = ()
+    kills: tuple[int, ...] = ()
+
+    @property
+    def negation_letters(self) -> dict[int, frozenset[int]]:
+        """For each negation, the letters that some move of it mentions."""
+        found: dict[int, frozenset[int]] = {}
+        for move in (*self.moves, *self.new_moves):
+            found[move.negation] = found.get(move.negation, frozenset()) | set(move.letters)
+        return found
+
+
+# ---- queries ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One aggregate of a query: of `argument` over the events bound to `variable`; COUNT(*) has neither, COUNT(E) no argument.
+
+    `exact`: DOUBLE targets alone may be computed approximately (`CAST(COUNT(*) AS DOUBLE)`); what is DOUBLE by nature always is.
+    """
+
+    function: OneOf["count", "sum", "avg", "min", "max"]
+    variable: str | None
+    argument: Expression | None
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPlan:
+    """A result column: an expression over `Field(None, attribute)` and Aggregates."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AdjacentCondition:
+    """A condition between an event and the event read just before it, on the edges where `step` indexes `Automaton.steps`.
+
+    In `expression` the earlier event's fields are of variable "earlier", the later one's of "later". Where it is a plain comparison
+    `later.x OP earlier.y`, the engine may use an order-statistics tree.
+    """
+
+    steps: tuple[int, ...]
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """How one query is executed.
+
+    `automaton` is set when the counting kernel runs it (`adjacent` holds conditions it can check on edges); else it is enumerated over
+    `positions`. `letters` of both index `Plan.letters`. `within` None is UNBOUNDED; `slide` None in match queries and with UNBOUNDED.
+    `lists` names the list variables. `after` is (skip, variable).
+    """
+
+    name: str
+    kind: OneOf["aggregate", "match"]
+    partition: tuple[str, ...]
+    group_by: tuple[str, ...]
+    within: int | None
+    slide: int | None
+    variables: tuple[str, ...]
+    lists: tuple[str, ...]
+    positions: Positions
+    prefixes: Automaton | None  # guards left out: which prefixes exist, for SELECT NEXT
+    conditions: tuple[ConditionPlan, ...]
+    automaton: Automaton | None
+    adjacent: tuple[AdjacentCondition, ...]
+    measures: tuple[Measure, ...]
+    outputs: tuple[OutputPlan, ...]
+    having: Expression | None
+    returns_events: bool
+    select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
+    after: tuple[str, str | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All queries of a program over one stream."""
+
+    stream: StreamPlan
+    letters: tuple[Letter, ...]
+    queries: tuple[QueryPlan, ...]
