@@ -1,1 +1,1 @@
-"""Diagnostics for people and editors: drawing as text, JSON, near names, and the catalogue of codes behind `cepc explain`."""
+"""Diagnostics for people and editors: as text, as JSON, near names, and the pages behind `cepc explain E0102`."""

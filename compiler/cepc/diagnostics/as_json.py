@@ -1,10 +1,11 @@
 """Diagnostics for editors: one JSON object on each line.
 
     {"code": "E0201", "severity": "error", "title": …, "file": "rides.cep", "start": {"line": 14, "column": 25},
-     "end": {"line": 14, "column": 31}, "label": …, "notes": […], "hint": …, "others": [{"file", "start", "end", "label"}]}
+     "end": {"line": 14, "column": 31}, "label": …, "notes": […], "hint": …,
+     "others": [{"file": …, "start": …, "end": …, "label": …}]}
 
-Lines and columns count from 1, columns in characters; the end is the first column after the text. Where there is no text to point
-at, `start` and `end` are null.
+Lines and columns count from 1, columns in characters; the end is the first column after the text. Where there is no
+text to point at, `start` and `end` are null.
 """
 
 from __future__ import annotations

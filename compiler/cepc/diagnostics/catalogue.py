@@ -1,7 +1,8 @@
 """Every code with its page: why it is an error, a program that has it, and one that is right.
 
-A page is `pages/<code>.md`. Its first line is `# <code>: <title>`; a block fenced as `cep wrong` is a program that triggers the code, one
-fenced as `cep right` a program without errors. A code that no program text can trigger shows a `console` block instead.
+A page is `pages/<code>.md`. Its first line is `# <code>: <title>`; a block fenced as `cep wrong` is a program that
+triggers the code, one fenced as `cep right` a program without errors. A code that no program text can trigger shows a
+`console` block instead.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def printed(c: str) -> tuple[str, int]:
     category = unicodedata.category(c)
     if category in ("Mn", "Me") or c in "\u200b\u200c\u200d":
         return c, 0
-    # Controls, line separators, surrogates and the marks that turn the direction of text would rearrange the terminal.
+    # Controls, line separators, surrogates and the marks that turn the direction of text would act on the terminal.
     if category in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return "�", 1
     return c, 2 if unicodedata.east_asian_width(c) in "WF" else 1

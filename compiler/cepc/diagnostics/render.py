@@ -1,12 +1,12 @@
 """Diagnostics as text, the way LANGUAGE.md §7 asks: what, where, the text underlined, why, and what to do.
 
-    error[E0201]: unknown event type `Travle`
-      --> rides.cep:14:25
-       |
-    14 |   PATTERN SEQ(Request, Travle)
-       |                        ^^^^^^ no such type in the stream `rides`
-       |
-       = help: did you mean `Travel`?
+error[E0201]: unknown event type `Travle`
+  --> rides.cep:14:25
+   |
+14 |   PATTERN SEQ(Request, Travle)
+   |                        ^^^^^^ no such type in the stream `rides`
+   |
+   = help: did you mean `Travel`?
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Line]:
-    """All diagnostics in the order of their places, each once, a blank line after each, and a closing line of how many."""
+    """All diagnostics in the order of their places, each once, a blank line after it, and how many there are."""
     found = in_order(diagnostics, sources)
     lines: list[Line] = []
     for diagnostic in found:
@@ -34,7 +34,9 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> 
 
 def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Line]:
     """One diagnostic, without a blank line after it."""
-    lines: list[Line] = [((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {diagnostic.title}", "title"))]
+    lines: list[Line] = [
+        ((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {diagnostic.title}", "title"))
+    ]
     found = blocks(marks(diagnostic, sources))
     gutter = max((len(str(mark.region.end_line)) for block in found for mark in block), default=1)
     pad = " " * gutter
@@ -59,7 +61,8 @@ def in_order(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -
     order = {name: i for i, name in enumerate(sources)}
     once = {(d.code, d.span, d.title): d for d in reversed(list(diagnostics))}
     return sorted(
-        reversed(once.values()), key=lambda d: (order.get(d.span.source, -1), d.span.start, d.span.end, d.severity, d.code)
+        once.values(),
+        key=lambda d: (order.get(d.span.source, -1), d.span.start, d.span.end, d.severity, d.code),
     )
 
 

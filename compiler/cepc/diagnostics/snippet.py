@@ -1,7 +1,7 @@
 """A piece of source text with spans underlined, as lines of styled fragments.
 
-Places of one source that fit on single lines share one snippet, with two underlines on a line where need be; a span over several
-lines, and one that cropping a very long line would hide, get a snippet of their own.
+Places of one source that fit on single lines share one snippet, with two underlines on a line where need be; a span
+over several lines, and one that cropping a very long line would hide, get a snippet of their own.
 """
 
 from __future__ import annotations
@@ -45,9 +45,17 @@ class Mark:
 
 def marks(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Mark]:
     """The place of a diagnostic and its further places, as far as their sources have text to show."""
-    places = [(diagnostic.span, diagnostic.label, "primary"), *((p.span, p.label, "secondary") for p in diagnostic.others)]
+    places = [
+        (diagnostic.span, diagnostic.label, "primary"),
+        *((p.span, p.label, "secondary") for p in diagnostic.others),
+    ]
     return [
-        Mark(sources[span.source], locate(sources[span.source], span), label, "primary" if role == "primary" else "secondary")
+        Mark(
+            sources[span.source],
+            locate(sources[span.source], span),
+            label,
+            "primary" if role == "primary" else "secondary",
+        )
         for span, label, role in places
         if span.source in sources
     ]
@@ -167,7 +175,7 @@ def _draw_long(mark: Mark, gutter: int) -> list[Line]:
 
 def _source_line(gutter: int, number: int, text: str, bar: Fragment | None = None) -> Line:
     frame: Fragment = (f"{number:>{gutter}} | ", "frame")
-    line = (frame, bar, (text, "text")) if bar else (frame, (text, "text"))
+    line: Line = (frame, bar, (text, "text")) if bar else (frame, (text, "text"))
     # Blanks at the end of a source line would be noise in a terminal and in a recorded output.
     return strip_end(line)
 

@@ -1,0 +1,5 @@
+"""`python -m cepc`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,80 @@
+"""The compiler as Python functions; the command line is a thin layer over these.
+
+>>> from cepc.api import check_text
+>>> [d.code for d in check_text("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B)").diagnostics]
+['E0106']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar.parser import parse
+from cepc_grammar.source import Source
+
+from .diagnostics.render import as_text, errors, render
+from .files import messages
+from .files.read import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .model import CheckedProgram
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What checking a program yields.
+
+    `program` is None where there are errors, and where there is no STREAM to resolve names against. `sources` has
+    every text that the diagnostics point into.
+    """
+
+    program: CheckedProgram | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(errors(self.diagnostics))
+
+    @property
+    def ok(self) -> bool:
+        """No errors; there may be warnings."""
+        return not self.errors
+
+    def text(self) -> str:
+        """The diagnostics as the command line prints them."""
+        return as_text(render(self.diagnostics, self.sources))
+
+
+def check_files(names: Iterable[str]) -> Checked:
+    """Check the program that these files make up together; `-` is standard input.
+
+    Where a file cannot be read the others are parsed but no names are resolved: most would be missing.
+    """
+    loaded = load(names)
+    checked = check_sources(loaded.programs, resolve=not errors(loaded.diagnostics))
+    return Checked(checked.program, loaded.diagnostics + checked.diagnostics, {**loaded.sources, **checked.sources})
+
+
+def check_text(text: str, name: str = "<text>") -> Checked:
+    """Check a program given as text."""
+    return check_sources((Source(name, text.removeprefix("\ufeff")),))
+
+
+def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked:
+    """Check the program that these texts make up together."""
+    programs = tuple(sources)
+    parsed = [parse(source) for source in programs]
+    diagnostics = [d for one in parsed for d in one.diagnostics]
+    known = {source.name: source for source in programs}
+    for source, one in zip(programs, parsed, strict=True):
+        if not one.program.statements and not one.diagnostics:
+            diagnostics.append(messages.empty(source.name, blank=not source.text.strip()))
+    if not resolve:
+        return Checked(None, tuple(diagnostics), known)
+    return Checked(None, tuple(diagnostics), known)

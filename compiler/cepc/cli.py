@@ -1,0 +1,108 @@
+"""The command `cepc`.
+
+Each command is a module of `commands/`, imported when it is used; what takes long to import (pyspark, numpy, pyarrow,
+numba, rich) is imported by those that need it, when they need it: `cepc check` answers faster than an editor's reader
+notices.
+
+Exit codes: 0 fine, 1 the program is wrong, 2 the command is wrong.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+COMMANDS = ("check", "fmt", "explain", "functions")  # `run` and `compile` join here, each a module of commands/
+
+INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
+
+
+class Commands(click.Group):
+    """A group whose commands are found by name in `commands/`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f".commands.{cmd_name}", __package__), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from .diagnostics.near import did_you_mean
+
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if name.endswith(".cep") or os.path.sep in name:
+            raise click.UsageError(f"`{name}` is no command; did you mean `cepc check {name}`?", ctx)
+        near = did_you_mean(name, COMMANDS)
+        raise click.UsageError(f"there is no command `{name}`{'; ' + near if near else ''}", ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except BrokenPipeError:
+            _close_output()
+            ctx.exit(BROKEN_PIPE)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except Exception as error:
+            if os.environ.get("CEPC_DEBUG") == "1":
+                raise
+            _report(error)
+            ctx.exit(2)
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from .version import version
+
+        click.echo(f"cepc {version()}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+)
+def cepc() -> None:
+    """Complex-event queries: checked, formatted, explained, and run.
+
+    Several FILES together are one program. `-` is standard input.
+    """
+
+
+def main() -> None:
+    """The console command."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or pipe that cannot show a character gets its escape instead of a traceback.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    cepc.main(prog_name="cepc")
+
+
+def _report(error: Exception) -> None:
+    from .version import version
+
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    please = "Please report it with the program that shows it; CEPC_DEBUG=1 prints the traceback."
+    click.echo(f"cepc {version()} has a bug ({what}). {please}", err=True)
+
+
+def _close_output() -> None:
+    """Nobody reads the output any more: keep the interpreter from complaining about that when it flushes at the end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,83 @@
+"""What is said about files: the E00 family. Each function makes one diagnostic."""
+
+from __future__ import annotations
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.source import Span
+
+
+def _about(code: str, title: str, name: str, *notes: str, hint: str = "", at: tuple[int, int] = (0, 0)) -> Diagnostic:
+    return Diagnostic(code, title, Span(*at, name), notes=notes, hint=hint)
+
+
+def missing(
+    name: str, near: str | None = None, directory: str | None = None, programs: tuple[str, ...] = ()
+) -> Diagnostic:
+    """`near` is a file that may be meant, `directory` is missing as well, `programs` lie where the file does not."""
+    notes = (f"the directory `{directory}` does not exist either",) if directory else ()
+    hint = "name the file that holds the program, or `-` for standard input"
+    if near:
+        hint = f"did you mean `{near}`?"
+    elif programs:
+        more = f" and {len(programs) - 5} more" if len(programs) > 5 else ""
+        hint = f"the programs there are {', '.join(f'`{program}`' for program in programs[:5])}{more}"
+    return _about("E0001", f"there is no file `{name}`", name, *notes, hint=hint)
+
+
+def directory(name: str, has_programs: bool) -> Diagnostic:
+    inside = name.rstrip("/") + "/*.cep"
+    hint = f"name the files in it: `{inside}`" if has_programs else "name a file that holds a program"
+    return _about("E0002", f"`{name}` is a directory, not a program", name, hint=hint)
+
+
+def unreadable(name: str, reason: str) -> Diagnostic:
+    hint = f"its owner can allow it: `chmod a+r {name}`" if reason == "Permission denied" else ""
+    return _about("E0003", f"`{name}` cannot be read: {reason}", name, hint=hint)
+
+
+def binary(name: str, kind: str | None) -> Diagnostic:
+    """`kind` says what the file is, where its first bytes tell."""
+    what = kind or "a binary file"
+    return _about(
+        "E0004",
+        f"`{name}` is {what}, not program text",
+        name,
+        "a program is UTF-8 text; this file has NUL bytes, which no text has",
+        hint="name the file that holds the queries; data is named by `FROM PARQUET '…'` in the STREAM",
+    )
+
+
+def utf16(name: str) -> Diagnostic:
+    return _about(
+        "E0005",
+        f"`{name}` is UTF-16 text; a program requires UTF-8",
+        name,
+        hint=f"save it as UTF-8 in the editor, or convert it: `iconv -f UTF-16 -t UTF-8 {name}`",
+    )
+
+
+def not_utf8(name: str, byte: int, offset: int, at: tuple[int, int]) -> Diagnostic:
+    """`at` is the place in the text as it reads with a mark in place of each wrong byte."""
+    return Diagnostic(
+        "E0005",
+        f"`{name}` is not UTF-8 text",
+        Span(*at, name),
+        label=f"byte 0x{byte:02X} at offset {offset} begins no UTF-8 character",
+        hint=f"save it as UTF-8 in the editor, or convert it: `iconv -f LATIN1 -t UTF-8 {name}`",
+    )
+
+
+def twice(name: str, first: str) -> Diagnostic:
+    same = "" if name == first else f", it is the same file as `{first}`"
+    return _about("W0006", f"`{name}` is given twice{same}", name, hint="leave one of the two out")
+
+
+def empty(name: str, blank: bool) -> Diagnostic:
+    """A file without a statement; `blank` where it does not even have comments."""
+    what = "is empty" if blank else "holds only comments"
+    return _about(
+        "W0007",
+        f"`{name}` {what}: there is nothing to do",
+        name,
+        hint="write a STREAM and a QUERY; `cepc explain W0007` shows a small program",
+    )
