@@ -1,7 +1,7 @@
 """Layout: a document is a value; `render` makes lines of it, breaking a group only where its line would grow too long.
 
-After Wadler's "A prettier printer", with two additions for source text: `Remark`, a comment that waits for the end of its
-line, and `Origin`, which says what span of the source a part was written as, so that comments find their place.
+After Wadler's "A prettier printer", with two additions for source text: `Remark`, a comment that waits for the end of
+its line, and `Origin`, which says what span of the source a part was written as, so that comments find their place.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Expressions to documents, with no more parentheses than Spark SQL's precedence needs.
 
-A part is wrapped in its `Origin` only where a line can break behind it, so that a comment there has a line to end.
+A part is wrapped in its `Origin` only where a line can break behind it, so that a comment there has a line to end. A level
+of nesting takes few calls: `nesting.MAX_DEPTH` levels must stay well inside Python's limit on recursion.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def bare(node: ast.Expression) -> Doc:
 def _call(opening: str, arguments: tuple[ast.Expression, ...], before: str) -> Doc:
     if not arguments:
         return opening + ")"
-    return bracketed(opening, cat(before, commas(map(expression, arguments))), ")")
+    return bracketed(opening, cat(before, commas([Origin(bare(a), a.span) for a in arguments])), ")")
 
 
 def _unary(operator: str, operand: ast.Expression) -> Doc:
@@ -136,7 +137,7 @@ def _predicate(node: ast.Between | ast.In | ast.Like | ast.Is | ast.IsDistinct) 
             bounds = cat(_gap(_led(low, part, *word, "BETWEEN")), _led(high, part, "AND"))
             return cat(_gap(_operand(part, operand)), bounds)
         case ast.In(operand, options):
-            inside = Fill(tuple(map(expression, options)))
+            inside = Fill(tuple([Origin(bare(o), o.span) for o in options]))
             return cat(_gap(_operand(part, operand)), " ".join((*word, "IN ")), bracketed("(", inside, ")"))
         case ast.Like(operand, pattern, kind, escape):
             tail = () if escape is None else (LINE, f"ESCAPE {string_text(escape)}")

@@ -34,7 +34,7 @@ def _bare(node: ast.Pattern) -> Doc:
 
 
 def _composed(word: str, parts: tuple[ast.Pattern, ...]) -> Doc:
-    return bracketed(word + "(", commas(map(pattern, parts)), ")")
+    return bracketed(word + "(", commas([Origin(_bare(p), p.span) for p in parts]), ")")
 
 
 def _in_parentheses(node: ast.Pattern) -> Doc:

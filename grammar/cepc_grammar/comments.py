@@ -1,0 +1,215 @@
+"""Comments inside a statement: each finds the part of the statement that it stands by, and moves with it.
+
+A comment on a line of its own goes above what follows it, one at the end of a line behind what precedes it, and one in
+the middle of a line stays there. What follows and precedes is looked for in the smallest part that holds the comment, so
+that it does not leave the parentheses it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .layout import HARD, Align, Cat, Doc, Fill, Group, Nest, Origin, Remark
+from .source import NOWHERE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .source import Source
+    from .tokens import Comment, RawToken
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """A part of the statement: where it stands in the source with its leading words, and what goes around it."""
+
+    origin: Origin
+    start: int
+    end: int
+    inside: list[_Place] = field(default_factory=list)
+    before: list[Doc] = field(default_factory=list)
+    after: list[Doc] = field(default_factory=list)
+
+    def neighbours(self, start: int, end: int) -> tuple[_Place | None, _Place | None]:
+        """The last part in this place before an interval, and the first after it."""
+        before = bisect_right(self.inside, start, key=lambda p: p.end)
+        after = bisect_left(self.inside, end, key=lambda p: p.start)
+        return self.inside[before - 1] if before else None, self.inside[after] if after < len(self.inside) else None
+
+
+def weave(doc: Origin, comments: Sequence[Comment], source: Source, tokens: Sequence[RawToken]) -> Doc:
+    """The statement's document with its comments in it; `tokens` are the statement's."""
+    if not comments:
+        return doc
+    root = _places(doc, tokens)
+    for comment in comments:
+        _attach(comment, root, source, tokens)
+    return _rebuilt(root)
+
+
+# ---- the places ------------------------------------------------------------------------------------------------------
+
+
+def _places(doc: Origin, tokens: Sequence[RawToken]) -> _Place:
+    root = _Place(doc, doc.span.start, doc.span.end)
+    lost: list[_Place] = []
+    stack: list[tuple[Doc, _Place]] = [(doc.doc, root)]
+    while stack:
+        part, parent = stack.pop()
+        if isinstance(part, Origin):
+            place = _Place(part, _start(part, tokens), part.span.end)
+            (lost if part.span is NOWHERE else parent.inside).append(place)
+            parent = place
+        stack += ((inner, parent) for inner in _inner(part))
+    _sort(root)
+    for place in lost:
+        _find(place, root, tokens)
+    return root
+
+
+def _inner(doc: Doc) -> tuple[Doc, ...]:
+    match doc:
+        case Cat(parts) | Fill(parts):
+            return parts
+        case Nest(inner) | Align(inner) | Group(inner) | Origin(inner):
+            return (inner,)
+        case _:
+            return ()
+
+
+def _start(origin: Origin, tokens: Sequence[RawToken]) -> int:
+    """Where the origin starts together with the leading words before it, past parentheses that were not needed."""
+    start = origin.span.start
+    at = bisect_left(tokens, start, key=lambda t: t.start) - 1
+    while at >= 0 and tokens[at].text == "(":
+        at -= 1
+    while at >= 0 and (tokens[at].upper or tokens[at].text) in origin.lead:
+        start = tokens[at].start
+        at -= 1
+    return start
+
+
+def _sort(root: _Place) -> None:
+    stack = [root]
+    while stack:
+        place = stack.pop()
+        place.inside.sort(key=lambda p: p.start)
+        stack += place.inside
+
+
+def _find(place: _Place, root: _Place, tokens: Sequence[RawToken]) -> None:
+    """Place a clause without a span of its own (SELECT) by its word, which stands in no other clause."""
+    for token in tokens:
+        before, after = root.neighbours(token.start, token.end)
+        outside = before is None or after is None or root.inside.index(before) + 1 == root.inside.index(after)
+        if token.upper in place.origin.lead and outside:
+            place.start, place.end = token.start, token.end
+            root.inside.append(place)
+            root.inside.sort(key=lambda p: p.start)
+            return
+
+
+# ---- attaching -------------------------------------------------------------------------------------------------------
+
+_CLOSING = frozenset({")", "]", ",", ";"})
+
+
+def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[RawToken]) -> None:
+    start, end = comment.span.start, comment.span.end
+    at = bisect_left(tokens, start, key=lambda t: t.start)
+    before_it = source.text[tokens[at - 1].end : start] if at else "\n"
+    after_it = source.text[end : tokens[at].start] if at < len(tokens) else "\n"
+    closes = at < len(tokens) and tokens[at].text in _CLOSING
+    text = tidy(comment.text)
+    before, after = _around(root, start, end, to_end="\n" not in before_it and "\n" in after_it)
+    if "\n" not in after_it and "\n" not in text and (before or after):
+        if before is not None and (after is None or closes):
+            before.after.append(f" {text}")
+        elif after is not None:
+            after.before += (text, HARD) if after in root.inside else (f"{text} ",)
+    elif before is not None and (after is None or closes or "\n" not in before_it):
+        before.after.append(Remark(text, own_line="\n" in before_it))
+    elif after is not None:
+        after.before += (text, HARD)
+    else:
+        root.after.append(Remark(text))
+
+
+def _around(root: _Place, start: int, end: int, *, to_end: bool) -> tuple[_Place | None, _Place | None]:
+    """What precedes and what follows in the smallest place around an interval that has parts.
+
+    In a place without parts (a name, a duration) the comment moves to its end or its start.
+    """
+    place = root
+    while (inner := _holding(place, start, end)) is not None:
+        if start < inner.origin.span.start and not (inner.inside and inner.inside[0].start == inner.origin.span.start):
+            start = end = inner.start  # between AND and what follows it, say
+        elif not inner.inside:
+            start = end = inner.end if to_end else inner.start
+            place = root
+            continue
+        else:
+            place = inner
+            continue
+        place = root
+    return place.neighbours(start, end)
+
+
+def _holding(place: _Place, start: int, end: int) -> _Place | None:
+    """The part that holds an interval, not only touches it."""
+    at = bisect_left(place.inside, start, key=lambda p: p.start) - 1
+    return place.inside[at] if at >= 0 and end < place.inside[at].end else None
+
+
+def tidy(comment: str) -> str:
+    """A comment without the spaces at its lines' ends."""
+    return re.sub(r"[ \t\r]+$", "", comment, flags=re.MULTILINE)
+
+
+# ---- rebuilding ------------------------------------------------------------------------------------------------------
+
+
+def _rebuilt(root: _Place) -> Doc:
+    """The document with what was attached; bottom up and with a stack, since documents are deeper than recursion goes."""
+    around: dict[int, _Place] = {}
+    stack = [root]
+    while stack:
+        place = stack.pop()
+        around[id(place.origin)] = place
+        stack += place.inside
+    todo: list[tuple[Doc, bool]] = [(root.origin, False)]
+    done: list[Doc] = []
+    while todo:
+        doc, ready = todo.pop()
+        parts = _inner(doc)
+        if not parts:
+            done.append(doc)
+        elif not ready:
+            todo.append((doc, True))
+            todo += ((part, False) for part in reversed(parts))
+        else:
+            new = tuple(done[-len(parts) :])
+            del done[-len(parts) :]
+            done.append(_with(doc, new, around.get(id(doc))))
+    (woven,) = done
+    return woven
+
+
+def _with(doc: Doc, parts: tuple[Doc, ...], place: _Place | None) -> Doc:
+    match doc:
+        case Cat():
+            return Cat(parts)
+        case Fill():
+            return Fill(parts)
+        case Nest():
+            return Nest(parts[0])
+        case Align():
+            return Align(parts[0])
+        case Group():
+            return Group(parts[0])
+        case _:
+            assert place is not None
+            return Cat((*place.before, parts[0], *place.after))
