@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..files.read import STDIN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,7 +27,8 @@ def fmt(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> 
 
     `-` reads standard input and writes standard output. Comments stay; a file with a syntax error is left as it is.
     """
-    from ..api import format_source
+    from cepc_grammar.formatter import format_source
+
     from ..files.read import load
     from ..output import print_diagnostics, status
 
@@ -33,9 +36,9 @@ def fmt(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> 
     diagnostics = list(loaded.diagnostics)
     changed: list[str] = []
     for source in loaded.programs:
-        text, found = format_source(source)
-        diagnostics += found
-        if text is None:
+        text = format_source(source)
+        if not isinstance(text, str):
+            diagnostics += text
             if source.name == STDIN and not (check or diff):
                 _write_stdout(source.text)  # an editor that filters its buffer through fmt must not lose the text
             continue
@@ -52,9 +55,6 @@ def fmt(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> 
             if name != STDIN or check:
                 click.echo(f"{'would reformat' if check else 'reformatted'} {name}", err=True)
     ctx.exit(max(status(diagnostics), int(check and bool(changed))))
-
-
-STDIN = "<stdin>"
 
 
 def _write(source: Source, text: str) -> None:
