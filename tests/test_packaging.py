@@ -109,7 +109,7 @@ def test_imports_between_our_packages_go_one_way(package: str) -> None:
         ["check", "program.cep"],
         ["fmt", "program.cep"],
         ["explain", "program.cep"],
-        ["explain", "E0102"],
+        ["explain", "E0001"],
     ],
     ids=" ".join,
 )
