@@ -1,7 +1,8 @@
 """The checked program: every name resolved, every expression typed, every condition in its place.
 
-What `resolve` makes of an AST and what everything after it starts from. Times are whole *ticks* of the stream's event-time column:
-microseconds for TIMESTAMP and TIMESTAMP_NTZ, days for DATE, and the column's own unit for an integer column.
+What `resolve` makes of an AST and what everything after it starts from. Times are whole *ticks* of the stream's
+event-time column: microseconds for TIMESTAMP and TIMESTAMP_NTZ, days for DATE, and the column's own unit for an integer
+column.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class EventTest:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a pattern. `type` is the event type as written, `ANY` for any. `test` holds for each of its events."""
+    """A variable of a pattern.
+
+    `type` is the event type as written, `ANY` for any. `test` holds for each of its events.
+    """
 
     name: str
     type: str
@@ -86,7 +90,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event bound to `variable`. `conditions`, over the event's columns, are those of the named patterns around it alone."""
+    """One event bound to `variable`.
+
+    `conditions`, over the event's columns, are those of the named patterns around it alone.
+    """
 
     variable: str
     conditions: tuple[Expression, ...] = ()
@@ -166,9 +173,9 @@ class Output:
 class Query:
     """A checked query.
 
-    `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by` those that make
-    groups. `having` is over aggregates and fields, aliases already replaced by what they stand for. `returns_events` is
-    RETURN MATCH *: then there are no outputs, and one column `events`.
+    `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by`
+    those that make groups. `having` is over aggregates and fields, aliases already replaced by what they stand for.
+    `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`.
     """
 
     name: str

@@ -1,29 +1,33 @@
 """The plan: what the runtime executes, as plain data. The compiler writes it, a generated job carries it, the engines read it.
 
-Times are whole ticks of the event-time column (`StreamPlan.unit`). Events are ordered by partition, then time and ORDER BY columns
-(an *instant*: events of one instant tie), then canonically (LANGUAGE.md §2).
+Times are whole ticks of the event-time column (`StreamPlan.unit`). Events are ordered by partition, then time and ORDER
+BY columns (an *instant*: events of one instant tie), then canonically (LANGUAGE.md §2).
 
-A pattern comes in two forms. `Positions` is nondeterministic: one path is one *derivation*; it knows negation in full, the scopes of
-named patterns and MATCH_RECOGNIZE's preference, and drives enumeration. `Automaton` is deterministic: one path is one *match*; it
-drives the counting kernel. In both, an edge is a *step*, to an event of a strictly later instant than the last event read, or a *tie*,
-to an event of the same instant that is canonically later; ties occur only inside AND.
+A pattern comes in two forms. `Positions` is nondeterministic: one path is one *derivation*; it knows negation in full,
+the scopes of named patterns and MATCH_RECOGNIZE's preference, and drives enumeration. `Automaton` is deterministic: one
+path is one *match*; it drives the counting kernel. In both, an edge is a *step*, to an event of a strictly later
+instant than the last event read, or a *tie*, to an event of the same instant that is canonically later; ties occur only
+inside AND.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from .expression import Expression
-from .types import DataType
+if TYPE_CHECKING:
+    from .expression import Expression
+    from .types import DataType
 
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
     """The columns that the plan reads, in the stream's order, and how events are ordered and typed.
 
-    `unit` is what a tick is: us (TIMESTAMP, TIMESTAMP_NTZ), day (DATE), or the unit of an integer column. `raw_types` lists all types
-    that some letter asks for; None when every event is needed (ANY, CONTIGUOUS). `single_type`: a stream without a type column.
+    `unit` is what a tick is: us (TIMESTAMP, TIMESTAMP_NTZ), day (DATE), or the unit of an integer column. `raw_types`
+    lists all types that some letter asks for; None when every event is needed (ANY, CONTIGUOUS). `single_type`: a
+    stream without a type column.
     """
 
     name: str
@@ -56,8 +60,8 @@ class Letter:
 class Guard:
     """No match of negation `negation` in the gap of `track` that the edge (or the acceptance) ends.
 
-    The gap of a track begins after the last event read on that track (with the window if there is none). Track 0 is the whole match;
-    an AND operand with a NOT inside has a track of its own.
+    The gap of a track begins after the last event read on that track (with the window if there is none). Track 0 is the
+    whole match; an AND operand with a NOT inside has a track of its own.
     """
 
     negation: int
@@ -67,7 +71,8 @@ class Guard:
 @dataclass(frozen=True, slots=True)
 class Edge:
     """Read an event of `letter`, bound to `variable`. `enters` are the scopes of which a new instance begins with this event;
-    `tracks` those that the event belongs to; `rank` orders the edges (and the acceptance) of a state by preference, 0 first.
+    `tracks` those that the event belongs to; `rank` orders the edges (and the acceptance) of a state by preference, 0
+    first.
     """
 
     source: int
@@ -93,7 +98,10 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """What a guard forbids: a match of `positions`, in which every variable is negated. `within` ends the gap early (ticks)."""
+    """What a guard forbids.
+
+    A match of `positions`, in which every variable is negated. `within` ends the gap early (ticks).
+    """
 
     positions: Positions
     within: int | None = None
@@ -131,7 +139,10 @@ class ConditionPlan:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Reading an event of `letter`, a value in `source` adds to `target`. `variable` is the index of the variable bound."""
+    """Reading an event of `letter`, a value in `source` adds to `target`.
+
+    `variable` is the index of the variable bound.
+    """
 
     source: int
     target: int
@@ -155,9 +166,10 @@ class Move:
 class Automaton:
     """State 0 is the start: it holds 1 when a window opens. One match is one accepted word.
 
-    In an instant, `steps` read what stood before it, `ties` what canonically earlier events of the same instant have added.
-    Then `moves` apply to what stood before the instant and `new_moves` to what it added. `kills`: letters of window-wide negations;
-    an instant with one empties everything of every window it lies in, for good. No step leads into state 0.
+    In an instant, `steps` read what stood before it, `ties` what canonically earlier events of the same instant have
+    added. Then `moves` apply to what stood before the instant and `new_moves` to what it added. `kills`: letters of
+    window-wide negations; an instant with one empties everything of every window it lies in, for good. No step leads
+    into state 0.
     """
 
     states: int
@@ -185,7 +197,8 @@ class Automaton:
 class Measure:
     """One aggregate of a query: of `argument` over the events bound to `variable`; COUNT(*) has neither, COUNT(E) no argument.
 
-    `exact`: DOUBLE targets alone may be computed approximately (`CAST(COUNT(*) AS DOUBLE)`); what is DOUBLE by nature always is.
+    `exact`: DOUBLE targets alone may be computed approximately (`CAST(COUNT(*) AS DOUBLE)`); what is DOUBLE by nature
+    always is.
     """
 
     function: OneOf["count", "sum", "avg", "min", "max"]
@@ -206,8 +219,8 @@ class OutputPlan:
 class AdjacentCondition:
     """A condition between an event and the event read just before it, on the edges where `step` indexes `Automaton.steps`.
 
-    In `expression` the earlier event's fields are of variable "earlier", the later one's of "later". Where it is a plain comparison
-    `later.x OP earlier.y`, the engine may use an order-statistics tree.
+    In `expression` the earlier event's fields are of variable "earlier", the later one's of "later". Where it is a
+    plain comparison `later.x OP earlier.y`, the engine may use an order-statistics tree.
     """
 
     steps: tuple[int, ...]
@@ -218,9 +231,9 @@ class AdjacentCondition:
 class QueryPlan:
     """How one query is executed.
 
-    `automaton` is set when the counting kernel runs it (`adjacent` holds conditions it can check on edges); else it is enumerated over
-    `positions`. `letters` of both index `Plan.letters`. `within` None is UNBOUNDED; `slide` None in match queries and with UNBOUNDED.
-    `lists` names the list variables. `after` is (skip, variable).
+    `automaton` is set when the counting kernel runs it (`adjacent` holds conditions it can check on edges); else it is
+    enumerated over `positions`. `letters` of both index `Plan.letters`. `within` None is UNBOUNDED; `slide` None in
+    match queries and with UNBOUNDED. `lists` names the list variables. `after` is (skip, variable).
     """
 
     name: str

@@ -1,0 +1,232 @@
+"""Position automata to deterministic ones by subset construction: one accepted word for each match (DESIGN: the papers' template).
+
+A state is a set of configurations: a position, and the progress of the negations asked about from there on (gaps.py).
+Guards so survive the construction: a match stands if at least one of its derivations does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cepc_runtime.expression import Call, Expression
+from cepc_runtime.plan import Automaton, Edge, Guard, Letter, Move, Positions, Step
+from cepc_runtime.types import BOOLEAN
+
+from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
+from .minimal import minimal
+
+if TYPE_CHECKING:
+    from .letters import Letters
+
+MAX_STATES = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """`instant` has the tracks, other than the whole match, that have read an event of the current instant."""
+
+    position: int
+    progress: Progress = frozenset()
+    instant: frozenset[int] = frozenset()
+
+
+_State = frozenset[Configuration]
+
+EdgeConditions = Mapping[Edge, frozenset[Expression]]
+
+
+class TooManyStates(Exception):  # noqa: N818 - an answer, not a failure of the program
+    """The deterministic automaton would have more than MAX_STATES states."""
+
+
+class Undecided(Exception):  # noqa: N818 - an answer: the conditions have to be checked on whole matches
+    """Two derivations of one word ask for different conditions on the same event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deterministic:
+    """The automaton, and the condition of each step that has one (both in the order of `automaton.steps`)."""
+
+    automaton: Automaton
+    conditions: tuple[tuple[int, Expression], ...]
+
+
+def deterministic(positions: Positions, letters: Letters, conditions: EdgeConditions | None = None) -> Deterministic:
+    """Raises NotCounted for negations the kernel cannot follow, TooManyStates, and Undecided."""
+    construction = _Construction(positions, letters, conditions or {})
+    return construction.run()
+
+
+@dataclass(slots=True)
+class _Construction:
+    positions: Positions
+    letters: Letters
+    conditions: EdgeConditions
+    numbers: dict[_State, int] = field(default_factory=dict)
+    queue: list[_State] = field(default_factory=list)
+    edges: dict[int, list[Edge]] = field(default_factory=lambda: defaultdict(list))
+    asked: dict[int, frozenset[Guard]] = field(default_factory=lambda: defaultdict(frozenset))
+
+    def run(self) -> Deterministic:
+        inputs = inputs_of(self.positions.negations)
+        for edge in self.positions.edges:
+            self.edges[edge.source].append(edge)
+            self.asked[edge.source] |= frozenset(edge.guards)
+        for acceptance in self.positions.acceptances:
+            self.asked[acceptance.state] |= frozenset(acceptance.guards)
+        words = _readings(self.positions, self.letters)
+        variables = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
+        steps: list[Step] = []
+        ties: list[Step] = []
+        moves: list[Move] = []
+        new_moves: list[Move] = []
+        conditions: dict[Step, Expression] = {}
+        self._number(frozenset((Configuration(0),)))
+        for state in self.queue:
+            source = self.numbers[state]
+            for variable, reading in words:
+                for tie, found in ((False, steps), (True, ties)):
+                    target, condition = self._read(state, variable, reading.satisfied, tie)
+                    if target:
+                        step = Step(source, self._number(target), reading.number, variables.index(variable))
+                        found.append(step)
+                        if condition is not None:
+                            conditions[step] = condition
+            for given in inputs:
+                moves += self._move(state, given, new=False)
+                new_moves += self._move(state, given, new=True)
+        accepting = tuple(n for state, n in self.numbers.items() if self._accepts(state))
+        full = Automaton(
+            len(self.numbers), variables, tuple(steps), accepting, tuple(ties), tuple(moves), tuple(new_moves)
+        )
+        small, renamed = minimal(full, dict(conditions.items()))
+        return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
+
+    def _number(self, state: _State) -> int:
+        if state not in self.numbers:
+            if len(self.numbers) >= MAX_STATES:
+                raise TooManyStates
+            self.numbers[state] = len(self.numbers)
+            self.queue.append(state)
+        return self.numbers[state]
+
+    def _read(
+        self, state: _State, variable: str, satisfied: frozenset[int], tie: bool
+    ) -> tuple[_State, Expression | None]:
+        """Where an event of these letters, bound to the variable, leads, and the one condition that all ways there share."""
+        found: set[Configuration] = set()
+        asked: set[frozenset[Expression]] = set()
+        for configuration in state:
+            violated = broken(configuration.progress)
+            for edge in self.edges[configuration.position]:
+                if (
+                    edge.tie == tie
+                    and edge.variable == variable
+                    and edge.letter in satisfied
+                    and violated.isdisjoint(edge.guards)
+                ):
+                    found.add(self._after(configuration, edge))
+                    asked.add(self.conditions.get(edge, frozenset()))
+        if len(asked) > 1:
+            raise Undecided
+        return frozenset(found), _conjunction(asked.pop()) if asked else None
+
+    def _after(self, configuration: Configuration, edge: Edge) -> Configuration:
+        progress = kept(configuration.progress, self.asked[edge.target], edge.tracks)
+        own = frozenset(edge.tracks) - {0}
+        # Which tracks belong to the instant matters only where a gap on one of them is asked about.
+        instant = (configuration.instant | own if edge.tie else own) & {g.track for g in self.asked[edge.target]}
+        return Configuration(edge.target, progress, instant)
+
+    def _move(self, state: _State, given: Inputs, new: bool) -> list[Move]:
+        """Where a state goes when events of a negation are skipped.
+
+        `new`: after events of the same instant were read.
+        """
+        negation = self.positions.negations[given.negation]
+        moved: set[Configuration] = set()
+        for configuration in state:
+            progress = dict(configuration.progress)
+            for guard in self.asked[configuration.position]:
+                if guard.negation != given.negation:
+                    continue
+                if new and not negation.window_wide and (guard.track == 0 or guard.track in configuration.instant):
+                    continue  # the gap begins with an event of this very instant
+                progress[guard] = advance(negation, progress.get(guard, FRESH), given.letters)
+            after = Configuration(
+                configuration.position,
+                frozenset((g, r) for g, r in progress.items() if r != FRESH),
+                configuration.instant,
+            )
+            if self._alive(after):
+                moved.add(after)
+        if moved == set(state):
+            return []
+        target = self._number(frozenset(moved)) if moved else -1
+        return [Move(given.number, tuple(sorted(given.letters)), self.numbers[state], target)]
+
+    def _alive(self, configuration: Configuration) -> bool:
+        """Can any way on still be taken?"""
+        violated = broken(configuration.progress)
+        return any(violated.isdisjoint(w.guards) for w in self.edges[configuration.position]) or self._ends(
+            configuration
+        )
+
+    def _ends(self, configuration: Configuration) -> bool:
+        violated = broken(configuration.progress)
+        return any(
+            a.state == configuration.position and violated.isdisjoint(a.guards) for a in self.positions.acceptances
+        )
+
+    def _accepts(self, state: _State) -> bool:
+        return any(self._ends(c) for c in state)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One way for an event to be bound to a variable.
+
+    The positions' letters it satisfies, and the letter that says just that.
+    """
+
+    number: int
+    satisfied: frozenset[int]
+
+
+def _readings(positions: Positions, letters: Letters) -> list[tuple[str, _Reading]]:
+    """For each variable, the ways its events can satisfy the tests of its occurrences.
+
+    One, unless named patterns add conditions.
+    """
+    tests: dict[str, list[int]] = {}
+    for edge in positions.edges:
+        known = tests.setdefault(edge.variable, [])
+        if edge.letter not in known:
+            known.append(edge.letter)
+    return [(v, r) for v, numbers in tests.items() for r in _combinations(numbers, letters)]
+
+
+def _combinations(numbers: list[int], letters: Letters) -> Iterable[_Reading]:
+    if len(numbers) == 1:
+        yield _Reading(numbers[0], frozenset(numbers))
+        return
+    tests = {n: frozenset(letters[n].conditions) for n in numbers}
+    raw_type = letters[numbers[0]].raw_type
+    for mask in range(1, 1 << len(numbers)):
+        true = {n for i, n in enumerate(numbers) if mask >> i & 1}
+        holding = frozenset().union(*(tests[n] for n in true))
+        if any(tests[n] <= holding for n in numbers if n not in true):
+            continue  # what holds would imply the test that is to fail
+        conditions = tuple(dict.fromkeys(c for n in sorted(true) for c in letters[n].conditions))
+        excluded = tuple(tuple(c for c in letters[n].conditions if c not in holding) for n in numbers if n not in true)
+        yield _Reading(letters.number(Letter(raw_type, conditions, excluded)), frozenset(true))
+
+
+def _conjunction(conditions: frozenset[Expression]) -> Expression | None:
+    ordered = sorted(conditions, key=repr)
+    if not ordered:
+        return None
+    return ordered[0] if len(ordered) == 1 else Call("and", tuple(ordered), BOOLEAN)

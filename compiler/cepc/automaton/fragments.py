@@ -1,0 +1,77 @@
+"""Fragments of a position automaton, combined like the pattern (Glushkov's construction, with preference and guards).
+
+A fragment knows how it begins (`first`, in the order of preference) and is told once how the match goes on after it
+(`connect`). Reading an event leads to a state; its ways on are the fragment's own and those it was told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cepc_runtime.plan import Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A way on by reading an event: an edge whose source is not yet said."""
+
+    target: int
+    letter: int
+    variable: str
+    tie: bool = False
+    guards: frozenset[Guard] = frozenset()
+    tracks: tuple[int, ...] = (0,)
+    scopes: tuple[int, ...] = ()
+    enters: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A way on without an event: out of the fragment (in `first`: it can match nothing), or the end of the match."""
+
+    guards: frozenset[Guard] = frozenset()
+
+
+Way = Option | End
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    first: tuple[Way, ...]
+    connect: Callable[[tuple[Way, ...]], None]
+
+
+def through(first: Iterable[Way], onward: tuple[Way, ...]) -> tuple[Way, ...]:
+    """`first`, where matching nothing goes on with `onward` under its guards. Of equal ways the preferred one stays."""
+    ways: list[Way] = []
+    for way in first:
+        match way:
+            case Option():
+                ways.append(way)
+            case End(guards):
+                ways += (replace(o, guards=o.guards | guards) for o in onward)
+    return weakest(ways)
+
+
+def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
+    """Without the ways that another one allows with fewer guards: a match stands if one derivation does."""
+    best: dict[Way, list[frozenset[Guard]]] = {}
+    for way in ways:
+        bare = replace(way, guards=frozenset())
+        known = best.setdefault(bare, [])
+        if not any(k <= way.guards for k in known):
+            known[:] = [k for k in known if not way.guards <= k] + [way.guards]
+    return tuple(replace(bare, guards=guards) for bare, known in best.items() for guards in known)
+
+
+def entering(first: Iterable[Way], scope: int) -> tuple[Way, ...]:
+    """The ways into a scope: a new instance begins with the event read."""
+    return tuple(replace(w, enters=w.enters | {scope}) if isinstance(w, Option) else w for w in first)
+
+
+def nonempty(first: Iterable[Way]) -> tuple[Way, ...]:
+    return tuple(w for w in first if isinstance(w, Option))

@@ -1,0 +1,275 @@
+"""Patterns to position automata: one state for each place in the written-out pattern, one path for each derivation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from itertools import combinations, count
+from typing import TYPE_CHECKING
+
+from cepc_runtime.plan import Acceptance, ConditionPlan, Edge, Guard, Negation, Positions
+
+from .. import model
+from .fragments import End, Fragment, Option, Way, entering, nonempty, through, weakest
+from .letters import Letters, letter_of
+from .product import product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_STATES = 4_000
+MAX_EDGES = 40_000
+
+
+class PatternTooLarge(Exception):  # noqa: N818 - an answer, not a failure of the program
+    """The automaton of a pattern has more than a sensible number of states."""
+
+    def __init__(self, operator: str, size: int) -> None:
+        super().__init__(f"{operator} makes an automaton of more than {size:,} states")
+        self.operator, self.size = operator, size
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    positions: Positions
+    conditions: tuple[ConditionPlan, ...]  # those of scopes
+    negated: dict[str, tuple[int, ...]]  # the negations in which each negated variable stands
+
+
+@dataclass(slots=True)
+class Construction:
+    """What grows while one pattern is turned into positions."""
+
+    variables: dict[str, model.Variable]
+    letters: Letters
+    ways: dict[int, tuple[Way, ...]] = field(default_factory=dict)
+    negations: dict[tuple[model.Not, bool], Negation] = field(default_factory=dict)
+    conditions: list[ConditionPlan] = field(default_factory=list)
+    states: count[int] = field(default_factory=lambda: count(1))
+    scopes: count[int] = field(default_factory=count)
+    tracks: count[int] = field(default_factory=lambda: count(1))
+
+    def new_state(self, operator: str) -> int:
+        state = next(self.states)
+        if state > MAX_STATES:
+            raise PatternTooLarge(operator, MAX_STATES)
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the pattern a fragment stands: its track, those around it, the scopes around it."""
+
+    track: int = 0
+    tracks: tuple[int, ...] = (0,)
+    scopes: tuple[int, ...] = ()
+
+
+def positions_of(query: model.Query, letters: Letters) -> Built:
+    """The position automaton of a query's pattern. Raises PatternTooLarge."""
+    construction = Construction({v.name: v for v in query.variables}, letters)
+    built = _build(construction, query.pattern)
+    negated: dict[str, tuple[int, ...]] = defaultdict(tuple)
+    for number, (negation, _) in enumerate(construction.negations):
+        for variable in {p.variable for p in subpatterns(negation.body) if isinstance(p, model.Event)}:
+            negated[variable] += (number,)
+    return Built(built, tuple(construction.conditions), dict(negated))
+
+
+def _build(c: Construction, pattern: model.Pattern) -> Positions:
+    pattern, wide = _window_wide(pattern)
+    wide_guards = frozenset(Guard(_negation(c, n, window_wide=True)) for n in wide)
+    fragment = _fragment(c, pattern, Place())
+    end = (End(wide_guards),)
+    fragment.connect(end)
+    c.ways[0] = nonempty(through(fragment.first, end))
+    return freeze(c.ways, tuple(c.negations.values()), next(c.tracks))
+
+
+def _window_wide(pattern: model.Pattern) -> tuple[model.Pattern, tuple[model.Not, ...]]:
+    """NOT as an operand of the outermost AND holds for the whole window (LANGUAGE.md §2)."""
+    match pattern:
+        case model.And(operands):
+            wide = tuple(o for o in operands if isinstance(o, model.Not))
+            rest = tuple(o for o in operands if not isinstance(o, model.Not))
+            return (rest[0] if len(rest) == 1 else model.And(rest)), wide
+    return pattern, ()
+
+
+def freeze(ways: dict[int, tuple[Way, ...]], negations: tuple[Negation, ...], tracks: int) -> Positions:
+    """The automaton of these ways: unreachable states left out, states numbered in the order of discovery."""
+    numbers = {0: 0}
+    queue = [0]
+    edges: list[Edge] = []
+    acceptances: list[Acceptance] = []
+    ambiguous = False
+    for state in queue:
+        source = numbers[state]
+        seen: set[tuple[str, bool]] = set()
+        for rank, way in enumerate(ways[state]):
+            match way:
+                case End(guards):
+                    acceptances.append(Acceptance(source, _sorted(guards), rank))
+                case Option(target, letter, variable, tie, guards, on, scopes, enters):
+                    ambiguous = ambiguous or (variable, tie) in seen
+                    seen.add((variable, tie))
+                    if target not in numbers:
+                        numbers[target] = len(numbers)
+                        queue.append(target)
+                    edges.append(
+                        Edge(
+                            source,
+                            numbers[target],
+                            letter,
+                            variable,
+                            tie,
+                            _sorted(guards),
+                            on,
+                            scopes,
+                            tuple(sorted(enters)),
+                            rank,
+                        )
+                    )
+        if len(edges) > MAX_EDGES:
+            raise PatternTooLarge("the pattern", MAX_STATES)
+    accepted = [a.state for a in acceptances]
+    return Positions(
+        len(numbers),
+        tuple(edges),
+        tuple(acceptances),
+        tracks,
+        ambiguous or len(set(accepted)) < len(accepted),
+        negations,
+    )
+
+
+def _sorted(guards: frozenset[Guard]) -> tuple[Guard, ...]:
+    return tuple(sorted(guards, key=lambda g: (g.negation, g.track)))
+
+
+# ---- one fragment for each form of pattern ---------------------------------------------------------------------------
+
+
+def _fragment(c: Construction, pattern: model.Pattern, place: Place) -> Fragment:
+    match pattern:
+        case model.Event():
+            return _event(c, pattern, place)
+        case model.Seq(elements):
+            return _sequence([_fragment(c, e, place) for e in elements])
+        case model.Or(operands):
+            return _either([_fragment(c, o, place) for o in operands])
+        case model.Some(operands):
+            chosen = [s for n in range(1, len(operands) + 1) for s in combinations(operands, n)]
+            return _either([_fragment(c, s[0] if len(s) == 1 else model.And(s), place) for s in chosen])
+        case model.Repeat():
+            return _repeat(c, pattern, place)
+        case model.Not():
+            guard = Guard(_negation(c, pattern), place.track)
+            return Fragment((End(frozenset((guard,))),), lambda _onward: None)
+        case model.And(operands):
+            return _conjunction(c, operands, place)
+        case model.Scope(body, _, conditions):
+            scope = next(c.scopes)
+            c.conditions += (ConditionPlan(k.expression, k.variables, scope, None, k.text) for k in conditions)
+            inner = _fragment(c, body, replace(place, scopes=(*place.scopes, scope)))
+            return Fragment(entering(inner.first, scope), inner.connect)
+
+
+def _event(c: Construction, event: model.Event, place: Place) -> Fragment:
+    state = c.new_state("the pattern")
+    letter = c.letters.number(letter_of(c.variables[event.variable].test, event.conditions))
+    option = Option(state, letter, event.variable, tracks=place.tracks, scopes=place.scopes)
+
+    def connect(onward: tuple[Way, ...]) -> None:
+        c.ways[state] = onward
+
+    return Fragment((option,), connect)
+
+
+def _sequence(parts: list[Fragment]) -> Fragment:
+    first: tuple[Way, ...] = (End(),)
+    for part in reversed(parts):
+        first = through(part.first, first)
+
+    def connect(onward: tuple[Way, ...]) -> None:
+        for part in reversed(parts):
+            part.connect(onward)
+            onward = through(part.first, onward)
+
+    return Fragment(first, connect)
+
+
+def _either(parts: list[Fragment]) -> Fragment:
+    def connect(onward: tuple[Way, ...]) -> None:
+        for part in parts:
+            part.connect(onward)
+
+    return Fragment(weakest(w for p in parts for w in p.first), connect)
+
+
+def _repeat(c: Construction, repeat: model.Repeat, place: Place) -> Fragment:
+    """P{m,n} as m copies and n - m optional ones, each inside the one before; P{m,} with a loop on the last."""
+    least, most = repeat.least, repeat.most
+    if most is None:
+        copies = [_fragment(c, repeat.body, place) for _ in range(max(least - 1, 0))]
+        loop = _loop(_fragment(c, repeat.body, place), repeat.reluctant)
+        return _sequence([*copies, loop if least else _optional(loop, repeat.reluctant)])
+    copies = [_fragment(c, repeat.body, place) for _ in range(least)]
+    rest = Fragment((End(),), lambda _onward: None)
+    for body in [_fragment(c, repeat.body, place) for _ in range(most - least)]:
+        rest = _optional(_sequence([body, rest]), repeat.reluctant)
+    return _sequence([*copies, rest])
+
+
+def _loop(body: Fragment, reluctant: bool) -> Fragment:
+    def connect(onward: tuple[Way, ...]) -> None:
+        again = nonempty(body.first)
+        # What `again` leads through is not empty, so a body that can match nothing adds nothing by doing so again.
+        body.connect(weakest((*onward, *again) if reluctant else (*again, *onward)))
+
+    return Fragment(body.first, connect)
+
+
+def _optional(body: Fragment, reluctant: bool) -> Fragment:
+    return Fragment(weakest((End(), *body.first) if reluctant else (*body.first, End())), body.connect)
+
+
+def _negation(c: Construction, pattern: model.Not, window_wide: bool = False) -> int:
+    """The number of a negation, the same for equal ones; its positions are an automaton of their own."""
+    key = (pattern, window_wide)
+    if key not in c.negations:
+        inside = Construction(c.variables, c.letters)
+        c.negations[key] = Negation(_build(inside, pattern.body), pattern.within, window_wide)
+    return list(c.negations).index(key)
+
+
+def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: Place) -> Fragment:
+    """AND: each operand has states of its own; together they are a product (product.py)."""
+    parts: list[dict[int, tuple[Way, ...]]] = []
+    for operand in operands:
+        inside = place
+        if _has_negation(operand):
+            track = next(c.tracks)
+            inside = replace(place, track=track, tracks=(*place.tracks, track))
+        outer, c.ways = c.ways, {}
+        fragment = _fragment(c, operand, inside)
+        fragment.connect((End(),))
+        c.ways[0] = weakest(fragment.first)
+        parts.append(c.ways)
+        c.ways = outer
+    return product(parts, lambda: c.new_state("AND"), c.ways)
+
+
+def _has_negation(pattern: model.Pattern) -> bool:
+    return any(isinstance(p, model.Not) for p in subpatterns(pattern))
+
+
+def subpatterns(pattern: model.Pattern) -> Iterator[model.Pattern]:
+    """The pattern and all patterns in it."""
+    yield pattern
+    match pattern:
+        case model.Seq(parts) | model.And(parts) | model.Or(parts) | model.Some(parts):
+            for part in parts:
+                yield from subpatterns(part)
+        case model.Repeat(body=body) | model.Not(body=body) | model.Scope(body=body):
+            yield from subpatterns(body)

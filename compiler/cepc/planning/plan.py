@@ -1,0 +1,66 @@
+"""Checked programs to plans: one plan for each stream that has queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from cepc_runtime.plan import Plan, StreamPlan
+
+from ..automaton.letters import Letters
+from ..automaton.positions import PatternTooLarge
+from .messages import too_large
+from .needs import columns_needed, raw_types_needed
+from .query import plan_query
+
+if TYPE_CHECKING:
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.plan import Letter, QueryPlan
+
+    from .. import model
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plans of a program, or what is wrong; never both."""
+
+    plans: tuple[Plan, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def plan_program(program: model.CheckedProgram) -> Planned:
+    """One plan for each stream that some query reads, in the order of the text."""
+    plans: list[Plan] = []
+    diagnostics: list[Diagnostic] = []
+    for stream in program.streams:
+        queries: list[QueryPlan] = []
+        letters = Letters()
+        for query in (q for q in program.queries if q.stream == stream.name):
+            try:
+                queries.append(plan_query(query, letters))
+            except PatternTooLarge as problem:
+                diagnostics.append(too_large(query, problem))
+        if queries:
+            plans.append(Plan(_stream(stream, letters.all(), tuple(queries)), letters.all(), tuple(queries)))
+    return Planned(() if diagnostics else tuple(plans), tuple(diagnostics))
+
+
+def _stream(stream: model.Stream, letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> StreamPlan:
+    needed = columns_needed(stream, letters, queries)
+    return StreamPlan(
+        name=stream.name,
+        columns=tuple(c for c in stream.columns if c[0] in needed),
+        all_columns=tuple(name for name, _ in stream.columns),
+        time_column=stream.time.column,
+        unit=_tick(stream.time),
+        order_by=stream.time.order_by,
+        type_column=stream.type_column,
+        single_type=stream.name if stream.type_column is None else None,
+        raw_types=raw_types_needed(letters, queries),
+    )
+
+
+def _tick(time: model.TimeColumn) -> Literal["us", "ms", "s", "day"]:
+    if time.unit is not None:
+        return time.unit
+    return "day" if time.type.sql == "DATE" else "us"

@@ -1,0 +1,129 @@
+"""One checked query to its plan: its automata, and whether the kernel counts it or its matches are enumerated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cepc_runtime.expression import Aggregate, Expression, Field, rewrite, walk
+from cepc_runtime.plan import (
+    AdjacentCondition,
+    Automaton,
+    ConditionPlan,
+    Measure,
+    OutputPlan,
+    Positions,
+    QueryPlan,
+)
+from cepc_runtime.types import DOUBLE
+
+from ..automaton.adjacent import NotAdjacent, edge_conditions
+from ..automaton.deterministic import Deterministic, TooManyStates, Undecided, deterministic
+from ..automaton.gaps import NotCounted
+from ..automaton.positions import PatternTooLarge, positions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .. import model
+    from ..automaton.letters import Letters
+
+
+def plan_query(query: model.Query, letters: Letters) -> QueryPlan:
+    """Raises PatternTooLarge."""
+    built = positions_of(query, letters)
+    conditions = (*(p for c in query.conditions for p in _conditions(c, built.negated)), *built.conditions)
+    counted = _counted(query, built.positions, conditions, letters)
+    return QueryPlan(
+        name=query.name,
+        kind=query.kind,
+        partition=query.partition,
+        group_by=query.group_by,
+        within=query.window.within,
+        slide=query.window.slide,
+        variables=tuple(v.name for v in query.variables if not v.negated),
+        lists=tuple(v.name for v in query.variables if v.is_list and not v.negated),
+        positions=built.positions,
+        prefixes=_prefixes(built.positions, letters) if query.select == "NEXT" else None,
+        conditions=conditions,
+        automaton=counted.automaton if counted else None,
+        adjacent=counted.adjacent if counted else (),
+        measures=_measures(query),
+        outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
+        having=query.having,
+        returns_events=query.returns_events,
+        select=query.select,
+        after=(query.after_match.skip, query.after_variable) if query.after_match else None,
+    )
+
+
+def _conditions(condition: model.Condition, negated: dict[str, tuple[int, ...]]) -> Iterator[ConditionPlan]:
+    """A condition of the query's WHERE, for each negation in which a variable of it stands."""
+    numbers = next((negated[v] for v in condition.variables if v in negated), (None,))
+    for number in numbers:
+        yield ConditionPlan(condition.expression, condition.variables, None, number, condition.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    automaton: Automaton
+    adjacent: tuple[AdjacentCondition, ...]
+
+
+def _counted(
+    query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
+) -> _Counted | None:
+    """The automaton with which the kernel counts the query; None where matches have to be enumerated."""
+    if query.kind == "match" or query.select != "ANY":
+        return None
+    try:
+        on_edges = edge_conditions(positions, conditions)
+        if on_edges and positions.negations:
+            return None
+        made = deterministic(positions, letters, on_edges)
+    except (NotAdjacent, NotCounted, Undecided):
+        return None
+    except TooManyStates:
+        raise PatternTooLarge("the pattern", 600) from None
+    return _Counted(made.automaton, _adjacent(made))
+
+
+def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:
+    steps: dict[Expression, list[int]] = defaultdict(list)
+    for step, condition in made.conditions:
+        steps[condition].append(step)
+    return tuple(AdjacentCondition(tuple(numbers), condition) for condition, numbers in steps.items())
+
+
+def _prefixes(positions: Positions, letters: Letters) -> Automaton:
+    """Which words are prefixes of the pattern, whatever NOT says."""
+    bare = replace(
+        positions,
+        edges=tuple(dict.fromkeys(replace(e, guards=()) for e in positions.edges)),
+        acceptances=tuple(dict.fromkeys(replace(a, guards=()) for a in positions.acceptances)),
+        negations=(),
+    )
+    try:
+        return deterministic(bare, letters).automaton
+    except TooManyStates:
+        raise PatternTooLarge("the pattern", 600) from None
+
+
+def _measures(query: model.Query) -> tuple[Measure, ...]:
+    """The different aggregates of an aggregate query; approximate only where every use of it says DOUBLE."""
+    if query.kind == "match":
+        return ()
+    shown = [o.expression for o in query.outputs] + ([query.having] if query.having is not None else [])
+    exact: dict[tuple[str, str | None, Expression | None], bool] = {}
+    for node in (n for e in shown for n in walk(e) if isinstance(n, Aggregate)):
+        key = (node.function, node.variable, node.argument)
+        exact[key] = exact.get(key, False) or node.target != DOUBLE
+    return tuple(Measure(f, v, _at_hand(a), e) for (f, v, a), e in exact.items())  # type: ignore[arg-type]
+
+
+def _at_hand(argument: Expression | None) -> Expression | None:
+    """The argument over the columns of the event at hand."""
+    if argument is None:
+        return None
+    return rewrite(argument, lambda n: Field(None, n.column, "each", n.type) if isinstance(n, Field) else n)
