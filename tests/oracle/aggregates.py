@@ -1,0 +1,176 @@
+"""Aggregate functions over the events of matches, exactly, and the types of their results (LANGUAGE.md §4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from cepc_grammar import ast
+
+from .casts import EXACT, cast, in_range, to_decimal, to_float
+from .conditions import Bindings, variable_in
+from .errors import EvaluationError, Unsupported
+from .expressions import compiled
+from .typed import Typed, constant, converted, order_key
+from .types import BIGINT, DOUBLE, INT, STRING, Type, array, decimal, is_decimal, is_fractional, is_integral
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .stream import Events
+
+MATCH_ONLY = ("FIRST", "LAST", "COLLECT")
+
+
+class DoesNotFit(Exception):  # noqa: N818
+    """An aggregate's value does not fit its type; whoever knows query, group and window says so."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """An aggregate call, ready to be computed over some matches."""
+
+    function: str
+    variable: str | None  # None: COUNT(*)
+    argument: Typed
+    of_matches: bool
+
+    @property
+    def type(self) -> Type:
+        kind = self.argument.type
+        match self.function:
+            case "COUNT" | "TRY_COUNT":
+                return BIGINT
+            case "SUM" | "TRY_SUM":
+                if is_integral(kind):
+                    return BIGINT
+                return (
+                    decimal(min(kind.numbers[0] + 10, 38), kind.numbers[1]) if is_decimal(kind) else _double_for(kind)
+                )
+            case "AVG":
+                return (
+                    decimal(min(kind.numbers[0] + 4, 38), min(kind.numbers[1] + 4, 38)) if is_decimal(kind) else DOUBLE
+                )
+            case "COLLECT":
+                return array(kind)
+        return kind
+
+    def exact(self, matches: Sequence[Bindings], events: Events) -> Any:
+        """The value over the matches, of any size."""
+        if self.variable is None:
+            return sum(len(bound) for bound in matches[0].values()) if self.of_matches else len(matches)
+        bound = [event for bindings in matches for event in bindings.get(self.variable, ())]
+        every = [self.argument.run({self.variable: events.rows[event], None: events.rows[event]}) for event in bound]
+        values = [value for value in every if value is not None]
+        match self.function:
+            case "COUNT" | "TRY_COUNT":
+                return len(values)
+            case "COLLECT":
+                return every
+            case "FIRST" | "LAST":
+                return (every or [None])[0 if self.function == "FIRST" else -1]
+            case _ if not values:
+                return None
+            case "MIN" | "MAX":
+                return (min if self.function == "MIN" else max)(values, key=order_key)
+            case "AVG":
+                return _average(values, self.type)
+        return _sum(values)
+
+    def fitted(self, value: Any) -> Any:
+        """The exact value in the result type. TRY_ functions are null where it does not fit."""
+        try:
+            return _fitted(value, self.type)
+        except DoesNotFit:
+            if self.function.startswith("TRY_"):
+                return None
+            raise
+
+    def cast(self, value: Any, target: Type, safe: bool) -> Any:
+        """The exact value as a type written directly around the aggregate: "the cure"."""
+        if self.function not in ("COUNT", "SUM") or target == self.type:
+            value = self.fitted(value)
+        try:
+            return cast(value, self.type, target)
+        except EvaluationError as error:
+            if safe:
+                return None
+            raise DoesNotFit from error
+
+
+def aggregate(call: ast.Call, variables: frozenset[str], events: Events, of_matches: bool) -> Aggregate:
+    """The call made ready. Its argument is about the events of exactly one variable."""
+    function = call.function.text.upper()
+    if call.distinct or len(call.arguments) != 1 or (function in MATCH_ONLY and not of_matches):
+        raise Unsupported(f"{function} in this place")
+    argument = call.arguments[0]
+    if isinstance(argument, ast.Star):
+        return Aggregate(function, None, constant(INT, 1), of_matches)
+    mentioned: set[str] = set()
+
+    def leaf(node: ast.Expression) -> Typed | None:
+        if not isinstance(node, ast.Reference):
+            return None
+        variable, rest = variable_in(node.parts, variables)
+        if variable is None:
+            return events.column(node.parts, None)
+        mentioned.add(variable)
+        return events.column(rest, variable) if rest else constant(INT, 1)  # COUNT(E): every event counts
+
+    typed = compiled(argument, leaf)
+    if len(mentioned) != 1:
+        raise Unsupported("an aggregate's argument mentions one variable")
+    if typed.type == STRING and function in ("SUM", "TRY_SUM", "AVG"):
+        typed = converted(typed, DOUBLE)
+    return Aggregate(function, mentioned.pop(), typed, of_matches)
+
+
+def _double_for(kind: Type) -> Type:
+    return DOUBLE if is_fractional(kind) else kind
+
+
+def _sum(values: list[Any]) -> Any:
+    """Exact for integers and decimals; for doubles the exact sum rounded once."""
+    if isinstance(values[0], Decimal):
+        total = Decimal(0)
+        for value in values:
+            total = EXACT.add(total, value)
+        return total
+    if isinstance(values[0], timedelta):
+        return sum(values, timedelta())
+    if isinstance(values[0], float):
+        return _special(values) if not all(map(math.isfinite, values)) else to_float(sum(map(Fraction, values)))
+    return sum(values)
+
+
+def _average(values: list[Any], kind: Type) -> Any:
+    """The exact quotient, rounded once."""
+    if isinstance(values[0], timedelta):
+        raise Unsupported("AVG of intervals")
+    if isinstance(values[0], float) and not all(map(math.isfinite, values)):
+        return _special(values)
+    quotient = sum(map(Fraction, values), Fraction(0)) / len(values)
+    return to_decimal(quotient, kind) if is_decimal(kind) else float(quotient)
+
+
+def _special(values: list[float]) -> float:
+    """The sum of doubles of which some are NaN or infinite."""
+    infinite = {value for value in values if math.isinf(value)}
+    return math.nan if any(map(math.isnan, values)) or len(infinite) > 1 else infinite.pop()
+
+
+def _fitted(value: Any, kind: Type) -> Any:
+    if value is None or not (is_integral(kind) or is_decimal(kind)):
+        return value
+    if is_integral(kind):
+        if not in_range(value, kind):
+            raise DoesNotFit
+        return value
+    try:
+        return to_decimal(Fraction(value), kind)
+    except EvaluationError as error:
+        raise DoesNotFit from error

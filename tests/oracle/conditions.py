@@ -1,0 +1,123 @@
+"""When a condition holds for events bound to variables (LANGUAGE.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+from cepc_grammar import ast
+
+from .errors import Unsupported
+from .expressions import compiled
+from .stream import Event, Events
+from .typed import Env, Typed, order_key
+
+Bindings = Mapping[str, tuple[Event, ...]]
+"""The events bound to each variable, in canonical order. A variable that is bound to nothing may be absent."""
+
+
+def by_variable(bound: Iterable[tuple[Event, str]]) -> Bindings:
+    grouped: dict[str, tuple[Event, ...]] = {}
+    for event, variable in sorted(bound):
+        grouped[variable] = (*grouped.get(variable, ()), event)
+    return grouped
+
+
+def merged(a: Bindings, b: Bindings) -> Bindings:
+    return {variable: tuple(sorted(a.get(variable, ()) + b.get(variable, ()))) for variable in {**a, **b}}
+
+
+def variable_in(
+    parts: tuple[ast.Name, ...], variables: frozenset[str], prefix: str = ""
+) -> tuple[str | None, tuple[ast.Name, ...]]:
+    """The variable that a dotted name begins with, and what follows it. The longest wins: `w.p` before `w`."""
+    for length in range(len(parts), 0, -1):
+        variable = prefix + ".".join(part.text for part in parts[:length])
+        if variable in variables:
+            return variable, parts[length:]
+    return None, parts
+
+
+class Condition:
+    """One conjunct of the conditions of a query or of a named pattern."""
+
+    def __init__(self, expression: ast.Expression, variables: frozenset[str], prefix: str, events: Events) -> None:
+        self._variables, self._prefix, self._events = variables, prefix, events
+        self._plain: set[str] = set()
+        self._edges: set[tuple[str, str]] = set()  # ("FIRST" or "LAST", variable)
+        self._previous: set[str] = set()
+        self._has_column = False
+        self._test = compiled(expression, self._leaf)
+        self.mentions = frozenset(self._plain | {variable for _, variable in self._edges} | self._previous)
+        if self._previous and len(self.mentions) > 1:
+            raise Unsupported("a conjunct with PREV(v) mentions v alone")
+
+    @property
+    def local(self) -> str | None:
+        """The variable, when the condition is about each of its events by itself."""
+        return next(iter(self._plain)) if len(self._plain) == 1 and not (self._edges or self._previous) else None
+
+    def holds(self, bindings: Bindings) -> bool:
+        """For every tuple of the events; also when one of its variables, or a bare column, has no event to speak of."""
+        if not all(bindings.get(variable) for variable in self.mentions) or (
+            self._has_column and not any(bindings.values())
+        ):
+            return True
+        rows = self._events.rows
+        anything = next((events[0] for events in bindings.values() if events), None)
+        fixed: dict[object, object] = {None: None if anything is None else rows[anything]}
+        fixed |= {(edge, v): rows[bindings[v][0 if edge == "FIRST" else -1]] for edge, v in self._edges}
+        return all(self._test.run({**fixed, **chosen}) is True for chosen in self._tuples(bindings))
+
+    def _tuples(self, bindings: Bindings) -> Iterable[Env]:
+        rows, rank = self._events.rows, self._events.rank
+        if self._previous:
+            (v,) = self._previous
+            for event in bindings[v]:
+                earlier = [other for other in bindings[v] if rank[other] < rank[event]]
+                if earlier:
+                    yield {v: rows[event], ("PREV", v): rows[max(earlier)]}
+            return
+        names = sorted(self._plain)
+        for events in product(*(bindings[v] for v in names)):
+            yield {v: rows[event] for v, event in zip(names, events, strict=True)}
+
+    def _leaf(self, node: ast.Expression) -> Typed | None:
+        match node:
+            case ast.Reference(parts):
+                variable, rest = variable_in(parts, self._variables, self._prefix)
+                if variable is None:
+                    self._has_column = True
+                    return self._events.column(parts, None)
+                self._plain.add(variable)
+                return self._column(rest, variable)
+            case ast.Member(ast.Call(function, (ast.Reference(parts),)), name) if function.text.upper() in (
+                "FIRST",
+                "LAST",
+                "PREV",
+            ):
+                return self._navigation(function.text.upper(), (*parts, name))
+            case ast.Call(function, (ast.Reference(parts),)) if function.text.upper() in ("FIRST", "LAST", "PREV"):
+                return self._navigation(function.text.upper(), parts)
+        return None
+
+    def _navigation(self, function: str, parts: tuple[ast.Name, ...]) -> Typed:
+        variable, rest = variable_in(parts, self._variables, self._prefix)
+        if variable is None:
+            raise Unsupported(f"{function} of no variable")
+        if function == "PREV":
+            self._previous.add(variable)
+        else:
+            self._edges.add((function, variable))
+        return self._column(rest, (function, variable))
+
+    def _column(self, parts: tuple[ast.Name, ...], key: object) -> Typed:
+        if not parts:
+            raise Unsupported("a variable without an attribute in a condition")
+        return self._events.column(parts, key)
+
+
+def agree(events: Events, attributes: Iterable[str], among: Iterable[Event]) -> bool:
+    """Whether the events have one value of each attribute. As in Spark's GROUP BY, null is null and NaN is NaN."""
+    names = tuple(attributes)
+    return len({tuple(order_key(events.rows[event].get(name)) for name in names) for event in among}) <= 1

@@ -1,0 +1,203 @@
+"""The result rows of a query: LANGUAGE.md §4, with the windows of §5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cepc_grammar import ast
+
+from .aggregates import MATCH_ONLY, Aggregate, DoesNotFit, aggregate
+from .conditions import Bindings, by_variable, variable_in
+from .errors import EvaluationError, Overflow, Unsupported
+from .expressions import compiled
+from .matches import AGGREGATES, Finder, Window, group_attributes
+from .naming import column_name
+from .typed import Env, Typed, order_key
+from .types import normal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .stream import Event, Events
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one result row is about: one match, or the matches of one group and window."""
+
+    matches: Sequence[Bindings]
+    window: Window | None
+
+    @property
+    def event(self) -> Event:
+        """Any event: they agree on what a bare column may name."""
+        return min(event for events in self.matches[0].values() for event in events)
+
+
+class Columns:
+    """The result columns of a query, ready to be computed for a group."""
+
+    def __init__(self, finder: Finder) -> None:
+        self._finder, self._events = finder, finder.events
+        query = finder.query
+        self._group = group_attributes(query)
+        self._shared = finder.equivalent + self._group if finder.of_matches else self._group
+        self._items = {column_name(item, self._group): item.expression for item in query.returns.items}
+        self._columns = {name: compiled(expression, self._leaf) for name, expression in self._items.items()}
+        self._having = query.having and compiled(query.having, self._having_leaf)
+
+    def row(self, group: Group) -> Row | None:
+        """The group's row, or None when HAVING is not true for it."""
+        env: Env = {Group: group, None: self._events.rows[group.event]}
+        if self._having and self._having.run({**env, "exact": True}) is not True:
+            return None
+        row: Row = {}
+        for name, column in self._columns.items():
+            try:
+                row[name] = column.run(env)
+            except DoesNotFit:
+                values = [shared_value(self._events.rows[group.event].get(a)) for a in self._group]
+                raise Overflow(self._finder.query.name.text, name, values, group.window) from None
+        return row
+
+    # ---- what names and calls mean in RETURN and HAVING --------------------------------------------------------------
+
+    def _leaf(self, node: ast.Expression) -> Typed | None:
+        match node:
+            case ast.Star():
+                return self._whole_match()
+            case ast.Cast(ast.Call() as call, written, safe) if self._is_aggregate(call):
+                made = self._aggregate(call)
+                target = normal(written)
+                return Typed(target, lambda env: made.cast(self._exact(made, env), target, safe))
+            case ast.Call() if self._is_aggregate(node):
+                made = self._aggregate(node)
+                return Typed(made.type, lambda env: self._value(made, env))
+            case ast.Member(ast.Call(function, (ast.Reference(parts),)) as call, name) if self._is_aggregate(call):
+                return self._leaf(ast.Call(function, (ast.Reference((*parts, name)),)))  # FIRST(v).x is FIRST(v.x)
+            case ast.Reference(parts):
+                return self._reference(parts)
+        return None
+
+    def _having_leaf(self, node: ast.Expression) -> Typed | None:
+        """In HAVING also a result column's name stands for its expression."""
+        match node:
+            case ast.Reference((name,)) if name.text in self._items:
+                return compiled(self._items[name.text], self._leaf)
+        return self._leaf(node)
+
+    def _is_aggregate(self, call: ast.Call) -> bool:
+        return call.function.text.upper() in AGGREGATES + MATCH_ONLY
+
+    def _aggregate(self, call: ast.Call) -> Aggregate:
+        return aggregate(call, self._finder.variables, self._events, self._finder.of_matches)
+
+    def _exact(self, made: Aggregate, env: Env) -> Any:
+        group = env[Group]
+        assert isinstance(group, Group)
+        return made.exact(group.matches, self._events)
+
+    def _value(self, made: Aggregate, env: Env) -> Any:
+        """HAVING compares exact values, so there none needs to fit (but TRY_ is null all the same)."""
+        value = self._exact(made, env)
+        return value if "exact" in env and not made.function.startswith("TRY_") else made.fitted(value)
+
+    def _reference(self, parts: tuple[ast.Name, ...]) -> Typed:
+        variable, rest = variable_in(parts, self._finder.variables)
+        if variable is not None and self._finder.of_matches:
+            return self._of_single(variable, rest)
+        if rest[0].text not in self._shared and rest[-1].text in self._shared:
+            rest = rest[-1:]  # T.a for a grouping attribute a, T a type
+        if rest[0].text not in self._shared:
+            raise Unsupported(f"{rest[0].text} is no grouping attribute")
+        column = self._events.column(rest, None)
+        return Typed(column.type, lambda env: shared_value(column.run(env)))
+
+    def _of_single(self, variable: str, rest: tuple[ast.Name, ...]) -> Typed:
+        """`a.x` of a single variable: null when it is bound to nothing."""
+        if not rest:
+            raise Unsupported(f"variable {variable} without an attribute")
+        column = self._events.column(rest, variable)
+
+        def run(env: Env) -> object:
+            group = env[Group]
+            assert isinstance(group, Group)
+            bound = group.matches[0].get(variable, ())
+            if len(bound) > 1:
+                raise Unsupported(f"{variable} is a list")
+            return column.run({variable: self._events.rows[bound[0]]}) if bound else None
+
+        return Typed(column.type, run)
+
+    def _whole_match(self) -> Typed:
+        """`RETURN MATCH *`: all events as structs with their variable, in canonical order."""
+
+        def run(env: Env) -> object:
+            group = env[Group]
+            assert isinstance(group, Group)
+            bound = sorted((event, variable) for variable, events in group.matches[0].items() for event in events)
+            return [
+                {"variable": v, **{name: self._events.rows[e].get(name) for name in self._events.columns}}
+                for e, v in bound
+            ]
+
+        return Typed(normal(ast.TypeExpr("ARRAY")), run)
+
+
+def shared_value(value: object) -> object:
+    """The value that all events of a group share, as Spark's GROUP BY gives it: -0.0 is 0.0."""
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def rows(finder: Finder) -> list[Row]:
+    """All result rows of the query, in no particular order."""
+    columns = Columns(finder)
+    try:
+        return _match_rows(finder, columns) if finder.of_matches else _aggregate_rows(finder, columns)
+    except Overflow as overflow:
+        raise Overflow(finder.query.name.text, overflow.column, overflow.group, overflow.window) from None
+    except DoesNotFit:
+        raise Overflow(finder.query.name.text, "HAVING") from None
+
+
+def _match_rows(finder: Finder, columns: Columns) -> list[Row]:
+    """One row for each match, with `match_start` and `match_end`."""
+    events, found = finder.events, []
+    for result in finder.found():
+        row = columns.row(Group([by_variable(result.match)], None))
+        if row is not None:
+            bound = sorted(event for event, _ in result.match)
+            edges = {"match_start": events.rows[bound[0]], "match_end": events.rows[bound[-1]]}
+            found.append(row | {name: edge[events.clock.column] for name, edge in edges.items()})
+    return found
+
+
+def _aggregate_rows(finder: Finder, columns: Columns) -> list[Row]:
+    """One row for each value of GROUP BY and each window with at least one match."""
+    events = finder.events
+    groups: dict[tuple[Any, Window], list[Bindings]] = {}
+    for result in finder.found():
+        row = events.rows[min(event for event, _ in result.match)]
+        key = tuple(order_key(row.get(name)) for name in group_attributes(finder.query))
+        for window in result.windows:
+            groups.setdefault((key, window), []).append(by_variable(result.match))
+    found = []
+    for (_, window), matches in groups.items():
+        row_of = columns.row(Group(matches, window))
+        if row_of is not None:
+            found.append(row_of | _edges(events, window))
+    return found
+
+
+def _edges(events: Events, window: Window) -> Row:
+    """`window_start` and `window_end` in the event-time column's type; null where the window has no edge."""
+    return {
+        name: None if edge is None else events.clock.value(edge)
+        for name, edge in (("window_start", window.start), ("window_end", window.end))
+    }
+
+
+__all__ = ["EvaluationError", "Row", "rows"]
