@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,18 @@ def _recover(
     )  # fmt: skip
     rest = StatementTokens(tokens[cut:], False, piece.end) if cut < len(tokens) else None
     if not forgotten:
-        return None, [unexpected(source, piece, at, accepted)], rest
+        return None, [unexpected(source, piece, at, accepted, partial(_reach, bare=piece.bare))], rest
     statement, found, _ = _parse_statement(source, StatementTokens(tokens[:at], piece.bare, tokens[at - 1].end))
     return statement, [*found, missing_semicolon(source, tokens[at - 1], tokens[at])], rest
+
+
+def _reach(tokens: tuple[RawToken, ...], *, bare: bool) -> int:
+    """How many of the tokens the parser gets through; one more than there are where it accepts them all."""
+    try:
+        _lark().parse(tokens, start="bare_query" if bare else "statement")  # type: ignore[arg-type]
+    except UnexpectedToken as error:
+        return _index_of(tokens, error.token)
+    return len(tokens) + 1
 
 
 def _index_of(tokens: tuple[RawToken, ...], token: Token) -> int:

@@ -59,7 +59,9 @@ def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Li
 def in_order(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Diagnostic]:
     """Each diagnostic once, in the order of the sources and of places in them; one without a source comes first."""
     order = {name: i for i, name in enumerate(sources)}
-    once = {(d.code, d.span, d.title): d for d in reversed(list(diagnostics))}
+    once: dict[object, Diagnostic] = {}
+    for diagnostic in diagnostics:
+        once.setdefault((diagnostic.code, diagnostic.span, diagnostic.title), diagnostic)
     return sorted(
         once.values(),
         key=lambda d: (order.get(d.span.source, -1), d.span.start, d.span.end, d.severity, d.code),
