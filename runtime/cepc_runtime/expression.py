@@ -67,7 +67,7 @@ class Field:
 class Call:
     """A function of the catalogue, or a Spark-only one. `cast` and `try_cast` cast to `type`.
 
-    `case` has conditions and results in turn, and at the end the ELSE, always.
+    `case` has conditions and results in turn, and at the end the ELSE, always; `and` and `or` two operands or more.
     """
 
     function: str

@@ -1,0 +1,96 @@
+"""Typed expressions as Spark SQL text, for generated jobs and for messages.
+
+Spark reads the text as an expression of the same meaning and type: coercions are printed as the casts that they are,
+names are quoted, literals escaped, and every operator stands in parentheses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .expression import Aggregate, Call, Expression, Field, Literal
+from .literal import literal_sql
+from .types import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Namer = "Callable[[Field | Aggregate], str]"
+"""The name of the column that holds a leaf's value, unquoted."""
+
+_INFIX: Final = frozenset(
+    ["+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>", "=", "<=>", "<", "<=", ">", ">="]
+)
+
+_PATTERN_MATCHES: Final = {"like": "LIKE", "ilike": "ILIKE", "rlike": "RLIKE"}
+
+_TRIMS: Final = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
+
+_EXTRACTS: Final = {
+    "seconds_with_fraction": "SECOND",
+    "yearofweek": "YEAROFWEEK",
+    "interval_days": "DAY",
+    "interval_hours": "HOUR",
+    "interval_minutes": "MINUTE",
+    "interval_seconds": "SECOND",
+}
+
+
+def to_sql(expression: Expression, column_namer: Callable[[Field | Aggregate], str]) -> str:
+    """The expression as Spark SQL; each field or aggregate is the column that `column_namer` names."""
+    match expression:
+        case Literal():
+            return literal_sql(expression)
+        case Field() | Aggregate():
+            return quote_name(column_namer(expression))
+        case Call():
+            return _call(expression, [to_sql(a, column_namer) for a in expression.arguments])
+
+
+def _call(call: Call, arguments: list[str]) -> str:
+    match call.function, arguments:
+        case ("cast" | "try_cast") as cast, [value]:
+            return f"{cast.upper()}({value} AS {call.type.sql})"
+        case ("and" | "or") as connective, _:
+            return f"({f' {connective.upper()} '.join(arguments)})"
+        case operator, [left, right] if operator in _INFIX:
+            return f"({left} {operator.upper()} {right})"
+        case "negative", [value]:
+            return f"(- {value})"
+        case "~", [value]:
+            return f"(~ {value})"
+        case "not", [value]:
+            return f"(NOT {value})"
+        case "isnull", [value]:
+            return f"({value} IS NULL)"
+        case "isnotnull", [value]:
+            return f"({value} IS NOT NULL)"
+        case "in", [value, *options]:
+            return f"({value} IN ({', '.join(options)}))"
+        case match, [value, pattern, *escape] if match in _PATTERN_MATCHES:
+            tail = f" ESCAPE {escape[0]}" if escape else ""
+            return f"({value} {_PATTERN_MATCHES[match]} {pattern}{tail})"
+        case "case", _:
+            return _case(arguments)
+        case trim, [text, characters] if trim in _TRIMS:
+            return f"TRIM({_TRIMS[trim]} {characters} FROM {text})"
+        case name, [value] if name in _EXTRACTS:
+            return f"EXTRACT({_EXTRACTS[name]} FROM {value})"
+        case "item", [value, index]:
+            return f"{value}[{index}]"
+        case "field", [value, _]:
+            return f"{value}.{quote_name(_field_name(call))}"
+    return f"{call.function}({', '.join(arguments)})"
+
+
+def _field_name(call: Call) -> str:
+    match call.arguments[1]:
+        case Literal(value=str(name)):
+            return name
+    raise ValueError("a `field` call names its field by a string")
+
+
+def _case(arguments: list[str]) -> str:
+    branches = zip(arguments[0:-1:2], arguments[1:-1:2], strict=True)
+    whens = " ".join(f"WHEN {condition} THEN {result}" for condition, result in branches)
+    return f"CASE {whens} ELSE {arguments[-1]} END"
