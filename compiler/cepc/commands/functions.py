@@ -2,11 +2,85 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cepc_runtime.functions import Function
+
+# What is no function of values but of the events of a match: usage and meaning.
+OF_EVENTS = {
+    "matches and their events": (
+        ("COUNT(*)", "the number of matches; in a match query, of a match's events"),
+        ("COUNT(v), COUNT(v.x)", "the number of events bound to v, with x not null"),
+        ("SUM(v.x), AVG(v.x)", "over the x of the same events that are not null"),
+        ("MIN(v.x), MAX(v.x)", "the least and the greatest x of events bound to v"),
+        ("TRY_COUNT(…), TRY_SUM(…)", "the same, null where the result does not fit its type"),
+        ("COLLECT(v.x)", "in a match query: the x of the events bound to v, an array in their order"),
+        ("FIRST(v).x, LAST(v).x", "the x of the first and of the last event bound to v"),
+        ("PREV(v).x", "in a condition on v: the x of the event bound to v before this one"),
+    )
+}
 
 
 @click.command()
 @click.argument("name", required=False)
-def functions(name: str | None) -> None:
+@click.pass_context
+def functions(ctx: click.Context, name: str | None) -> None:
     """List the functions that mean the same in every engine, or describe one."""
-    raise NotImplementedError(name)
+    from cepc_runtime.functions import GROUPS
+
+    if name is not None:
+        ctx.exit(_describe(name))
+    for group, rows in OF_EVENTS.items():
+        _table(group, rows)
+    for group, members in GROUPS.items():
+        _table(group, ((function.usage, _summary(function)) for function in members))
+    click.echo("Any other deterministic scalar function of Spark's makes a query run on Spark alone.")
+
+
+def _describe(name: str) -> int:
+    from cepc_runtime.functions import find, names
+    from cepc_runtime.functions.spark import find_spark
+
+    from ..diagnostics.near import did_you_mean
+
+    of_events = [(usage, text) for rows in OF_EVENTS.values() for usage, text in rows if f"{name.upper()}(" in usage]
+    function = find(name)
+    if of_events:
+        click.echo("\n".join(f"{usage}: {text}" for usage, text in of_events))
+    elif function is not None:
+        also = "" if function.usage.startswith(f"{name.lower()}(") else f" (also written {name.lower()})"
+        click.echo(f"{function.usage}: {_summary(function)}{also}")
+    elif (other := find_spark(name, 1)) is not None and other.kind == "scalar":
+        click.echo(f"{other.name}: a function of Spark's; a query that calls it runs on Spark alone")
+    elif other is not None:
+        raise click.UsageError(f"the function `{other.name}` is not allowed: {_REASONS[other.kind]}")
+    else:
+        near = did_you_mean(name, names())
+        raise click.UsageError(f"there is no function `{name}`" + (f"; {near}" if near else ""))
+    return 0
+
+
+_REASONS = {
+    "aggregate": "a query aggregates the events of its matches by COUNT, SUM, AVG, MIN and MAX alone",
+    "window": "a query's windows are given by WITHIN and SLIDE",
+    "generator": "an expression has one value",
+    "nondeterministic": "an expression must have the same value each time",
+}
+
+
+def _summary(function: Function) -> str:
+    return function.summary if function.exact else f"{function.summary} (the last digit may differ between engines)"
+
+
+def _table(group: str, rows: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...]) -> None:
+    lines = list(rows)
+    width = max(len(usage) for usage, _ in lines)
+    click.echo(f"{group}:")
+    for usage, text in lines:
+        click.echo(f"  {usage:{width}}  {text}")
+    click.echo()

@@ -1,0 +1,190 @@
+"""A checked program in words and lists, for `cepc explain FILE`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_runtime.expression import Aggregate, Field
+from cepc_runtime.sql import to_sql
+from cepc_runtime.types import DATE
+
+from . import model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cepc_runtime.expression import Expression
+
+    from .model import CheckedProgram
+
+LABEL = 11  # the width of the column of labels
+UNITS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000), ("ms", 1_000))
+TICKS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+def describe(program: CheckedProgram) -> str:
+    """Every stream, then every query: its pattern, variables, conditions by kind, and windows."""
+    parts = [_stream(stream) for stream in program.streams]
+    parts += [_query(query, program.stream(query.stream)) for query in program.queries]
+    return "\n".join("\n".join(line.rstrip() for line in part) + "\n" for part in parts)
+
+
+def _stream(stream: model.Stream) -> Iterator[str]:
+    yield f"stream {stream.name}"
+    if stream.type_column is None:
+        yield _row("events", f"all of one type, {stream.name}")
+    else:
+        yield _row("events", f"{', '.join(stream.types) if stream.types else 'of any type'}, by {stream.type_column}")
+    time = stream.time
+    late = f", up to {duration(time.watermark, stream)} late" if time.watermark else ""
+    unit = f" in {time.unit}" if time.unit else ""
+    ties = f", then by {', '.join(time.order_by)}" if time.order_by else ""
+    yield _row("time", f"{time.column} {time.type}{unit}{ties}{late}")
+    yield from _rows("columns", (f"{name} {type_}" for name, type_ in stream.columns))
+    if stream.source is not None:
+        yield _row("source", f"{stream.source[0]} {stream.source[1]}")
+
+
+def _query(query: model.Query, stream: model.Stream) -> Iterator[str]:
+    yield f"query {query.name}"
+    yield _row("answers", "a row for each match" if query.kind == "match" else "a row for each group and window")
+    yield _row("stream", query.stream)
+    yield _row("pattern", pattern(query.pattern, stream))
+    yield from _rows("variables", (_variable(variable) for variable in query.variables))
+    if query.partition:
+        yield _row("agreeing", f"all events of a match agree on {', '.join(query.partition)}")
+    if query.group_by:
+        yield _row("groups", ", ".join(query.group_by))
+    conditions = [*query.conditions, *(c for scope in _scopes(query.pattern) for c in scope.conditions)]
+    yield from _rows("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
+    yield _row("window", _window(query, stream))
+    if query.select != "ANY":
+        yield _row("selection", query.select)
+    if query.after_match is not None:
+        to = f" {query.after_variable}" if query.after_variable else ""
+        yield _row("then", f"skip {query.after_match.skip}{to}")
+    if query.returns_events:
+        yield _row("returns", "events, an array of all events of the match")
+    yield from _rows("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
+    if query.having is not None:
+        yield _row("having", expression(query.having))
+
+
+def _variable(variable: model.Variable) -> str:
+    number = "no " if variable.negated else "one or more " if variable.is_list else "one "
+    tests = " and ".join(expression(condition) for condition in variable.test.conditions)
+    named = "" if variable.name == variable.type else f"{variable.name}: "
+    return f"{named}{number}{variable.type}{' where ' + tests if tests else ''}"
+
+
+def _window(query: model.Query, stream: model.Stream) -> str:
+    within, slide = query.window.within, query.window.slide
+    if within is None:
+        return "one over everything"
+    length = duration(within, stream)
+    if query.kind == "match":
+        return f"a match spans less than {length}"
+    return f"{length} long, a new one every {duration(slide or within, stream)}"
+
+
+def _scopes(node: model.Pattern) -> Iterator[model.Scope]:
+    match node:
+        case model.Scope(body=body):
+            yield node
+            yield from _scopes(body)
+        case model.Repeat(body=body) | model.Not(body=body):
+            yield from _scopes(body)
+        case (
+            model.Seq(elements=parts)
+            | model.And(operands=parts)
+            | model.Or(operands=parts)
+            | model.Some(operands=parts)
+        ):
+            for part in parts:
+                yield from _scopes(part)
+
+
+# ---- parts of the language as text -----------------------------------------------------------------------------------
+
+
+def pattern(node: model.Pattern, stream: model.Stream) -> str:
+    """A pattern over variables, named patterns written out."""
+    match node:
+        case model.Event(variable=variable):
+            return variable
+        case model.Seq(elements=parts):
+            return f"SEQ({', '.join(pattern(part, stream) for part in parts)})"
+        case model.And(operands=parts) | model.Or(operands=parts) | model.Some(operands=parts):
+            return f"{type(node).__name__.upper()}({', '.join(pattern(part, stream) for part in parts)})"
+        case model.Repeat(body=body):
+            return pattern(body, stream) + _quantifier(node)
+        case model.Not(body=body, within=within):
+            return f"NOT {pattern(body, stream)}" + (f" WITHIN {duration(within, stream)}" if within else "")
+        case model.Scope(body=body):
+            return pattern(body, stream)
+
+
+def _quantifier(node: model.Repeat) -> str:
+    short = {(1, None): "+", (0, None): "*", (0, 1): "?"}.get((node.least, node.most))
+    most = "" if node.most is None else str(node.most)
+    exact = f"{{{node.least}}}" if node.least == node.most else f"{{{node.least},{most}}}"
+    return (short or exact) + ("?" if node.reluctant else "")
+
+
+def duration(ticks: int, stream: model.Stream) -> str:
+    """A number of ticks of the stream in the largest unit that divides it.
+
+    1200000000 ticks of a TIMESTAMP are `20 minutes`.
+    """
+    time = stream.time
+    size = UNITS[0][1] if time.type == DATE else TICKS[time.unit or "us"]
+    for unit, length in UNITS:
+        amount, rest = divmod(ticks * size, length)
+        if rest == 0:
+            return f"{amount} {unit}{'' if amount == 1 or unit == 'ms' else 's'}"
+    return f"{ticks * size} microseconds"
+
+
+def expression(node: Expression) -> str:
+    """A typed expression as Spark SQL, its variables by name."""
+    names: list[str] = []
+
+    def placeholder(leaf: Field | Aggregate) -> str:
+        names.append(_leaf(leaf))
+        return f"\0{len(names) - 1}\0"
+
+    text = to_sql(node, placeholder)
+    for i, name in enumerate(names):
+        text = text.replace(f"`\0{i}\0`", name)
+    return text[1:-1] if _is_enclosed(text) else text
+
+
+def _leaf(leaf: Field | Aggregate) -> str:
+    if isinstance(leaf, Field):
+        owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
+        return f"{owner}.{leaf.column}" if owner else leaf.column
+    name = ("TRY_" if leaf.safe else "") + leaf.function.upper()
+    inside = "*" if leaf.variable is None else expression(leaf.argument) if leaf.argument else leaf.variable
+    return f"{name}({inside})"
+
+
+def _is_enclosed(text: str) -> bool:
+    """Does the first parenthesis close at the very end?"""
+    depth = 0
+    for i, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return i > 0 and i == len(text) - 1
+    return False
+
+
+# ---- layout ----------------------------------------------------------------------------------------------------------
+
+
+def _row(label: str, text: str) -> str:
+    return f"  {label:{LABEL}} {text}"
+
+
+def _rows(label: str, texts: Iterable[str]) -> Iterator[str]:
+    for i, text in enumerate(texts):
+        yield _row("" if i else label, text)
