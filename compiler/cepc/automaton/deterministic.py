@@ -77,6 +77,9 @@ class _Construction:
             self.asked[edge.source] |= frozenset(edge.guards)
         for acceptance in self.positions.acceptances:
             self.asked[acceptance.state] |= frozenset(acceptance.guards)
+        wide = frozenset(g for a in self.positions.acceptances for g in a.guards if self._is_wide(g))
+        for state in range(self.positions.states):
+            self.asked[state] |= wide
         words = _readings(self.positions, self.letters)
         variables = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
         steps: list[Step] = []
@@ -135,7 +138,11 @@ class _Construction:
         return frozenset(found), _conjunction(asked.pop()) if asked else None
 
     def _after(self, configuration: Configuration, edge: Edge) -> Configuration:
-        progress = kept(configuration.progress, self.asked[edge.target], edge.tracks)
+        progress = kept(
+            configuration.progress,
+            self.asked[edge.target],
+            lambda guard: guard.track in edge.tracks and not self._is_wide(guard),
+        )
         own = frozenset(edge.tracks) - {0}
         # Which tracks belong to the instant matters only where a gap on one of them is asked about.
         instant = (configuration.instant | own if edge.tie else own) & {g.track for g in self.asked[edge.target]}
@@ -167,6 +174,9 @@ class _Construction:
             return []
         target = self._number(frozenset(moved)) if moved else -1
         return [Move(given.number, tuple(sorted(given.letters)), self.numbers[state], target)]
+
+    def _is_wide(self, guard: Guard) -> bool:
+        return self.positions.negations[guard.negation].window_wide
 
     def _alive(self, configuration: Configuration) -> bool:
         """Can any way on still be taken?"""

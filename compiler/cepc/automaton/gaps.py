@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cepc_runtime.plan import Guard, Negation, Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 BROKEN = frozenset((-1,))
 FRESH: frozenset[int] = frozenset()
@@ -89,10 +89,7 @@ def broken(progress: Progress) -> frozenset[Guard]:
 
 
 def kept(
-    progress: Iterable[tuple[Guard, frozenset[int]]], asked: frozenset[Guard], read_on: tuple[int, ...]
+    progress: Iterable[tuple[Guard, frozenset[int]]], asked: frozenset[Guard], begun: Callable[[Guard], bool]
 ) -> Progress:
-    """Progress after reading an event on these tracks.
-
-    Their gaps begin anew, and what no way on asks about is forgotten.
-    """
-    return frozenset((g, r) for g, r in progress if g in asked and g.track not in read_on)
+    """Progress after reading an event: gaps that have begun anew, and what no way on asks about, are forgotten."""
+    return frozenset((g, r) for g, r in progress if g in asked and not begun(g))

@@ -1,0 +1,173 @@
+"""Automata: one path of the positions is one derivation, one accepted word of the deterministic automaton is one match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cepc import model
+from cepc.automaton.deterministic import TooManyStates, deterministic
+from cepc.automaton.gaps import NotCounted
+from cepc.automaton.letters import Letters
+from cepc.automaton.positions import Built, PatternTooLarge, positions_of, subpatterns
+from tests.automata import Event, count, matches
+
+A, B, C, D = (model.Event(v) for v in "ABCD")
+X, Y = model.Event("x"), model.Event("y")  # two more variables of type A
+TYPES = {"A": "A", "B": "B", "C": "C", "D": "D", "x": "A", "y": "A"}
+
+
+def seq(*elements: model.Pattern) -> model.Pattern:
+    return model.Seq(elements)
+
+
+def plus(body: model.Pattern) -> model.Pattern:
+    return model.Repeat(body, 1, None)
+
+
+def both(*operands: model.Pattern) -> model.Pattern:
+    return model.And(operands)
+
+
+def no(body: model.Pattern) -> model.Not:
+    return model.Not(body)
+
+
+@dataclass(frozen=True)
+class Made:
+    built: Built
+    letters: Letters
+
+
+def make(pattern: model.Pattern) -> Made:
+    names = {p.variable for p in subpatterns(pattern) if isinstance(p, model.Event)}
+    variables = tuple(model.Variable(n, TYPES[n], model.EventTest(TYPES[n]), is_list=True) for n in sorted(names))
+    query = model.Query(
+        "q", "s", "aggregate", pattern, variables, (), (), (), model.Window(None, None), (), None, False, "ANY", None
+    )
+    letters = Letters()
+    return Made(positions_of(query, letters), letters)
+
+
+def events(text: str) -> list[Event]:
+    """`a b (cd)`: instants in order; events in parentheses tie."""
+    found: list[Event] = []
+    instant, tied = 0, False
+    for sign in text.replace(" ", ""):
+        if sign in "()":
+            tied = sign == "("
+            instant += 1
+        else:
+            instant += not tied
+            found.append((instant, sign.upper()))
+    return found
+
+
+COUNTS = [
+    ("a sequence counts every pair in order", seq(A, B), "aabab", 5),
+    ("(A+)+ is A+", plus(plus(A)), "aaa", 7),
+    ("A+ of three events", plus(A), "aaa", 7),
+    ("one variable in two places is one match", seq(plus(A), plus(A)), "aaa", 4),
+    ("two variables tell their events apart", seq(plus(X), plus(Y)), "aaa", 5),
+    ("AND of one variable twice", both(A, A), "aa", 1),
+    ("AND of two variables", both(X, Y), "aa", 2),
+    ("AND takes its operands in any order", both(A, B), "ba", 1),
+    ("events that tie may stand together in AND", both(A, B), "(ab)", 1),
+    ("events that tie never precede one another", seq(A, B), "(ab)", 0),
+    ("AND of one variable twice, tied", both(A, A), "(aaa)", 3),
+    ("a SEQ in AND stays strict", both(seq(A, B), C), "(abc)", 0),
+    ("a SEQ in AND ties with the other operand", both(seq(A, B), C), "(ac)b", 1),
+    ("OR of the same words counts once", model.Or((seq(A, B), seq(A, plus(B)))), "ab", 1),
+    ("SOME is one, the other, or both", model.Some((A, B)), "ab", 3),
+    ("NOT between", seq(A, no(C), B), "acbab", 1),
+    ("NOT between forbids strictly between", seq(A, no(C), B), "(ac)(cb)", 1),
+    ("NOT at the start looks back to the window's start", seq(no(C), A), "aca", 1),
+    ("NOT at the end looks on to the window's end", seq(A, no(C)), "aca", 1),
+    ("NOT of a sequence", seq(A, no(seq(C, D)), B), "acbdb", 1),
+    ("NOT of a sequence needs its events in order", seq(A, no(seq(C, D)), B), "adcb", 1),
+    ("NOT in AND holds for the whole window", both(A, B, no(C)), "abc", 0),
+    ("NOT in AND forbids between the operands too", both(X, Y, no(C)), "aca", 0),
+    ("NOT in AND, nothing forbidden", both(A, B, no(C)), "ab", 1),
+    ("NOT beside what matched nothing holds for the whole gap", seq(A, no(C), model.Repeat(D, 0, 1), B), "acb", 0),
+    ("a match stands if one derivation does", model.Or((seq(A, no(C), B), seq(A, no(D), B))), "acb", 1),
+    ("NOT within an operand of AND has a gap of its own", both(seq(A, no(C), B), D), "adcb", 0),
+    ("the other operand's events do not end that gap", both(seq(A, no(C), B), D), "cadb", 1),
+    ("nested Kleene", plus(seq(A, plus(B))), "abab", 5),
+    ("bounded repetition", model.Repeat(A, 2, 3), "aaaa", 10),
+    ("zero or more", seq(A, model.Repeat(B, 0, None)), "abb", 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "stream", "expected"), [c[1:] for c in COUNTS], ids=[c[0] for c in COUNTS])
+def test_both_automata_find_the_matches(pattern: model.Pattern, stream: str, expected: int) -> None:
+    made = make(pattern)
+    assert len(matches(made.built.positions, made.letters.all(), events(stream))) == expected
+    automaton = deterministic(made.built.positions, made.letters).automaton
+    assert count(automaton, made.letters.all(), events(stream)) == expected
+
+
+STATES = [
+    ("a sequence", seq(A, B, C), 4),
+    ("flat Kleene", plus(A), 2),
+    ("nested Kleene", plus(seq(A, plus(B))), 3),
+    ("equal alternatives are one", model.Or((seq(A, B), seq(A, B))), 3),
+    ("alternatives that go on alike are merged", model.Or((seq(A, C), seq(B, C))), 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "states"), [s[1:] for s in STATES], ids=[s[0] for s in STATES])
+def test_the_deterministic_automaton_is_small(pattern: model.Pattern, states: int) -> None:
+    made = make(pattern)
+    assert deterministic(made.built.positions, made.letters).automaton.states == states
+
+
+def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
+    with pytest.raises(PatternTooLarge, match="AND makes an automaton of more than 4,000 states"):
+        make(both(*(seq(A, B, C, D) for _ in range(8))))
+
+
+# ---- random patterns -------------------------------------------------------------------------------------------------
+
+leaves = st.sampled_from([A, B, C, X, Y])
+
+
+def negatable() -> st.SearchStrategy[model.Pattern]:
+    return st.one_of(
+        leaves, st.tuples(leaves, leaves).map(model.Or), st.tuples(leaves, leaves).map(model.Seq),
+        st.tuples(leaves, leaves.map(plus), leaves).map(model.Seq),
+    )  # fmt: skip
+
+
+def composed(inner: st.SearchStrategy[model.Pattern]) -> st.SearchStrategy[model.Pattern]:
+    few = st.lists(inner, min_size=2, max_size=3).map(tuple)
+    return st.one_of(
+        few.map(model.Seq), few.map(model.Or), st.tuples(inner, inner).map(model.And), st.tuples(inner, inner).map(model.Some),
+        st.builds(model.Repeat, inner, st.just(1), st.none()), st.builds(model.Repeat, inner, st.just(0), st.none()),
+        st.builds(model.Repeat, inner, st.integers(1, 2), st.just(2)), st.builds(model.Repeat, inner, st.just(0), st.just(1)),
+        st.tuples(inner, negatable().map(no), inner).map(model.Seq),
+    )  # fmt: skip
+
+
+patterns = st.recursive(leaves, composed, max_leaves=5)
+outermost = st.one_of(
+    patterns,
+    st.tuples(negatable().map(no), patterns).map(model.Seq),
+    st.tuples(patterns, negatable().map(no)).map(model.Seq),
+    st.tuples(patterns, patterns, negatable().map(no)).map(model.And),
+)
+streams = st.lists(st.sampled_from(["a", "b", "c", "(ab)", "(ac)", "(aab)", "(bc)"]), max_size=6).map("".join)
+
+
+@given(outermost, streams)
+@settings(max_examples=300)
+def test_one_accepted_word_is_one_match(pattern: model.Pattern, stream: str) -> None:
+    try:
+        made = make(pattern)
+        automaton = deterministic(made.built.positions, made.letters).automaton
+    except (PatternTooLarge, TooManyStates, NotCounted):
+        return
+    found = matches(made.built.positions, made.letters.all(), events(stream))
+    assert count(automaton, made.letters.all(), events(stream)) == len(found)
