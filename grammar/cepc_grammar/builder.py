@@ -10,6 +10,7 @@ from lark.tree import Meta
 
 from . import ast
 from .diagnostic import Diagnostic, Place
+from .near import nearest
 from .source import Span
 from .tokens import quoted_name, string_value
 
@@ -33,6 +34,13 @@ _OPERATORS = {"==": "=", "!=": "<>"}
 
 # A clause that a mistake left out gets this in its place, so that checking can go on; the diagnostic is already there.
 _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
+
+
+def _unit_hint(word: str) -> str:
+    near = nearest(word.lower(), _UNITS)
+    if near:
+        return f"did you mean {near.upper() if word.isupper() else near}?"
+    return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
 
 
 class Builder(Transformer_NonRecursive[Token, Any]):
@@ -111,7 +119,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         elif kind is None:
             self._error(
                 "E0107", f"`{word}` is no unit of time", unit.span if unit else self._span(meta), "unknown unit",
-                hint="the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)",
+                hint=_unit_hint(word),
             )  # fmt: skip
         return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
 
