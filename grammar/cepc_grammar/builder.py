@@ -484,7 +484,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             if key in parts:
                 self._error(
                     "E0105", f"{word} stands twice in query `{name.text}`", clause_span, "the second one",
-                    others=(Place(first[key], "the first one"),), hint=f"keep one {word}",
+                    others=(Place(first[key], "the first one"),), hint="join the two with AND" if word == "WHERE" else f"keep one {word}",
                 )  # fmt: skip
             else:
                 parts[key], first[key] = value, clause_span
