@@ -51,7 +51,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class EventTest:
-    """Which events an occurrence of a variable accepts: those of `raw_type` (None: of any) for which every condition is true.
+    """Which events an occurrence of a variable accepts: those of `raw_type` for which every condition is true.
+
+    `raw_type` is None for any type, and in a stream with one type.
 
     Conditions are over the columns of the event at hand (`Field(None, …)`): those of derived types, then local ones.
     """

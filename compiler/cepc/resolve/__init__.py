@@ -1,0 +1,104 @@
+"""Resolution: from syntax to a checked program, every name resolved and every rule of the language held, or all the reasons why not.
+
+check(program, loader) -> Checked(program, diagnostics, sources)
+
+imports      the statements of all files
+names        what they declare
+streams, events, patterns
+             each declaration by itself
+query        each query: inline → variables, negation → partition → conditions → results, windows, selection → build
+warnings     what is right and may still surprise
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import model
+from .events import EventTypes, check_events
+from .imports import Loader, resolve_imports
+from .messages import names as say
+from .messages import streams as say_stream
+from .names import declarations
+from .patterns import check_patterns
+from .query import resolve_query
+from .streams import resolve_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
+
+    from .names import Declarations
+    from .streams import Stream
+
+__all__ = ["Checked", "Loader", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`program` is None where there is an error, and without a STREAM. `sources` are the texts that imports brought in."""
+
+    program: model.CheckedProgram | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[Source, ...] = ()
+
+
+def check(program: ast.Program, loader: Loader) -> Checked:
+    """Check the statements of all files given as one program. `loader` reads the files that they import."""
+    imported = resolve_imports(program, loader)
+    declared, problems = declarations(imported.statements)
+    problems = [*imported.diagnostics, *problems]
+    streams: dict[str, Stream] = {}
+    for name, statement in declared.streams.items():
+        streams[name], found = resolve_stream(statement)
+        problems += found
+    types = {name: EventTypes(stream, declared, streams) for name, stream in streams.items()}
+    problems += check_events(declared, types)
+    problems += check_patterns(declared, types)
+    queries, found = _queries(declared, streams, types)
+    problems += found
+    diagnostics = _once(problems)
+    if any(d.severity == "error" for d in diagnostics) or not streams:
+        return Checked(None, diagnostics, imported.sources)
+    models = tuple(s.checked for s in streams.values() if s.checked is not None)
+    return Checked(model.CheckedProgram(models, tuple(queries)), diagnostics, imported.sources)
+
+
+def _queries(
+    declared: Declarations, streams: Mapping[str, Stream], types: Mapping[str, EventTypes]
+) -> tuple[list[model.Query], list[Diagnostic]]:
+    problems: list[Diagnostic] = []
+    queries: list[model.Query] = []
+    timeless: set[str] = set()
+    if not streams and declared.queries:
+        problems.append(say_stream.no_stream(declared.queries[0].name))
+    for query in declared.queries:
+        name = _stream_of(query, streams)
+        if not isinstance(name, str | None):
+            problems.append(name)
+            continue
+        if name is not None and streams[name].declaration.event_time is None and name not in timeless:
+            timeless.add(name)
+            problems.append(say_stream.no_event_time(streams[name].declaration, []))
+        checked = resolve_query(query, declared, EventTypes(None, declared, streams) if name is None else types[name])
+        problems += checked.diagnostics
+        if checked.query is not None:
+            queries.append(checked.query)
+    return queries, problems
+
+
+def _stream_of(query: ast.Query, streams: Mapping[str, Stream]) -> str | Diagnostic | None:
+    """The name of the stream that a query is about; None where there is no stream at all."""
+    if query.stream is not None:
+        return query.stream.text if query.stream.text in streams else say.unknown_stream(query.stream, list(streams))
+    if len(streams) > 1:
+        return say.stream_needed(query.name, list(streams), [])
+    return next(iter(streams), None)
+
+
+def _once(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple({(d.code, d.span, d.title): d for d in reversed(list(problems))}.values())[::-1]

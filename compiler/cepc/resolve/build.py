@@ -1,0 +1,65 @@
+"""From a pattern with its conditions sorted to the pattern of the checked program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import model
+from . import written
+from .conditions import NOTHING, Sorted
+from .durations import Tick, ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_runtime.expression import Expression
+
+    from .variables import Variable
+    from .written import Written
+
+
+def build(
+    pattern: Written, conditions: Mapping[int, Sorted], variables: Mapping[str, Variable], unit: Tick
+) -> model.Pattern:
+    """`conditions` are those of named patterns, by the identity of their nodes."""
+    return _build(pattern, {}, conditions, variables, unit)
+
+
+def _build(
+    node: Written,
+    tests: Mapping[str, tuple[Expression, ...]],
+    conditions: Mapping[int, Sorted],
+    variables: Mapping[str, Variable],
+    unit: Tick,
+) -> model.Pattern:
+    def part(inner: Written) -> model.Pattern:
+        return _build(inner, tests, conditions, variables, unit)
+
+    match node:
+        case written.Event(variable):
+            return model.Event(variable, tests.get(variable, ()))
+        case written.Seq((only,)):
+            return part(only)
+        case written.Seq(parts):
+            return model.Seq(tuple(map(part, parts)))
+        case written.And(parts):
+            return model.And(tuple(map(part, parts)))
+        case written.Or(parts):
+            return model.Or(tuple(map(part, parts)))
+        case written.Some(parts):
+            return model.Some(tuple(map(part, parts)))
+        case written.Repeat(body, least, most, reluctant):
+            return model.Repeat(part(body), least, most, reluctant)
+        case written.Not(body, within):
+            length = None if within is None else ticks(within, unit)
+            assert length is None or isinstance(length, int)
+            return model.Not(part(body), length)
+        case written.Named(body, name):
+            own = conditions.get(id(node), NOTHING)
+            inside = {e.variable for e in written.events(body)}
+            merged = {
+                **tests,
+                **{v: (*tests.get(v, ()), *found) for v in inside if (found := own.tests_of(variables[v]))},
+            }
+            inner = _build(body, merged, conditions, variables, unit)
+            return model.Scope(inner, name, own.conditions) if own.conditions else inner

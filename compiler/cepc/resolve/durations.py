@@ -1,0 +1,56 @@
+"""Durations in ticks of a stream's event time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_runtime.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, is_integer
+
+from .messages import durations as say
+
+if TYPE_CHECKING:
+    from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
+
+LONGEST = 2**62  # ticks; a time plus a duration stays within 64 bits
+_EXPONENT = re.compile(r"[eE]([+-]?\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The unit of an event-time column: its length, and its name after a number."""
+
+    microseconds: int
+    name: str
+
+
+MICROSECOND = Tick(1, "microseconds")
+_UNITS = {"s": Tick(1_000_000, "seconds"), "ms": Tick(1_000, "milliseconds"), "us": MICROSECOND}
+
+
+def tick(type_: DataType, unit: str | None) -> Tick | None:
+    """The tick of an event-time column, or None for a type that cannot be one."""
+    if type_ in (TIMESTAMP, TIMESTAMP_NTZ):
+        return MICROSECOND
+    if type_ == DATE:
+        return Tick(86_400_000_000, "days")
+    return _UNITS[unit or "s"] if is_integer(type_) else None
+
+
+def ticks(duration: ast.Duration, unit: Tick | None, *, zero: bool = False) -> int | Diagnostic | None:
+    """The duration as whole ticks, or what is wrong with it; None where the unit is not known and nothing else is wrong."""
+    if len(duration.amount) > 60 or ((found := _EXPONENT.search(duration.amount)) and abs(int(found[1])) > 60):
+        return say.too_long(duration)
+    length = duration.microseconds
+    if length is None:
+        return say.no_length(duration)
+    if length == 0 and not zero:
+        return say.zero(duration)
+    if unit is None:
+        return None
+    count = length / unit.microseconds
+    if count.denominator != 1:
+        return say.not_whole(duration, unit.name)
+    return int(count) if count <= LONGEST else say.too_long(duration)

@@ -1,0 +1,176 @@
+"""Event types: those of a stream, and those derived from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.expression import Expression, Field
+
+from .. import model
+from ..expressions import Context, VariableInfo, struct_field, type_condition
+from .messages import names as say
+from .walk import conjuncts, references
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cepc_grammar import ast
+    from cepc_grammar.source import Span
+
+    from .names import Declarations
+    from .streams import Stream
+
+ANY = "ANY"
+
+
+@dataclass(frozen=True, slots=True)
+class EventScope:
+    """The names in the condition of a derived event: the columns of the event at hand."""
+
+    stream: Stream
+
+    def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
+        first, *rest = reference.parts
+        type_ = self.stream.columns.get(first.text)
+        if type_ is None:
+            return self._unknown(reference)
+        expression: Expression = Field(None, first.text, "each", type_)
+        for part in rest:
+            inner = struct_field(expression, part)
+            if isinstance(inner, Diagnostic):
+                return inner
+            expression = inner
+        return expression
+
+    def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
+        name = ".".join(p.text for p in reference.parts)
+        return say.variable_in_event(name, reference.span, next(iter(self.stream.columns), "column"))
+
+    def info(self, name: str) -> VariableInfo:
+        raise KeyError(name)
+
+    def _unknown(self, reference: ast.Reference) -> Diagnostic:
+        first, *rest = reference.parts
+        if rest and rest[0].text in self.stream.columns:
+            return say.variable_in_event(first.text, first.span, rest[0].text)
+        return say.unknown_column(first, list(self.stream.columns), self.stream.name)
+
+
+class EventTypes:
+    """The event types of one stream; without a stream every name is one. Conditions are typed when first asked for."""
+
+    def __init__(self, stream: Stream | None, declared: Declarations, streams: Mapping[str, Stream]) -> None:
+        self.stream = stream
+        self._declared = declared
+        self._streams = streams
+        self._tests: dict[str, model.EventTest | None] = {}
+        self._conditions: dict[str, tuple[Expression, ...] | None] = {}
+        self.problems: dict[str, list[Diagnostic]] = {}
+
+    def unknown(self, name: ast.Name) -> Diagnostic | None:
+        """What to say of a name that is no event type of the stream."""
+        root = derivation(name.text, self._declared)[-1]
+        stream = self.stream
+        if stream is None or has_type(stream, root) or (root in self._declared.events):
+            return None
+        if name.text in self._declared.events and len(self._streams) < 2:
+            return None  # its declaration has the error
+        others = [s.name for s in self._streams.values() if s.types is not None and root in s.types]
+        if others:
+            return say.type_of_other_stream(name, stream.name, others)
+        known = [*(stream.types or ()), *self._declared.events, *self._declared.patterns]
+        return say.unknown_type(name, known, f"the stream `{stream.name}`")
+
+    def place(self, name: str) -> Span | None:
+        """Where the name is declared or listed as an event type."""
+        listed = self.stream.types.get(name) if self.stream is not None and self.stream.types is not None else None
+        event = self._declared.events.get(name)
+        return listed.span if listed is not None else event.name.span if event is not None else None
+
+    def test(self, name: str | None) -> model.EventTest | None:
+        """Which events are of the type (None: ANY); None where a condition has errors, or there is no stream."""
+        if name is None:
+            return model.EventTest(None)
+        if name not in self._tests:
+            self._tests[name] = self._test(name)
+        return self._tests[name]
+
+    def conditions(self, event: ast.DerivedEvent) -> tuple[Expression, ...] | None:
+        """The conditions of a derived event itself, typed."""
+        name = event.name.text
+        if name not in self._conditions and self.stream is not None:
+            typed: list[Expression | None] = []
+            self.problems[name] = []
+            for conjunct in conjuncts(event.where):
+                if mentions(conjunct, self.stream.broken):
+                    typed.append(None)
+                    continue
+                expression, found = type_condition(conjunct, EventScope(self.stream), Context.EVENT)
+                typed.append(expression)
+                self.problems[name] += found
+            good = [t for t in typed if t is not None]
+            self._conditions[name] = tuple(good) if len(good) == len(typed) else None
+        return self._conditions.get(name)
+
+    def _test(self, name: str) -> model.EventTest | None:
+        chain = derivation(name, self._declared)
+        raw = chain[-1]
+        if self.stream is None or raw in self._declared.events:
+            return None
+        found = [self.conditions(self._declared.events[n]) for n in reversed(chain[:-1])]
+        conditions = [c for one in found if one is not None for c in one]
+        any_type = raw == ANY or self.stream.has_one_type
+        return None if None in found else model.EventTest(None if any_type else raw, tuple(conditions))
+
+
+def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Iterator[Diagnostic]:
+    """What is wrong with the derived events, used or not; `types` by stream."""
+    in_cycle: set[str] = set()
+    for event in declared.events.values():
+        name = event.name.text
+        chain = derivation(name, declared)
+        if chain[-1] in declared.events:
+            if chain[-1] == name and name not in in_cycle:
+                in_cycle |= set(chain)
+                yield say.event_cycle(event.base.span, chain)
+            continue
+        if not types:
+            continue
+        fitting = [t for t in types.values() if t.stream is not None and has_type(t.stream, chain[-1])]
+        if not fitting:
+            if len(chain) == 2:
+                yield _unknown_base(event, declared, types)
+            continue
+        problems = []
+        for one in fitting:
+            one.conditions(event)
+            problems.append(one.problems[name])
+        if all(any(d.severity == "error" for d in found) for found in problems):
+            yield from problems[0]
+
+
+def derivation(name: str, declared: Declarations) -> list[str]:
+    """The name, its base, the base's base …, down to a type that is not derived, or to the first name that comes again."""
+    chain = [name]
+    while (event := declared.events.get(chain[-1])) is not None:
+        chain.append(event.base.text)
+        if event.base.text in chain[:-1]:
+            break
+    return chain
+
+
+def has_type(stream: Stream, name: str) -> bool:
+    return stream.types is None or name in stream.types or name == ANY
+
+
+def mentions(expression: ast.Expression, names: frozenset[str] | set[str]) -> bool:
+    """Whether one of the names stands anywhere in it."""
+    return bool(names) and any(part.text in names for reference in references(expression) for part in reference.parts)
+
+
+def _unknown_base(event: ast.DerivedEvent, declared: Declarations, types: Mapping[str, EventTypes]) -> Diagnostic:
+    known = [n for t in types.values() if t.stream is not None for n in t.stream.types or ()]
+    where = f"the stream `{next(iter(types))}`" if len(types) == 1 else "any stream"
+    return say.unknown_type(event.base, [*known, *(n for n in declared.events if n != event.name.text)], where)

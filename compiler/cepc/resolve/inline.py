@@ -1,0 +1,176 @@
+"""Names in patterns: which are event types and which are named patterns; these are replaced by what they stand for.
+
+`SEQ(trip w, Cancel)` with `PATTERN trip AS SEQ(Pickup p, Travel t)` is SEQ(SEQ(Pickup bound to `w.p`, Travel bound to `w.t`), Cancel).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+
+from . import written
+from .messages import names as say
+from .messages import patterns as say_pattern
+from .substitute import in_expression, in_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Span
+
+    from .events import EventTypes
+    from .names import Declarations
+    from .written import Written
+
+MOST_EVENTS = 10_000
+MOST_LEVELS = 50  # of named patterns in named patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """`pattern` is what could be resolved of it, `complete` whether that is all.
+
+    `types` and `patterns` are the names in use, with a place of each; `aliases` those of named patterns,
+    with the name of the pattern.
+    """
+
+    pattern: Written | None
+    complete: bool
+    diagnostics: tuple[Diagnostic, ...]
+    types: Mapping[str, Span]
+    patterns: Mapping[str, Span]
+    aliases: Mapping[str, tuple[ast.Name, str]]
+
+
+def inline(pattern: ast.Pattern, declared: Declarations, types: EventTypes) -> Inlined:
+    """The pattern with names resolved."""
+    work = _Inlining(declared, types)
+    result = work.pattern(pattern, _Place())
+    if work.too_large:
+        work.problems = [say_pattern.too_large(pattern.span, MOST_EVENTS)]
+    return Inlined(result, work.complete, tuple(work.problems), work.types_used, work.patterns_used, work.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Inside which named patterns: the prefix of variables, what parameters stand for, the names from the outside in."""
+
+    prefix: str = ""
+    arguments: Mapping[str, ast.Expression] = field(default_factory=dict)
+    within: tuple[str, ...] = ()
+
+
+@dataclass
+class _Inlining:
+    declared: Declarations
+    types: EventTypes
+    problems: list[Diagnostic] = field(default_factory=list)
+    types_used: dict[str, Span] = field(default_factory=dict)
+    patterns_used: dict[str, Span] = field(default_factory=dict)
+    aliases: dict[str, tuple[ast.Name, str]] = field(default_factory=dict)
+    complete: bool = True
+    too_large: bool = False
+    events: int = 0
+
+    def pattern(self, node: ast.Pattern, place: _Place) -> Written | None:
+        match node:
+            case ast.Atom():
+                return self._atom(node, place)
+            case ast.AnyEvent(alias, span):
+                return self._event(None, alias, span, place)
+            case ast.Seq(parts, span):
+                return self._composed(written.Seq, parts, span, place)
+            case ast.And(parts, span):
+                return self._composed(written.And, parts, span, place)
+            case ast.Or(parts, span):
+                return self._composed(written.Or, parts, span, place)
+            case ast.Some(parts, span):
+                return self._composed(written.Some, parts, span, place)
+            case ast.Repeat(body, least, most, reluctant, span):
+                inner = self.pattern(body, place)
+                return None if inner is None else written.Repeat(inner, least, most, reluctant, span)
+            case ast.Not(body, within, span):
+                inner = self.pattern(body, place)
+                return None if inner is None else written.Not(inner, within, span)
+
+    def _composed(
+        self,
+        make: type[written.Seq | written.And | written.Or | written.Some],
+        parts: tuple[ast.Pattern, ...],
+        span: Span,
+        place: _Place,
+    ) -> Written | None:
+        resolved = tuple(p for part in parts if (p := self.pattern(part, place)) is not None)
+        if len(resolved) == 1 and make is not written.Seq:
+            return resolved[0]
+        return make(resolved, span) if resolved else None
+
+    def _atom(self, atom: ast.Atom, place: _Place) -> Written | None:
+        parameter = atom.name
+        name = in_name(parameter, place.arguments)
+        if name is None:
+            argument = place.arguments[parameter.text]
+            return self._give_up(say.argument_kind(argument.span, parameter, parameter.span, "an event type"))
+        declaration = self.declared.patterns.get(name.text)
+        if declaration is not None:
+            return self._named(replace(atom, name=name), declaration, place)
+        if name.text in self.declared.query_names and not self._is_type(name):
+            return self._give_up(say.query_as_operand(name, self.declared.query_names[name.text].span))
+        unknown = self.types.unknown(name)
+        if atom.arguments is not None:
+            return self._give_up(
+                say.unknown_pattern(name, self.declared.patterns, unknown is None and self._is_type(name))
+            )
+        if unknown is not None:
+            self.problems.append(unknown)
+        self.types_used.setdefault(name.text, name.span)
+        return self._event(name, atom.alias, atom.span, place)
+
+    def _is_type(self, name: ast.Name) -> bool:
+        stream = self.types.stream
+        listed = stream is not None and stream.types is not None and name.text in stream.types
+        return listed or name.text in self.declared.events
+
+    def _event(self, type_: ast.Name | None, alias: ast.Name | None, span: Span, place: _Place) -> Written | None:
+        self.events += 1
+        if self.events > MOST_EVENTS:
+            return self._stop()
+        name = alias.text if alias is not None else "ANY" if type_ is None else type_.text
+        at = alias.span if alias is not None else span
+        return written.Event(place.prefix + name, type_, alias is not None, at)
+
+    def _named(self, atom: ast.Atom, declaration: ast.NamedPattern, place: _Place) -> Written | None:
+        name = declaration.name.text
+        self.patterns_used.setdefault(name, atom.name.span)
+        if name in place.within:
+            return self._give_up()  # check_patterns reports the circle where it is declared
+        if len(place.within) >= MOST_LEVELS or self.too_large:
+            return self._stop()
+        parameters = declaration.parameters or ()
+        given = tuple(in_expression(a, place.arguments) for a in atom.arguments or ())
+        if len(given) != len(parameters) or (atom.arguments is not None and declaration.parameters is None):
+            return self._give_up(say.arity(atom, declaration))
+        prefix = place.prefix
+        if atom.alias is not None:
+            prefix = f"{place.prefix}{atom.alias.text}."
+            self.aliases.setdefault(place.prefix + atom.alias.text, (atom.alias, name))
+        arguments = {p.text: a for p, a in zip(parameters, given, strict=True)}
+        inside = _Place(prefix, arguments, (*place.within, name))
+        body = self.pattern(declaration.pattern, inside)
+        if body is None:
+            return None
+        where = None if declaration.where is None else in_expression(declaration.where, arguments)
+        return written.Named(body, name, where, prefix, atom.name.span)
+
+    def _give_up(self, problem: Diagnostic | None = None) -> Written | None:
+        """Leave a part out."""
+        self.complete = False
+        self.problems += [] if problem is None else [problem]
+        return None
+
+    def _stop(self) -> Written | None:
+        self.too_large = True
+        return self._give_up()

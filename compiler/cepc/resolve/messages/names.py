@@ -1,0 +1,242 @@
+"""What is said about names and imports: the E02 family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic, Place
+
+from ...diagnostics.near import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cepc_grammar import ast
+    from cepc_grammar.source import Span
+
+
+def unknown_type(name: ast.Name, known: Iterable[str], where: str) -> Diagnostic:
+    """`where` says what was searched: "the stream `rides`"."""
+    known = list(known)
+    return Diagnostic(
+        "E0201", f"unknown event type `{name.text}`", name.span, f"no such type in {where}",
+        hint=did_you_mean(name.text, known) or (f"the types are {_listed(known)}" if known else ""),
+    )  # fmt: skip
+
+
+def type_of_other_stream(name: ast.Name, stream: str, others: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0201", f"unknown event type `{name.text}`", name.span, f"no such type in the stream `{stream}`",
+        notes=(f"`{name.text}` is a type of the stream `{others[0]}`; a pattern never spans two streams",),
+    )  # fmt: skip
+
+
+def unknown_pattern(name: ast.Name, known: Iterable[str], is_type: bool) -> Diagnostic:
+    what = "an event type takes no arguments" if is_type else "no pattern of this name is declared"
+    return Diagnostic(
+        "E0202", f"`{name.text}` is no pattern with parameters", name.span, what,
+        hint=f"write `{name.text}` alone" if is_type else did_you_mean(name.text, known) or f"declare it: `PATTERN {name.text}(…) AS …`",
+    )  # fmt: skip
+
+
+def unknown_variable(
+    name: str, span: Span, variables: Sequence[str], aliases: Sequence[str] = (), where: str = "the pattern"
+) -> Diagnostic:
+    """`aliases` are the variables of the type that has this name, where it has one."""
+    if aliases:
+        label = f"`{name}` has an alias in {where}"
+        hint = f"write {_or(f'`{a}`' for a in aliases)} instead"
+    else:
+        label = f"no variable of this name in {where}"
+        ends = [v for v in variables if v.rpartition(".")[2] == name]
+        hint = f"did you mean `{ends[0]}`?" if ends else did_you_mean(name, variables)
+        hint = hint or (f"its variables are {_listed(variables)}" if variables else "")
+    return Diagnostic("E0203", f"unknown variable `{name}`", span, label, hint=hint)
+
+
+def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagnostic:
+    return Diagnostic(
+        "E0204", f"unknown column `{name.text}`", name.span, f"no such column in the stream `{stream}`",
+        hint=did_you_mean(name.text, columns) or f"its columns are {_listed(columns)}",
+    )  # fmt: skip
+
+
+def column_of_result(name: ast.Name, kind: str) -> Diagnostic:
+    return Diagnostic(
+        "E0204", f"`{name.text}` is no column of the events", name.span, "a column of every result",
+        notes=(f"each row of {kind} query has `{name.text}` without asking",), hint="leave it out",
+    )  # fmt: skip
+
+
+def twice(what: str, name: ast.Name, first: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0205", f"{what} `{name.text}` is declared twice", name.span, "the second one", others=(Place(first, "the first one"),),
+        hint="rename one of the two, or leave it out",
+    )  # fmt: skip
+
+
+def listed_twice(what: str, name: str, span: Span, first: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0205",
+        f"{what} `{name}` is listed twice",
+        span,
+        "the second one",
+        others=(Place(first, "the first one"),),
+        hint="leave one out",
+    )
+
+
+def case_twins(what: str, name: str, span: Span, other: str, first: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0206", f"{what} `{name}` and `{other}` differ only in case", span, f"spelled `{name}` here",
+        notes=("names are case-sensitive, and two that differ only in case are taken for a mistake",),
+        others=(Place(first, f"spelled `{other}` here"),), hint="if one is meant, spell it alike; if two are meant, rename one",
+    )  # fmt: skip
+
+
+def unknown_stream(name: ast.Name, known: Sequence[str]) -> Diagnostic:
+    hint = did_you_mean(name.text, known) or (
+        f"the streams are {_listed(known)}" if known else "declare it with `STREAM`"
+    )
+    return Diagnostic(
+        "E0207", f"unknown stream `{name.text}`", name.span, "no stream of this name is declared", hint=hint
+    )
+
+
+def stream_needed(query: ast.Name, streams: Sequence[str], fitting: Sequence[str]) -> Diagnostic:
+    """`fitting` are the streams that have all types of the query's pattern."""
+    chosen = fitting[0] if len(fitting) == 1 else streams[0]
+    return Diagnostic(
+        "E0208", f"query `{query.text}` does not say which stream it is about", query.span, "several streams are declared",
+        notes=("a pattern never spans two streams", f"the streams are {_listed(streams)}"), hint=f"add `FROM {chosen}`",
+    )  # fmt: skip
+
+
+def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic:
+    standard = module.startswith("std.")
+    hint = did_you_mean(module, known) or (f"the modules are {_listed(known)}" if known else "")
+    if not standard and not hint.startswith("did"):
+        hint = f"a file of one's own is imported as `IMPORT './{module.replace('.', '/')}.cep'`"
+    return Diagnostic("E0209", f"unknown module `{module}`", node.span, "no module of the standard library", hint=hint)
+
+
+def not_imported(node: ast.Import, why: Diagnostic) -> Diagnostic:
+    return Diagnostic(
+        "E0209", f"`{node.file}` cannot be imported", node.span, why.title, notes=(*why.notes, "the path is relative to the importing file"),
+        hint=why.hint,
+    )  # fmt: skip
+
+
+def import_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
+    what = "a file imports itself" if len(chain) == 2 else "files import each other"
+    return Diagnostic(
+        "E0210", what, span, "this import closes the circle", notes=(" → ".join(chain),),
+        hint="move what both need to a file of its own" if len(chain) > 2 else "leave the import out",
+    )  # fmt: skip
+
+
+def event_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0211", f"the event type `{chain[0]}` is derived from itself", span, "a derived type requires a base that exists without it",
+        notes=(" → ".join(chain),), hint="derive one of them from a type of the stream",
+    )  # fmt: skip
+
+
+def pattern_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0212", f"the pattern `{chain[0]}` contains itself", span, "a pattern stands for its text, which has no end here",
+        notes=(" → ".join(chain),), hint="repetition is written with `+` or `*`",
+    )  # fmt: skip
+
+
+def alias_taken(alias: ast.Name, what: str, other: Span | None) -> Diagnostic:
+    """`what` says whose name it is: "an event type"."""
+    return Diagnostic(
+        "E0213", f"the alias `{alias.text}` is the name of {what}", alias.span, "an alias requires a name of its own",
+        notes=("it would not be clear what the name means in WHERE and RETURN",),
+        others=(Place(other, "used here"),) if other is not None else (), hint=f"write `{alias.text.lower()}1`, say",
+    )  # fmt: skip
+
+
+def arity(atom: ast.Atom, declaration: ast.NamedPattern) -> Diagnostic:
+    parameters = declaration.parameters or ()
+    given = len(atom.arguments or ())
+    wanted = f"{len(parameters)} argument{'s' if len(parameters) != 1 else ''}"
+    call = f"{atom.name.text}({', '.join(p.text for p in parameters)})" if parameters else atom.name.text
+    return Diagnostic(
+        "E0214", f"`{atom.name.text}` requires {wanted if parameters else 'no arguments'}", atom.span, f"{given or 'none'} given",
+        others=(Place(declaration.name.span, "declared here"),), hint=f"write `{call}`",
+    )  # fmt: skip
+
+
+def argument_kind(argument: Span, parameter: ast.Name, use: Span, wanted: str) -> Diagnostic:
+    """`wanted` is what the parameter stands for: "an event type", "a column"."""
+    return Diagnostic(
+        "E0215", f"the parameter `{parameter.text}` requires {wanted}", argument, "given here",
+        others=(Place(use, f"used as {wanted} here"),), hint=f"give the name of {wanted}",
+    )  # fmt: skip
+
+
+def unused_parameter(parameter: ast.Name, pattern: str) -> Diagnostic:
+    return Diagnostic(
+        "E0216", f"the parameter `{parameter.text}` is never used", parameter.span, f"the pattern `{pattern}` does not mention it",
+        hint="use it, or leave it out",
+    )  # fmt: skip
+
+
+def query_as_operand(name: ast.Name, query: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0217", "a query's name as an operand is not supported yet", name.span, "the name of a query",
+        others=(Place(query, "declared here"),),
+        hint="declare what both share with `PATTERN name AS …`; if an event type is meant, list it in `EVENT TYPE … IN (…)`",
+    )  # fmt: skip
+
+
+def pattern_like_type(pattern: ast.Name, other: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0218", f"`{pattern.text}` is both a pattern and an event type", pattern.span, "declared as a pattern here",
+        others=(Place(other, "declared as an event type here"),), hint="rename the pattern",
+    )  # fmt: skip
+
+
+def alias_like_parameter(alias: ast.Name, parameter: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0219", f"the alias `{alias.text}` is the name of a parameter", alias.span, "a parameter already has this name",
+        others=(Place(parameter, "the parameter"),), hint="rename one of the two",
+    )  # fmt: skip
+
+
+def bare_column(name: ast.Name, variables: Sequence[str], columns_shared: Sequence[str]) -> Diagnostic:
+    notes = [f"a match has many events, and they need not agree on `{name.text}`"]
+    if columns_shared:
+        notes.append(f"they agree on {_listed(columns_shared)}")
+    say = f"say whose it is: {_or([f'`{v}.{name.text}`' for v in variables][:3])}; " if variables else ""
+    return Diagnostic(
+        "E0220", f"the column `{name.text}` of which event?", name.span, "neither in `[ ]` nor in GROUP BY",
+        notes=tuple(notes), hint=f"{say}or let all events agree on it: `[{name.text}]` in WHERE",
+    )  # fmt: skip
+
+
+def bare_variable(name: str, span: Span, columns: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0221", f"`{name}` is an event, not a value", span, "a column is missing behind it",
+        hint=f"write `{name}.{columns[0]}`, say" if columns else f"write `{name}.` and a column",
+    )  # fmt: skip
+
+
+def variable_in_event(name: str, span: Span, column: str) -> Diagnostic:
+    return Diagnostic(
+        "E0222", f"`{name}` is no column", span, "a derived event sees one event",
+        notes=("the condition of EVENT … AS is over the columns of the event at hand, which has no name",), hint=f"write `{column}`",
+    )  # fmt: skip
+
+
+def _listed(names: Iterable[str], most: int = 8) -> str:
+    names = [f"`{n}`" for n in names]
+    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "none"
+
+
+def _or(names: Iterable[str]) -> str:
+    names = list(names)
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

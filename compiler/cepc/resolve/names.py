@@ -1,0 +1,105 @@
+"""What a program declares, by name; a name declared twice or in two spellings is an error, and the first one counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+
+from .messages import names as say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """The first statement of each name; `queries` has all of them, those of a name taken too, so that each is checked."""
+
+    streams: Mapping[str, ast.Stream]
+    events: Mapping[str, ast.DerivedEvent]
+    patterns: Mapping[str, ast.NamedPattern]
+    queries: tuple[ast.Query, ...]
+    query_names: Mapping[str, ast.Name]
+
+
+def declarations(statements: Iterable[ast.Statement]) -> tuple[Declarations, list[Diagnostic]]:
+    """What the statements declare, and which names clash."""
+    statements = tuple(statements)
+    streams = [s for s in statements if isinstance(s, ast.Stream)]
+    events = [s for s in statements if isinstance(s, ast.DerivedEvent)]
+    patterns = [s for s in statements if isinstance(s, ast.NamedPattern)]
+    queries = tuple(s for s in statements if isinstance(s, ast.Query))
+    problems = [
+        *clashes("the stream", [s.name for s in streams]),
+        *clashes("the event type", [e.name for e in events]),
+        *clashes("the pattern", [p.name for p in patterns]),
+        *clashes("the query", [q.name for q in queries]),
+        *(d for s in streams for d in _inside_stream(s)),
+        *(d for p in patterns for d in clashes("the parameter", p.parameters or ())),
+        *_types_and_patterns(streams, events, patterns),
+    ]
+    names: dict[str, ast.Name] = {}
+    for query in queries:
+        names.setdefault(query.name.text, query.name)
+    found = Declarations(
+        {s.name.text: s for s in reversed(streams)},
+        {e.name.text: e for e in reversed(events)},
+        {p.name.text: p for p in reversed(patterns)},
+        queries,
+        names,
+    )
+    return found, problems
+
+
+def clashes(what: str, names: Iterable[ast.Name]) -> Iterator[Diagnostic]:
+    """A diagnostic for each name that is there already, in the same spelling or in another."""
+    seen: dict[str, ast.Name] = {}
+    folded: dict[str, ast.Name] = {}
+    for name in names:
+        first = seen.setdefault(name.text, name)
+        twin = folded.setdefault(name.text.casefold(), name)
+        if first is not name:
+            yield say.twice(what, name, first.span)
+        elif twin is not name:
+            yield say.case_twins(what, name.text, name.span, twin.text, twin.span)
+
+
+def _inside_stream(stream: ast.Stream) -> Iterator[Diagnostic]:
+    yield from clashes("the column", [c.name for c in stream.columns])
+    seen: dict[str, ast.Literal] = {}
+    folded: dict[str, ast.Literal] = {}
+    for literal in (stream.event_type and stream.event_type.types) or ():
+        first = seen.setdefault(literal.text, literal)
+        twin = folded.setdefault(literal.text.casefold(), literal)
+        if first is not literal:
+            yield say.listed_twice("the event type", literal.text, literal.span, first.span)
+        elif twin is not literal:
+            yield say.case_twins("the event types", literal.text, literal.span, twin.text, twin.span)
+
+
+def _types_and_patterns(
+    streams: list[ast.Stream], events: list[ast.DerivedEvent], patterns: list[ast.NamedPattern]
+) -> Iterator[Diagnostic]:
+    """In a pattern an event type and a named pattern look alike, so they share one space of names."""
+    raw: dict[str, ast.Name] = {}
+    for stream in streams:
+        listed = stream.event_type.types or () if stream.event_type else ()
+        for name in (stream.name,) if stream.event_type is None else (ast.Name(t.text, t.span) for t in listed):
+            raw.setdefault(name.text, name)
+    folded = {name.text.casefold(): name for name in raw.values()}
+    for event in events:
+        if event.name.text in raw:
+            yield say.twice("the event type", event.name, raw[event.name.text].span)
+        elif (twin := folded.get(event.name.text.casefold())) is not None:
+            yield say.case_twins("the event types", event.name.text, event.name.span, twin.text, twin.span)
+    types = {**raw, **{e.name.text: e.name for e in events}}
+    folded = {name.text.casefold(): name for name in types.values()}
+    for pattern in patterns:
+        if pattern.name.text in types:
+            yield say.pattern_like_type(pattern.name, types[pattern.name.text].span)
+        elif (twin := folded.get(pattern.name.text.casefold())) is not None:
+            yield say.case_twins("the names", pattern.name.text, pattern.name.span, twin.text, twin.span)

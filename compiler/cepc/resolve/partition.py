@@ -1,0 +1,90 @@
+"""The attributes on which the events of a match agree: `[ ]` and GROUP BY."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+from cepc_runtime.types import Array, DataType, Map, Struct
+
+from .conditions import equivalences
+from .messages import clauses as say
+from .messages import patterns as say_pattern
+
+if TYPE_CHECKING:
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .scopes import Names
+    from .streams import Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`agree` has all attributes, each once, `group_by` those that make groups. `wrong` are names given that are no columns."""
+
+    agree: tuple[str, ...]
+    group_by: tuple[str, ...]
+    wrong: frozenset[str]
+
+
+def partition(query: ast.Query, stream: Stream | None, names: Names) -> tuple[Partition, list[Diagnostic]]:
+    """The attributes of a query, and what is wrong with them. Without a stream any name is a column."""
+    problems: list[Diagnostic] = []
+    written = equivalences(query.where)
+    for second in written[1:]:
+        both = ", ".join(dict.fromkeys(a.text for e in written for a in e.attributes))
+        problems.append(say_pattern.equivalence_twice(second.span, written[0].span, both))
+    agree = [a for e in written for a in e.attributes]
+    groups: list[ast.Name] = []
+    wrong: set[str] = set()
+    for item in query.group_by:
+        column, problem = _grouped(item, stream, names)
+        problems += [problem] if problem is not None else []
+        if column is None:
+            wrong.add(item.parts[0].text)
+        else:
+            groups.append(column)
+    for name in (*agree, *groups):
+        problem = None if stream is None else _problem(name, stream)
+        if problem is not None:
+            wrong.add(name.text)
+            problems.append(problem)
+    group_by = tuple(dict.fromkeys(g.text for g in groups))
+    return Partition(tuple(dict.fromkeys((*(a.text for a in agree), *group_by))), group_by, frozenset(wrong)), problems
+
+
+def _grouped(item: ast.GroupItem, stream: Stream | None, names: Names) -> tuple[ast.Name | None, Diagnostic | None]:
+    """The column meant: `T.a` is `a`, where T is a variable or an event type of the pattern."""
+    if len(item.parts) == 1:
+        return item.parts[0], None
+    found = names.split(ast.Reference(item.parts, item.span))
+    path = found[1] if found is not None else item.parts[1:] if item.parts[0].text in names.aliases else ()
+    text = ".".join(p.text for p in item.parts)
+    if len(path) == 1:
+        return path[0], say.group_by_event(item, path[0].text)
+    if len(path) > 1:
+        return None, say.not_a_column(item.span, text, path[0].text)
+    if found is None and (stream is not None and item.parts[0].text in stream.columns):
+        return None, say.not_a_column(item.span, text, item.parts[0].text)
+    if not names.complete:
+        return item.parts[-1], None
+    return None, names.unknown(ast.Reference(item.parts, item.span))
+
+
+def _problem(name: ast.Name, stream: Stream) -> Diagnostic | None:
+    type_ = stream.columns.get(name.text)
+    if type_ is None:
+        return stream.lacks(name)
+    return say.not_comparable(name, type_.sql) if _has_map(type_) else None
+
+
+def _has_map(type_: DataType) -> bool:
+    match type_:
+        case Map():
+            return True
+        case Array(element):
+            return _has_map(element)
+        case Struct(fields):
+            return any(_has_map(f.type) for f in fields)
+    return False

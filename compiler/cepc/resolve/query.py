@@ -1,0 +1,173 @@
+"""One query: from its syntax to the checked query, rule by rule, all errors of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+
+from .. import model
+from . import written
+from .build import build
+from .conditions import Sorted, sort_conditions, two_negations
+from .inline import inline
+from .negation import check_pattern
+from .partition import Partition, partition
+from .results import Surroundings, kind_of, results
+from .scopes import Names, PatternScope, names
+from .selection import selection
+from .structure import check_structure
+from .variables import Variable, check_variables, variables
+from .walk import conjuncts
+from .windows import window
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_grammar import ast
+
+    from .durations import Tick
+    from .events import EventTypes
+    from .names import Declarations
+    from .streams import Stream
+    from .written import Written
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`query` is None where something is wrong, and without a stream. `types` are the types in use, with a place of each."""
+
+    query: model.Query | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -> Checked:
+    """The query over the stream of these event types."""
+    problems: list[Diagnostic] = []
+    inlined = inline(query.pattern, declared, types)
+    problems += inlined.diagnostics
+    pattern = inlined.pattern
+    if pattern is None:
+        return Checked(None, tuple(problems))
+    problems += check_variables(inlined, types)
+    if inlined.complete:
+        problems += check_pattern(pattern)
+    found_variables = variables(pattern)
+    known = names(found_variables, complete=inlined.complete)
+    shared, found = partition(query, types.stream, known)
+    problems += found
+    conditions, found = _conditions(query, pattern, known, shared, types.stream)
+    problems += found
+    kind = kind_of(query)
+    returned, found = results(query, Surroundings(kind, known, shared, types.stream))
+    problems += found
+    unit = None if types.stream is None else types.stream.tick
+    problems += _gaps(pattern, unit)
+    cut, found = window(
+        query, kind, unit, several_events=sum(1 for _ in written.positive(pattern)) > 1 or _repeats(pattern)
+    )
+    problems += found
+    after, found = selection(query, kind, pattern, known)
+    problems += found
+    if any(d.severity == "error" for d in problems) or types.stream is None or unit is None:
+        return Checked(None, tuple(problems))
+    if conditions is None or returned is None or cut is None:
+        return Checked(None, tuple(problems))
+    made = _variables(found_variables, types, conditions[0])
+    if made is None:
+        return Checked(None, tuple(problems))
+    checked = model.Query(
+        query.name.text,
+        types.stream.name,
+        kind,
+        build(pattern, conditions[1], found_variables, unit),
+        made,
+        shared.agree,
+        shared.group_by,
+        conditions[0].conditions,
+        cut,
+        returned.outputs,
+        returned.having,
+        returned.returns_events,
+        query.select,
+        query.after_match,
+        after,
+        query.span,
+    )
+    return Checked(checked, tuple(problems))
+
+
+def _variables(
+    found: Mapping[str, Variable], types: EventTypes, conditions: Sorted
+) -> tuple[model.Variable, ...] | None:
+    made = []
+    for variable in found.values():
+        test = types.test(None if variable.type is None else variable.type.text)
+        if test is None:
+            return None  # a derived event is wrong; its declaration has the error
+        test = model.EventTest(test.raw_type, (*test.conditions, *conditions.tests_of(variable)))
+        negated = variable.negation is not None
+        made.append(model.Variable(variable.name, variable.type_name, test, variable.is_list, negated, variable.span))
+    return tuple(made)
+
+
+def _conditions(
+    query: ast.Query,
+    pattern: Written,
+    known: Names,
+    shared: Partition,
+    stream: Stream | None,
+) -> tuple[tuple[Sorted, dict[int, Sorted]] | None, list[Diagnostic]]:
+    """The conditions of the query, and those of its named patterns by the identity of their nodes."""
+    problems: list[Diagnostic] = []
+    agree = frozenset(shared.agree)
+    whole, inner = None, {}
+    if stream is None:
+        problems += structure_problems(query.where, known, agree)
+    else:
+        whole, wrong = sort_conditions(query.where, PatternScope(known, stream, agree, reported=shared.wrong))
+        problems += wrong
+    failed = False
+    for node in written.walk(pattern):
+        if isinstance(node, written.Named) and node.where is not None:
+            conditions, wrong = named_conditions(node, stream, agree, known.complete, shared.wrong)
+            problems += wrong
+            failed = failed or conditions is None
+            if conditions is not None:
+                inner[id(node)] = conditions
+    return (None if whole is None or failed else (whole, inner)), problems
+
+
+def named_conditions(
+    node: written.Named,
+    stream: Stream | None,
+    agree: frozenset[str] | None,
+    complete: bool,
+    reported: frozenset[str] = frozenset(),
+) -> tuple[Sorted | None, list[Diagnostic]]:
+    """The conditions of a named pattern in its place, over its own variables."""
+    known = names(variables(node.body), node.prefix, f"the pattern `{node.name}`", complete=complete)
+    if stream is None:
+        return None, structure_problems(node.where, known, agree)
+    return sort_conditions(node.where, PatternScope(known, stream, agree, reported=reported))
+
+
+def structure_problems(where: ast.Expression | None, known: Names, agree: frozenset[str] | None) -> list[Diagnostic]:
+    """What can be said of conditions when columns are not known."""
+    found: list[Diagnostic] = []
+    for conjunct in conjuncts(where):
+        found += check_structure(conjunct, known, agree, None)
+        found += two_negations(conjunct, known)
+    return found
+
+
+def _gaps(pattern: Written, unit: Tick | None) -> list[Diagnostic]:
+    from .durations import ticks
+
+    lengths = [ticks(n.within, unit) for n in written.negations(pattern) if n.within is not None]
+    return [d for d in lengths if isinstance(d, Diagnostic)]
+
+
+def _repeats(pattern: Written) -> bool:
+    return any(isinstance(n, written.Repeat) and n.most != 1 for n in written.walk(pattern))

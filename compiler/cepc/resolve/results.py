@@ -1,0 +1,179 @@
+"""What a query returns: its kind, the columns of its rows with their names, and HAVING."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+
+from .. import model
+from ..expressions import Context, column_name, type_condition, type_expression
+from .conditions import is_reported
+from .messages import clauses as say
+from .scopes import PatternScope, result_columns
+from .structure import check_structure
+from .walk import rewrite, walk
+
+if TYPE_CHECKING:
+    from typing import Literal as OneOf
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Span
+    from cepc_runtime.expression import Expression
+
+    from .partition import Partition
+    from .scopes import Names
+    from .streams import Stream
+
+AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM", "TRY_AVG"})
+_OF_A_MATCH = frozenset({"FIRST", "LAST", "PREV", "NEXT", "COLLECT"})
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The columns, none of them with RETURN MATCH *, which `returns_events`."""
+
+    outputs: tuple[model.Output, ...]
+    having: Expression | None
+    returns_events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What expressions of RETURN and HAVING can name."""
+
+    kind: OneOf["aggregate", "match"]
+    names: Names
+    partition: Partition
+    stream: Stream | None
+
+    @property
+    def shared(self) -> frozenset[str]:
+        return frozenset(self.partition.group_by if self.kind == "aggregate" else self.partition.agree)
+
+
+def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
+    """`RETURN MATCH …`, or a RETURN without aggregates, makes a match query."""
+    aggregates = any(_is_aggregate(node) for item in query.returns.items for node in walk(item.expression))
+    return "aggregate" if aggregates and not query.returns.match else "match"
+
+
+def results(query: ast.Query, around: Surroundings) -> tuple[Results | None, list[Diagnostic]]:
+    """The results, and what is wrong with RETURN and HAVING. Without a stream only their structure is checked, and there are no results."""
+    problems = _stars(query)
+    if problems:
+        return None, problems
+    returns_events = isinstance(query.returns.items[0].expression, ast.Star)
+    items = () if returns_events else query.returns.items
+    outputs: list[model.Output] = []
+    failed: set[str] = set()
+    for item in items:
+        typed, found = _typed(item.expression, around)
+        problems += found
+        if typed is not None:
+            outputs.append(model.Output(_name(item), typed))
+        elif item.alias is not None:
+            failed.add(item.alias.text)
+    problems += _clashes(items, around.kind)
+    having: Expression | None = None
+    if query.having is not None:
+        aliases = {item.alias.text for item in items if item.alias is not None}
+        having, found = _typed(
+            query.having, around, {o.name: o.expression for o in outputs if o.name in aliases}, frozenset(failed)
+        )
+        problems += found
+    if len(outputs) < len(items) or (query.having is not None and having is None):
+        return None, problems
+    return Results(tuple(outputs), having, returns_events), problems
+
+
+def _typed(
+    expression: ast.Expression,
+    around: Surroundings,
+    aliases: dict[str, Expression] | None = None,
+    failed: frozenset[str] = frozenset(),
+) -> tuple[Expression | None, list[Diagnostic]]:
+    """A column of the result, or with the columns that have aliases the condition of HAVING."""
+    if around.kind == "aggregate":
+        expression = _bare_groups(expression, around)
+        outside = _outside(expression, around)
+        if outside:
+            return None, outside
+    if around.stream is None:
+        shared = around.shared | failed | frozenset(aliases or ())
+        return None, list(check_structure(expression, around.names, shared, around.kind))
+    reported = around.partition.wrong | failed
+    scope = PatternScope(around.names, around.stream, around.shared, around.kind, aliases or {}, reported)
+    if is_reported(expression, scope):
+        return None, []
+    if aliases is not None:
+        context = Context.HAVING_AGGREGATE if around.kind == "aggregate" else Context.HAVING_MATCH
+        typed, found = type_condition(expression, scope, context)
+    else:
+        typed, found = type_expression(
+            expression, scope, Context.AGGREGATE if around.kind == "aggregate" else Context.MATCH
+        )
+    return typed, list(found)
+
+
+def _bare_groups(expression: ast.Expression, around: Surroundings) -> ast.Expression:
+    """`T.a`, where a is a grouping attribute and no aggregate is around it, as `a`: all events agree on it."""
+
+    def change(node: ast.Expression) -> ast.Expression | None:
+        if _is_aggregate(node):
+            return node
+        if isinstance(node, ast.Reference) and (found := around.names.split(node)) is not None:
+            variable, path = found
+            if path and path[0].text in around.partition.group_by and variable.negation is None:
+                return ast.Reference(path, node.span)
+        return None
+
+    return rewrite(expression, change)
+
+
+def _outside(expression: ast.Expression, around: Surroundings) -> list[Diagnostic]:
+    """Columns of events outside an aggregate."""
+    problems: list[Diagnostic] = []
+
+    def look(node: ast.Expression) -> ast.Expression | None:
+        if isinstance(node, ast.Call) and node.function.text.upper() in AGGREGATES | _OF_A_MATCH:
+            return node
+        if isinstance(node, ast.Reference) and (found := around.names.split(node)) is not None and found[1]:
+            text = ".".join(p.text for p in node.parts)
+            problems.append(say.event_column(text, node.span, found[1][0].text, around.partition.group_by))
+        return None
+
+    rewrite(expression, look)
+    return problems
+
+
+def _is_aggregate(node: ast.Expression) -> bool:
+    return isinstance(node, ast.Call) and node.function.text.upper() in AGGREGATES
+
+
+def _stars(query: ast.Query) -> list[Diagnostic]:
+    items = query.returns.items
+    stars = [i.expression.span for i in items if isinstance(i.expression, ast.Star)]
+    if stars and not query.returns.match:
+        return [say.star_without_match(stars[0])]
+    return [say.star_alone(stars[0])] if stars and len(items) > 1 else []
+
+
+def _name(item: ast.Item) -> str:
+    return item.alias.text if item.alias is not None else column_name(item.expression)
+
+
+def _clashes(items: tuple[ast.Item, ...], kind: str) -> list[Diagnostic]:
+    problems = []
+    first: dict[str, tuple[str, Span]] = {}
+    for item in items:
+        name, span = _name(item), (item.alias or item.expression).span
+        if name.casefold() in result_columns(kind):
+            if item.alias is not None:
+                problems.append(say.reserved_column(name, span, "an aggregate" if kind == "aggregate" else "a match"))
+        elif name.casefold() in first:
+            problems.append(say.same_column(name, span, *first[name.casefold()]))
+        else:
+            first[name.casefold()] = name, span
+    return problems

@@ -1,0 +1,158 @@
+"""What names mean in the expressions of a query and of a named pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.expression import Expression, Field
+
+from ..expressions import VariableInfo, struct_field
+from .messages import clauses as say_clause
+from .messages import names as say
+from .messages import patterns as say_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal as OneOf
+
+    from cepc_grammar import ast
+    from cepc_grammar.source import Span
+
+    from .streams import Stream
+    from .variables import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The variables that expressions of one place can name, by the name used there.
+
+    Inside `trip w` the variable `w.p` is `p`. `aliases` has, for each event type, the aliases of its variables. With a pattern that is not
+    `complete` a name that is none of these may be right.
+    """
+
+    variables: Mapping[str, Variable]
+    aliases: Mapping[str, Sequence[str]]
+    where: str
+    complete: bool
+
+    def split(self, reference: ast.Reference) -> tuple[Variable, tuple[ast.Name, ...]] | None:
+        """The variable that a dotted name begins with, and the rest of the name."""
+        for end in range(len(reference.parts), 0, -1):
+            variable = self.variables.get(".".join(p.text for p in reference.parts[:end]))
+            if variable is not None:
+                return variable, reference.parts[end:]
+        return None
+
+    def unknown(self, reference: ast.Reference) -> Diagnostic:
+        """What to say of a dotted name that begins with no variable."""
+        first, *rest = reference.parts
+        name, span = first.text, first.span
+        inside = [v for v in self.variables if v.startswith(f"{name}.")]
+        if inside and rest:
+            name, span = f"{name}.{rest[0].text}", first.span.to(rest[0].span)
+        return say.unknown_variable(name, span, inside or list(self.variables), self.aliases.get(name, ()), self.where)
+
+
+def names(
+    variables: Mapping[str, Variable], prefix: str = "", where: str = "the pattern", *, complete: bool = True
+) -> Names:
+    """The names of these variables where the prefix is left out."""
+    aliases: dict[str, list[str]] = {}
+    for name, variable in variables.items():
+        if variable.type is not None and variable.type.text != name:
+            aliases.setdefault(variable.type.text, []).append(name.removeprefix(prefix))
+    return Names({n.removeprefix(prefix): v for n, v in variables.items()}, aliases, where, complete)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternScope:
+    """The scope of conditions, and with `result` that of RETURN and HAVING.
+
+    `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING may name. `reported`
+    are names that have their error already.
+    """
+
+    names: Names
+    stream: Stream
+    shared: frozenset[str] | None
+    result: OneOf["aggregate", "match"] | None = None
+    columns: Mapping[str, Expression] = field(default_factory=dict)
+    reported: frozenset[str] = frozenset()
+
+    def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
+        first, *rest = reference.parts
+        if not rest and first.text in self.columns:
+            return self.columns[first.text]
+        found = self.names.split(reference)
+        if found is not None and (found[1] or first.text not in self.stream.columns):
+            variable, path = found
+            return self._negated(variable, reference.span) or self._column(variable, path, reference)
+        if first.text in self.stream.columns:
+            return self._bare(first) or _fields(Field(None, first.text, "each", self.stream.columns[first.text]), rest)
+        return self.names.unknown(reference) if rest else self._unknown(first)
+
+    def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
+        found = self.names.split(reference)
+        if found is None:
+            return self.names.unknown(reference)
+        variable, path = found
+        if path:
+            known = list(self.names.variables)
+            return say.unknown_variable(_text(reference), reference.span, known, (), self.names.where)
+        return self._negated(variable, reference.span) or self._info(variable)
+
+    def info(self, name: str) -> VariableInfo:
+        return self._info(next(v for v in self.names.variables.values() if v.name == name))
+
+    def _info(self, variable: Variable) -> VariableInfo:
+        return VariableInfo(variable.name, variable.is_list, variable.negation is not None, self.stream.pairs)
+
+    def _negated(self, variable: Variable, span: Span) -> Diagnostic | None:
+        if self.result is None or variable.negation is None:
+            return None
+        return say_pattern.negated_returned(variable.name, span, variable.negation.span)
+
+    def _column(
+        self, variable: Variable, path: tuple[ast.Name, ...], reference: ast.Reference
+    ) -> Expression | Diagnostic:
+        if not path:
+            return say.bare_variable(_text(reference), reference.span, list(self.stream.columns))
+        column, *rest = path
+        type_ = self.stream.columns.get(column.text)
+        if type_ is None:
+            return say.unknown_column(column, list(self.stream.columns), self.stream.name)
+        return _fields(Field(variable.name, column.text, "each", type_), rest)
+
+    def _bare(self, column: ast.Name) -> Diagnostic | None:
+        if self.shared is None or column.text in self.shared:
+            return None
+        shared = sorted(self.shared)
+        if self.result == "aggregate":
+            return say_clause.not_grouped(column, shared)
+        positive = [n for n, v in self.names.variables.items() if self.result is None or v.negation is None]
+        return say.bare_column(column, positive, shared)
+
+    def _unknown(self, name: ast.Name) -> Diagnostic:
+        if self.result is not None and name.text in result_columns(self.result):
+            return say.column_of_result(name, "an aggregate" if self.result == "aggregate" else "a match")
+        return say.unknown_column(name, [*self.columns, *self.stream.columns], self.stream.name)
+
+
+def result_columns(kind: str) -> tuple[str, str]:
+    """The columns that every result of such a query has."""
+    return ("window_start", "window_end") if kind == "aggregate" else ("match_start", "match_end")
+
+
+def _fields(expression: Expression, path: Sequence[ast.Name]) -> Expression | Diagnostic:
+    for part in path:
+        inner = struct_field(expression, part)
+        if isinstance(inner, Diagnostic):
+            return inner
+        expression = inner
+    return expression
+
+
+def _text(reference: ast.Reference) -> str:
+    return ".".join(p.text for p in reference.parts)

@@ -1,0 +1,56 @@
+"""SELECT and AFTER MATCH, and what in a pattern belongs to them alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import written
+from .messages import clauses as say
+from .messages import patterns as say_pattern
+
+if TYPE_CHECKING:
+    from typing import Literal as OneOf
+
+    from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .scopes import Names
+    from .written import Written
+
+
+def selection(
+    query: ast.Query, kind: OneOf["aggregate", "match"], pattern: Written, names: Names
+) -> tuple[str | None, list[Diagnostic]]:
+    """The variable of SKIP TO, if any, and what is wrong with AFTER MATCH."""
+    clause = query.after_match
+    if clause is None:
+        marks = [n.span for n in written.walk(pattern) if isinstance(n, written.Repeat) and n.reluctant]
+        return None, [say_pattern.reluctant(span) for span in marks]
+    problems = [
+        say_pattern.some_with_after_match(n.span, clause.span)
+        for n in written.walk(pattern)
+        if isinstance(n, written.Some)
+    ]
+    if kind == "aggregate":
+        problems.append(
+            say.after_match_here(
+                clause.span, "an aggregate query counts every match", "leave AFTER MATCH out, or `RETURN MATCH …`"
+            )
+        )
+    elif query.select == "ANY":
+        problems.append(
+            say.after_match_here(
+                clause.span, "without SELECT every match is returned", "add `SELECT NEXT` or `SELECT CONTIGUOUS`"
+            )
+        )
+    if clause.variable is None:
+        return None, problems
+    found = names.split(clause.variable)
+    if found is None or found[1]:
+        if names.complete:
+            problems.append(names.unknown(clause.variable))
+        return None, problems
+    variable, _ = found
+    if variable.negation is not None:
+        problems.append(say_pattern.negated_returned(variable.name, clause.variable.span, variable.negation.span))
+    return variable.name, problems

@@ -1,0 +1,139 @@
+"""Streams: their columns, event time and event types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.types import Array, DataType, Map, Struct, is_orderable
+
+from .. import model
+from ..diagnostics.near import nearest
+from ..expressions import data_type
+from .durations import Tick, tick, ticks
+from .messages import names as say
+from .messages import streams as say_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "iceberg", "kafka", "jdbc")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream as far as it is right.
+
+    `columns` are those with a known type, `broken` the names of the others. `tick` is None where the event time is not known, `checked`
+    where anything is wrong. `types` has the listed types with their places, None without a list.
+    """
+
+    name: str
+    declaration: ast.Stream
+    columns: Mapping[str, DataType]
+    broken: frozenset[str]
+    tick: Tick | None
+    types: Mapping[str, ast.Name] | None
+    checked: model.Stream | None
+    pairs: tuple[tuple[str, DataType], ...] = field(default=())
+
+    @property
+    def has_one_type(self) -> bool:
+        return self.declaration.event_type is None
+
+    def lacks(self, name: ast.Name) -> Diagnostic | None:
+        """What to say where a column is named that the stream does not have."""
+        if name.text in self.columns or name.text in self.broken:
+            return None
+        return say.unknown_column(name, [c.name.text for c in self.declaration.columns], self.name)
+
+
+def resolve_stream(stream: ast.Stream) -> tuple[Stream, list[Diagnostic]]:
+    """The stream, and all that is wrong with it."""
+    problems: list[Diagnostic] = []
+    columns: dict[str, DataType] = {}
+    broken: set[str] = set()
+    spans: dict[str, ast.Column] = {}
+    for column in stream.columns:
+        type_, found = data_type(column.type)
+        problems += found
+        spans.setdefault(column.name.text, column)
+        if type_ is None:
+            broken.add(column.name.text)
+        else:
+            columns.setdefault(column.name.text, type_)
+    resolved = Stream(
+        stream.name.text, stream, columns, frozenset(broken), None, _types(stream), None, tuple(columns.items())
+    )
+    time, unit, wrong = _event_time(resolved, spans)
+    problems += wrong
+    problems += _event_type(resolved)
+    problems += _source(stream)
+    checked = None
+    if time is not None and not problems:
+        types = None if resolved.types is None or resolved.has_one_type else tuple(resolved.types)
+        type_column = None if stream.event_type is None else stream.event_type.column.text
+        source = None if stream.source is None else (stream.source.format, stream.source.path)
+        checked = model.Stream(resolved.name, resolved.pairs, time, type_column, types, source, stream.span)
+    return Stream(
+        resolved.name, stream, columns, resolved.broken, unit, resolved.types, checked, resolved.pairs
+    ), problems  # fmt: skip
+
+
+def _types(stream: ast.Stream) -> dict[str, ast.Name] | None:
+    if stream.event_type is None:
+        return {stream.name.text: stream.name}
+    if stream.event_type.types is None:
+        return None
+    names: dict[str, ast.Name] = {}
+    for literal in stream.event_type.types:
+        names.setdefault(literal.text, ast.Name(literal.text, literal.span))
+    return names
+
+
+def _event_time(
+    stream: Stream, columns: dict[str, ast.Column]
+) -> tuple[model.TimeColumn | None, Tick | None, list[Diagnostic]]:
+    event_time = stream.declaration.event_time
+    if event_time is None:
+        return None, None, []
+    problems = [d for name in (event_time.column, *event_time.order_by) if (d := stream.lacks(name))]
+    for name in event_time.order_by:
+        if name.text in stream.columns and not is_orderable(stream.columns[name.text]):
+            problems.append(say_stream.not_orderable(name, stream.columns[name.text]))
+    type_ = stream.columns.get(event_time.column.text)
+    unit = None if type_ is None else tick(type_, event_time.unit)
+    integer = None
+    if type_ is not None and unit is None:
+        problems.append(say_stream.event_time_type(event_time.column, type_, columns[event_time.column.text].span))
+    elif type_ is not None:
+        integer = (event_time.unit or "s") if type_.sql in ("TINYINT", "SMALLINT", "INT", "BIGINT") else None
+        if event_time.unit is not None and integer is None:
+            problems.append(say_stream.unit_of_time(event_time.column, type_, event_time.unit))
+    watermark = 0 if event_time.watermark is None else ticks(event_time.watermark, unit, zero=True)
+    if isinstance(watermark, Diagnostic):
+        problems.append(watermark)
+    if type_ is None or not isinstance(watermark, int) or problems:
+        return None, unit, problems
+    order_by = tuple(n.text for n in event_time.order_by)
+    return model.TimeColumn(event_time.column.text, type_, integer, order_by, watermark), unit, []
+
+
+def _event_type(stream: Stream) -> list[Diagnostic]:
+    event_type = stream.declaration.event_type
+    if event_type is None:
+        return []
+    if (problem := stream.lacks(event_type.column)) is not None:
+        return [problem]
+    type_ = stream.columns.get(event_type.column.text)
+    return [say_stream.type_column(event_type.column, type_)] if isinstance(type_, Array | Map | Struct) else []
+
+
+def _source(stream: ast.Stream) -> list[Diagnostic]:
+    """A format that looks like a mistyped one; any other may be a data source of Spark's that we do not know."""
+    source = stream.source
+    if source is None or source.format in FORMATS or nearest(source.format, FORMATS) is None:
+        return []
+    return [say_stream.source_format(source, FORMATS)]

@@ -1,0 +1,44 @@
+"""Expressions where columns are not known, for there is no STREAM: that names of variables exist, and where a name may stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+
+from .messages import clauses as say_clause
+from .messages import names as say
+from .messages import patterns as say_pattern
+from .walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .scopes import Names
+
+
+def check_structure(
+    expression: ast.Expression, names: Names, shared: frozenset[str] | None, result: str | None
+) -> Iterator[Diagnostic]:
+    """What is wrong with the names in an expression; `shared` and `result` as in a PatternScope."""
+    arguments = {a for node in walk(expression) if isinstance(node, ast.Call) for a in map(id, node.arguments)}
+    for node in walk(expression):
+        if not isinstance(node, ast.Reference):
+            continue
+        found = names.split(node)
+        if found is not None:
+            variable, path = found
+            if result is not None and variable.negation is not None:
+                yield say_pattern.negated_returned(variable.name, node.span, variable.negation.span)
+            elif not path and id(node) not in arguments and (shared is not None and node.parts[0].text not in shared):
+                yield say.bare_variable(".".join(p.text for p in node.parts), node.span, ())
+        elif shared is None or node.parts[0].text in shared or not names.complete:
+            continue
+        elif len(node.parts) > 1:
+            yield names.unknown(node)
+        elif result == "aggregate":
+            yield say_clause.not_grouped(node.parts[0], sorted(shared))
+        else:
+            yield say.bare_column(node.parts[0], list(names.variables), sorted(shared))

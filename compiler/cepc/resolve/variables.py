@@ -1,0 +1,133 @@
+"""The variables of a pattern: names, types, whether a match can bind them to more than one event, which are negated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+
+from . import written
+from .messages import names as say
+from .messages import patterns as say_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Span
+
+    from .events import EventTypes
+    from .inline import Inlined
+    from .written import Written
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`type` is None for ANY; `negation` is the NOT that it belongs to."""
+
+    name: str
+    type: ast.Name | None
+    is_list: bool
+    negation: written.Not | None
+    span: Span
+
+    @property
+    def type_name(self) -> str:
+        return "ANY" if self.type is None else self.type.text
+
+
+def variables(pattern: Written) -> dict[str, Variable]:
+    """The variables in the order of first occurrence."""
+    most = occurrences(pattern)
+    found: dict[str, Variable] = {}
+    for event, negation in _events(pattern, None):
+        if event.variable not in found:
+            found[event.variable] = Variable(event.variable, event.type, most[event.variable] > 1, negation, event.span)
+    return found
+
+
+def occurrences(pattern: Written) -> Counter[str]:
+    """To how many events a match can bind each variable, 2 standing for more; a match of its NOT for a negated one."""
+    match pattern:
+        case written.Event(variable):
+            return Counter({variable: 1})
+        case written.Seq(parts) | written.And(parts) | written.Some(parts):
+            total: Counter[str] = Counter()
+            for part in parts:
+                total.update(occurrences(part))
+            return total
+        case written.Or(parts):
+            most: Counter[str] = Counter()
+            for part in parts:
+                most |= occurrences(part)
+            return most
+        case written.Repeat(body, _, most_times):
+            inner = occurrences(body)
+            if most_times == 1:
+                return inner
+            negated = {e.variable for n in written.negations(body) for e in written.events(n)}
+            return Counter({v: n if v in negated else 2 for v, n in inner.items()})
+        case written.Not(body) | written.Named(body):
+            return occurrences(body)
+
+
+def check_variables(inlined: Inlined, types: EventTypes) -> Iterator[Diagnostic]:
+    """One type for each variable, a name of its own for each negated one, and no alias that means something else."""
+    if inlined.pattern is None:
+        return
+    first: dict[str, tuple[written.Event, written.Not | None]] = {}
+    reported: set[str] = set()
+    for event, negation in _events(inlined.pattern, None):
+        earlier, its_negation = first.setdefault(event.variable, (event, negation))
+        if event.variable in reported or earlier is event:
+            continue
+        if negation is not its_negation:
+            reported.add(event.variable)
+            here, there = (event, earlier) if negation is not None else (earlier, event)
+            yield say_pattern.negated_name(event.variable, here.span, there.span)
+        elif event.type_name != earlier.type_name:
+            reported.add(event.variable)
+            yield say_pattern.two_types(event.variable, event.span, event.type_name, earlier.span, earlier.type_name)
+    yield from _taken_names(inlined, types, {name: event for name, (event, _) in first.items()})
+    yield from _twins({name: event.span for name, (event, _) in first.items()})
+
+
+def _events(node: Written, negation: written.Not | None) -> Iterator[tuple[written.Event, written.Not | None]]:
+    match node:
+        case written.Event():
+            yield node, negation
+        case written.Not(body):
+            yield from _events(body, node if negation is None else negation)
+        case _:
+            for part in written.children(node):
+                yield from _events(part, negation)
+
+
+def _taken_names(inlined: Inlined, types: EventTypes, variables: Mapping[str, written.Event]) -> Iterator[Diagnostic]:
+    for name, event in variables.items():
+        if not event.aliased or name == event.type_name:
+            continue
+        alias = ast.Name(name, event.span)
+        if name in inlined.types:
+            yield say.alias_taken(alias, "an event type", inlined.types[name])
+        elif (listed := types.place(name)) is not None:
+            yield say.alias_taken(alias, "an event type", listed)
+        elif name in inlined.patterns:
+            yield say.alias_taken(alias, "a pattern", inlined.patterns[name])
+    for name, (alias, pattern) in inlined.aliases.items():
+        if name in inlined.types:
+            yield say.alias_taken(alias, "an event type", inlined.types[name])
+        elif name in inlined.patterns and name != pattern:
+            yield say.alias_taken(alias, "a pattern", inlined.patterns[name])
+        elif name in variables:
+            yield say.alias_taken(alias, "a variable", variables[name].span)
+
+
+def _twins(names: Mapping[str, Span]) -> Iterator[Diagnostic]:
+    folded: dict[str, str] = {}
+    for name, span in names.items():
+        twin = folded.setdefault(name.casefold(), name)
+        if twin != name:
+            yield say.case_twins("the variables", name, span, twin, names[twin])

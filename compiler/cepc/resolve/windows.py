@@ -1,0 +1,51 @@
+"""Windows in ticks: WITHIN and SLIDE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar import ast
+from cepc_grammar.diagnostic import Diagnostic
+
+from .. import model
+from .durations import Tick, ticks
+from .messages import clauses as say
+
+if TYPE_CHECKING:
+    from typing import Literal as OneOf
+
+
+def window(
+    query: ast.Query, kind: OneOf["aggregate", "match"], unit: Tick | None, *, several_events: bool
+) -> tuple[model.Window | None, list[Diagnostic]]:
+    """The window of a query, and what is wrong with it. A match of one event crosses no edge."""
+    within, slide = query.within, query.slide
+    problems: list[Diagnostic] = []
+    length = None if isinstance(within, ast.Unbounded) else ticks(within, unit)
+    step = None if slide is None else ticks(slide, unit)
+    problems += [found for found in (length, step) if isinstance(found, Diagnostic)]
+    if slide is not None and kind == "match":
+        why = (
+            "RETURN MATCH makes it a match query"
+            if query.returns.match
+            else "a RETURN without aggregates makes it a match query"
+        )
+        problems.append(say.slide_in_match_query(slide, why))
+    elif slide is not None and isinstance(within, ast.Unbounded):
+        problems.append(say.unbounded_slide(slide))
+    elif kind == "aggregate" and isinstance(within, ast.Duration) and not problems:
+        problems += _warnings(within, slide, several_events)
+    if any(d.severity == "error" for d in problems) or isinstance(length, Diagnostic) or isinstance(step, Diagnostic):
+        return None, problems
+    if isinstance(within, ast.Unbounded):
+        return model.Window(None, None), problems
+    if length is None:
+        return None, problems
+    return model.Window(length, None if kind == "match" else step or length), problems
+
+
+def _warnings(within: ast.Duration, slide: ast.Duration | None, several_events: bool) -> list[Diagnostic]:
+    if slide is None:
+        return [say.no_slide(within)] if several_events else []
+    length, step = within.microseconds, slide.microseconds
+    return [say.slide_longer(slide, within)] if length is not None and step is not None and step > length else []
