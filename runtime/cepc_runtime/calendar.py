@@ -72,7 +72,19 @@ def _format_time(micros: int) -> str:
     return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
-def format_interval(micros: int) -> str:
-    """The part between the quotes of `INTERVAL '1 02:03:04.5' DAY TO SECOND`."""
-    days, of_day = divmod(abs(micros), MICROS_PER_DAY)
-    return f"{'-' if micros < 0 else ''}{days} {_format_time(of_day)}"
+def format_interval(micros: int, start: int = 0, end: int = 3) -> str:
+    """The part between the quotes of `INTERVAL '1 02:03:04.5' DAY TO SECOND`, from field `start` to field `end`.
+
+    >>> format_interval(93_784_500_000), format_interval(-5_400_000_000, 2, 2)
+    ('1 02:03:04.5', '-90')
+    """
+    rest = abs(micros)
+    parts: list[str] = []
+    for field in range(start, end + 1):
+        count, rest = divmod(rest, _FIELD_MICROS[field])
+        parts.append(("" if not parts else " " if field == 1 else ":") + (str(count) if field == 0 else f"{count:02}"))
+    fraction = f".{rest:06}".rstrip("0") if end == 3 and rest else ""
+    return f"{'-' if micros < 0 else ''}{''.join(parts)}{fraction}"
+
+
+_FIELD_MICROS: Final = (MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND)

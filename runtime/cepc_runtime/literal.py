@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Final
 from .calendar import format_date, format_interval, format_timestamp
 from .types import (
     BIGINT,
-    BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
     FLOAT,
     INT,
     SMALLINT,
-    STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     TINYINT,
@@ -46,7 +44,7 @@ def literal_sql(literal: Literal) -> str:
             return _decimal(value, type_)
         case Interval():
             assert isinstance(value, int)
-            return _interval(value, type_)
+            return interval_sql(value, type_)
     return _simple(value, type_)
 
 
@@ -81,9 +79,13 @@ def _decimal(value: decimal.Decimal, type_: Decimal) -> str:
     return f"CAST({exact}BD AS {type_.sql})"
 
 
-def _interval(value: int, type_: Interval) -> str:
-    text = f"INTERVAL '{format_interval(value)}' DAY TO SECOND"
-    return text if type_ == Interval() else f"CAST({text} AS {type_.sql})"
+def interval_sql(value: int, type_: Interval) -> str:
+    """As Spark prints it, of exactly the fields of the type.
+
+    >>> interval_sql(5_400_000_000, Interval(2, 2))
+    "INTERVAL '90' MINUTE"
+    """
+    return f"INTERVAL '{format_interval(value, type_.start, type_.end)}' {type_.sql.removeprefix('INTERVAL ')}"
 
 
 _ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "$": "\\u0024"}
@@ -105,6 +107,3 @@ def _escaped(character: str) -> str:
         return character
     code = ord(character)
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
-
-
-__all__ = ["BINARY", "STRING", "literal_sql", "string_literal"]

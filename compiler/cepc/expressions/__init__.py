@@ -11,7 +11,8 @@ An expression is None exactly where one of the diagnostics is an error.
 
 from .naming import column_name
 from .scope import Context, Scope, VariableInfo
-from .typing import struct_field, type_condition, type_expression
+from .struct_fields import struct_field
+from .typing import type_condition, type_expression
 from .written_types import data_type
 
 __all__ = [

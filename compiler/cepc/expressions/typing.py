@@ -1,29 +1,347 @@
-"""From syntax to typed expressions."""
+"""From syntax to typed expressions.
+
+`Typer` walks an expression once. A part with an error is None, and so is all that contains it; the other parts are still
+looked at, so that every error is found.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from cepc_grammar import ast
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.expression import Call, Expression, Field, Literal, conjuncts, walk
+from cepc_runtime.functions import Mismatch, find
+from cepc_runtime.functions.coercion import can_cast, cast_to
+from cepc_runtime.functions.conditions import choose, item
+from cepc_runtime.functions.operators import OPERATORS, UNARY, between, comparison, membership
+from cepc_runtime.functions.spark import find_spark
+from cepc_runtime.functions.times import EXTRACT_FIELDS, extract
+from cepc_runtime.types import BOOLEAN, NULL, STRING, DataType, is_numeric
+
+from ..diagnostics.near import nearest
+from . import aggregates, functions, literals
+from . import messages as say
+from .scope import Context, Scope
+from .struct_fields import struct_field
+from .written_types import data_type
 
 if TYPE_CHECKING:
-    from cepc_grammar import ast
-    from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.expression import Expression
+    from collections.abc import Sequence
 
-    from .scope import Context, Scope
+    from cepc_runtime.functions.signature import Build
 
-Typed = tuple["Expression | None", tuple["Diagnostic", ...]]
+Typed = tuple["Expression | None", tuple[Diagnostic, ...]]
+
+_COMPARISONS: Final = ("=", "<=>", "<>", "<", "<=", ">", ">=")
+_TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
 
 
 def type_expression(expression: ast.Expression, scope: Scope, context: Context) -> Typed:
     """The expression with types, coercions as casts, or None where it has errors; and all diagnostics about it."""
-    raise NotImplementedError
+    typer = Typer(scope, context)
+    typed = typer.type(expression)
+    if typed is not None and typed.type == NULL and context in (Context.AGGREGATE, Context.MATCH):
+        typer.found.append(say.no_type(expression.span))
+    return typer.result(typed)
 
 
 def type_condition(expression: ast.Expression, scope: Scope, context: Context) -> Typed:
-    """The same for a conjunct of WHERE or HAVING, which must be a BOOLEAN."""
-    raise NotImplementedError
+    """The same for a condition of WHERE or HAVING, which must be a BOOLEAN."""
+    typer = Typer(scope, context)
+    typed = typer.type(expression)
+    if typed is not None and typed.type not in (BOOLEAN, NULL):
+        where = "HAVING" if context.allows_aggregates else "WHERE"
+        typer.found.append(say.not_a_condition(expression.span, typed.type, where))
+        typed = None
+    if typed is not None:
+        typer.found += _beside_prev(expression, typed)
+    return typer.result(None if typed is None else cast_to(typed, BOOLEAN))
 
 
-def struct_field(operand: Expression, name: ast.Name) -> Expression | Diagnostic:
-    """`operand.name`, a `field` call."""
-    raise NotImplementedError
+def _beside_prev(written: ast.Expression, typed: Expression) -> list[Diagnostic]:
+    """Conditions with PREV(v) that mention other variables too."""
+    errors: list[Diagnostic] = []
+    for conjunct in conjuncts(typed):
+        found = [node for node in walk(conjunct) if isinstance(node, Field) and node.variable is not None]
+        previous = next((f.variable for f in found if f.at == "prev"), None)
+        others = dict.fromkeys(f.variable for f in found if f.variable not in (previous, None))
+        if previous is not None and others:
+            errors.append(say.prev_beside_others(written.span, previous, [o for o in others if o is not None]))
+    return errors
+
+
+@dataclass(slots=True)
+class Typer:
+    """Types the parts of one expression and collects what is wrong with them.
+
+    `inside` is the aggregate, or the FIRST, LAST or PREV, whose argument is being typed.
+    """
+
+    scope: Scope
+    context: Context
+    inside: str = ""
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def result(self, typed: Expression | None) -> Typed:
+        failed = typed is None or any(d.severity == "error" for d in self.found)
+        return None if failed else typed, tuple(dict.fromkeys(self.found))
+
+    def within(self, name: str) -> Typer:
+        """The typer of the argument of an aggregate; what it finds comes here."""
+        return replace(self, inside=name)
+
+    def keep(self, result: Expression | Diagnostic) -> Expression | None:
+        if isinstance(result, Diagnostic):
+            self.found.append(result)
+            return None
+        return result
+
+    def all(self, expressions: Sequence[ast.Expression]) -> tuple[Expression, ...] | None:
+        """All typed, or None; every one of them is looked at."""
+        typed = [self.type(e) for e in expressions]
+        known = tuple(t for t in typed if t is not None)
+        return known if len(known) == len(typed) else None
+
+    def type(self, e: ast.Expression) -> Expression | None:
+        match e:
+            case ast.Literal():
+                return self.keep(literals.literal(e))
+            case ast.Interval():
+                return self.keep(literals.interval(e))
+            case ast.Reference():
+                return self._reference(e)
+            case ast.Unary():
+                return self._unary(e)
+            case ast.Binary():
+                return self._binary(e)
+            case ast.Call():
+                return self._call(e)
+            case ast.Member():
+                return self._member(e)
+            case ast.Cast():
+                return self._cast(e)
+            case ast.Case():
+                return self._case(e)
+            case ast.Star():
+                return self.keep(say.misplaced_star(e.span, ""))
+            case ast.Equivalence():
+                return self.keep(say.misplaced_equivalence(e.span))
+            case ast.Index(operand, index):
+                return self._built("an element `a[i]`", item, (operand, index), e)
+            case ast.Extract():
+                return self._extract(e)
+        return self._predicate(e)
+
+    # ---- names and calls -----------------------------------------------------------------------------------------
+
+    def _reference(self, e: ast.Reference) -> Expression | None:
+        typed = self.keep(self.scope.reference(e))
+        if typed is None:
+            return None
+        error = aggregates.misplaced_field(typed, e, self.scope, self.context, self.inside)
+        if error is not None:
+            self.found.append(error)
+            return None
+        return typed
+
+    def _call(self, e: ast.Call) -> Expression | None:
+        name = e.function.text.upper()
+        if name in functions.NAVIGATION:
+            return aggregates.navigation(self, e)
+        if name in functions.AGGREGATES:
+            return aggregates.aggregate(self, e)
+        if e.distinct:
+            return self.keep(say.distinct(e.span, name))
+        arguments = self._arguments(e)
+        if arguments is None:
+            return None
+        return self._checked(functions.call(e, arguments), arguments, e.arguments)
+
+    def _arguments(self, e: ast.Call) -> tuple[Expression, ...] | None:
+        """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments are."""
+        spark = find_spark(e.function.text, len(e.arguments))
+        if spark is not None and spark.kind in ("aggregate", "window"):
+            self.found.append(functions.refusal(e.function.span, e.function.text, spark))
+            return None
+        return self.all(e.arguments)
+
+    def _member(self, e: ast.Member) -> Expression | None:
+        call = e.operand
+        if isinstance(call, ast.Call) and call.function.text.upper() in functions.NAVIGATION:
+            of_variable = aggregates.navigation_of_variable(self, call, e.name)
+            if of_variable is not None:
+                return of_variable[0]
+        operand = self.type(e.operand)
+        return None if operand is None else self.keep(struct_field(operand, e.name))
+
+    # ---- operators -----------------------------------------------------------------------------------------------
+
+    def _unary(self, e: ast.Unary) -> Expression | None:
+        if e.operator == "-" and isinstance(e.operand, ast.Literal) and literals.is_number(e.operand):
+            return self.keep(literals.literal(e.operand, "-"))
+        return self._built(f"`{e.operator}`", UNARY[e.operator], (e.operand,), e)
+
+    def _binary(self, e: ast.Binary) -> Expression | None:
+        if e.operator == "||":
+            return self._function("`||`", "concat", (e.left, e.right), e)
+        typed = self._built(f"`{e.operator}`", OPERATORS[e.operator], (e.left, e.right), e)
+        if typed is not None and e.operator in _COMPARISONS and e.operator != "<=>":
+            self._warn_about_null(e)
+        return typed
+
+    def _warn_about_null(self, e: ast.Binary) -> None:
+        for side in (e.left, e.right):
+            if isinstance(side, ast.Literal) and side.kind == "null":
+                instead = "… IS NOT NULL" if e.operator == "<>" else "… IS NULL"
+                self.found.append(say.comparison_with_null(e.span, instead))
+                return
+
+    def _predicate(self, e: ast.Between | ast.In | ast.Like | ast.Is | ast.IsDistinct) -> Expression | None:
+        match e:
+            case ast.Between(x, low, high, negated):
+                typed = self._built("BETWEEN", between, (x, low, high), e)
+            case ast.In(x, options, negated):
+                typed = self._built("IN", membership, (x, *options), e)
+            case ast.Like():
+                typed, negated = self._like(e), e.negated
+            case ast.Is(x, "NULL", negated):
+                return self._function("IS NULL", "isnotnull" if negated else "isnull", (x,), e)
+            case ast.Is():
+                return self._is(e)
+            case ast.IsDistinct(left, right, same):
+                typed, negated = self._built("IS DISTINCT FROM", comparison("<=>"), (left, right), e), not same
+        return Call("not", (typed,), BOOLEAN) if negated and typed is not None else typed
+
+    def _is(self, e: ast.Is) -> Expression | None:
+        x = self.type(e.operand)
+        if x is None:
+            return None
+        if x.type not in (BOOLEAN, NULL, STRING):
+            return self.keep(say.wrong_argument(e.operand.span, f"IS {e.what}", BOOLEAN.sql, x.type))
+        truth = cast_to(x, BOOLEAN)
+        if e.what == "UNKNOWN":
+            return Call("isnotnull" if e.negated else "isnull", (truth,), BOOLEAN)
+        equal = Call("<=>", (truth, _TRUTH[e.what]), BOOLEAN)
+        return Call("not", (equal,), BOOLEAN) if e.negated else equal
+
+    def _like(self, e: ast.Like) -> Expression | None:
+        arguments: tuple[ast.Expression, ...] = (e.operand, e.pattern)
+        if e.escape is not None:
+            if len(e.escape) != 1:
+                return self.keep(
+                    say.bad_literal(e.span, "ESCAPE is followed by one character", hint="LIKE … ESCAPE '!'")
+                )
+            arguments = (*arguments, ast.Literal("string", e.escape, e.span))
+        return self._function(e.kind, e.kind.lower(), arguments, e)
+
+    def _extract(self, e: ast.Extract) -> Expression | None:
+        x = self.type(e.operand)
+        if e.field not in EXTRACT_FIELDS:
+            return self.keep(say.unknown_extract(e.span, e.field, nearest(e.field, EXTRACT_FIELDS)))
+        if x is None:
+            return None
+        return self._resolved(f"EXTRACT({e.field} FROM …)", extract(e.field, x), (x,), (e.operand,), e)
+
+    # ---- CASE and CAST -------------------------------------------------------------------------------------------
+
+    def _case(self, e: ast.Case) -> Expression | None:
+        conditions = [self._branch_condition(e.operand, b.condition) for b in e.branches]
+        results = [self.type(b.result) for b in e.branches]
+        otherwise = Literal(None, NULL) if e.otherwise is None else self.type(e.otherwise)
+        parts = [x for pair in zip(conditions, results, strict=True) for x in pair] + [otherwise]
+        known = tuple(p for p in parts if p is not None)
+        if len(known) != len(parts):
+            return None
+        written = [x for b in e.branches for x in (b.condition, b.result)]
+        return self._resolved("CASE", choose(known), known, (*written, e.otherwise or e), e)
+
+    def _branch_condition(self, operand: ast.Expression | None, condition: ast.Expression) -> Expression | None:
+        if operand is None:
+            return self.type(condition)
+        return self._built("CASE", comparison("="), (operand, condition), condition)
+
+    def _cast(self, e: ast.Cast) -> Expression | None:
+        x = self.type(e.operand)
+        target, errors = data_type(e.type)
+        self.found += errors
+        if x is None or target is None:
+            return None
+        if not can_cast(x.type, target):
+            return self.keep(say.impossible_cast(e.span, x.type, target, _instead_of_cast(x.type, target)))
+        computed = aggregates.computed_in(x, target, safe=e.safe)
+        return computed or Call("try_cast" if e.safe else "cast", (x,), target)
+
+    # ---- what the catalogue builds -------------------------------------------------------------------------------
+
+    def _function(
+        self, what: str, name: str, operands: tuple[ast.Expression, ...], e: ast.Expression
+    ) -> Expression | None:
+        function = find(name)
+        assert function is not None
+        return self._built(what, function.build, operands, e)
+
+    def _built(
+        self, what: str, build: Build, operands: tuple[ast.Expression, ...], e: ast.Expression
+    ) -> Expression | None:
+        arguments = self.all(operands)
+        return None if arguments is None else self._resolved(what, build(arguments), arguments, operands, e)
+
+    def _resolved(
+        self,
+        what: str,
+        built: Expression | Mismatch,
+        arguments: tuple[Expression, ...],
+        operands: Sequence[ast.Expression],
+        e: ast.Expression,
+    ) -> Expression | None:
+        if not isinstance(built, Mismatch):
+            return self._checked(built, arguments, operands)
+        if built.argument is None:
+            types = [a.type for a in arguments]
+            return self.keep(say.wrong_operands(e.span, what, built.expected, types))
+        wrong = built.argument
+        return self.keep(say.wrong_argument(operands[wrong].span, what, built.expected, arguments[wrong].type))
+
+    def _checked(
+        self, built: Expression | Diagnostic, arguments: tuple[Expression, ...], operands: Sequence[ast.Expression]
+    ) -> Expression | None:
+        """The call, after a look at what was read as another type without being asked to."""
+        typed = self.keep(built)
+        if typed is None:
+            return None
+        for node in _calls_at_top(typed):
+            if node.function != "cast" or node.arguments[0].type != STRING:
+                continue
+            place = next((o for a, o in zip(arguments, operands, strict=False) if a is node.arguments[0]), None)
+            if place is not None:
+                self._check_reading(node, place)
+        return typed
+
+    def _check_reading(self, cast: Call, place: ast.Expression) -> None:
+        source = cast.arguments[0]
+        if isinstance(source, Literal):
+            example = literals.EXAMPLES.get(cast.type, "")
+            self.found.append(say.unreadable_text(place.span, str(source.value), cast.type, example))
+        elif is_numeric(cast.type):
+            self.found.append(say.text_as_number(place.span, cast.type))
+
+
+def _calls_at_top(typed: Expression) -> list[Call]:
+    """The call, its arguments, and theirs: as deep as a build puts its casts."""
+    level = [typed]
+    calls: list[Call] = []
+    for _ in range(3):
+        here = [node for node in level if isinstance(node, Call)]
+        calls += here
+        level = [a for node in here for a in node.arguments]
+    return calls
+
+
+def _instead_of_cast(type_: DataType, target: DataType) -> str:
+    if is_numeric(type_) and target.sql.startswith(("DATE", "TIMESTAMP")):
+        return "`timestamp_seconds(x)`, `timestamp_millis(x)` and `date_from_unix_date(x)` make times of numbers"
+    if target != BOOLEAN and is_numeric(target) and type_.sql.startswith(("DATE", "TIMESTAMP")):
+        return "`unix_seconds(x)`, `unix_millis(x)` and `unix_date(x)` make numbers of times"
+    return ""

@@ -1,0 +1,249 @@
+"""COUNT, SUM and their like, and FIRST, LAST, PREV: what relates an expression to the events that a match binds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from cepc_grammar import ast
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.expression import Aggregate, AggregateFunction, At, Expression, Field, rewrite, variables, walk
+from cepc_runtime.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
+from cepc_runtime.types import (
+    BIGINT,
+    DOUBLE,
+    FLOAT,
+    MAX_PRECISION,
+    STRING,
+    Array,
+    DataType,
+    Decimal,
+    Interval,
+    is_integer,
+    is_numeric,
+    is_orderable,
+)
+
+from . import messages as say
+from .scope import Context, Scope, VariableInfo
+
+if TYPE_CHECKING:
+    from .typing import Typer
+
+_FUNCTIONS: Final[dict[str, AggregateFunction]] = {
+    "COUNT": "count", "TRY_COUNT": "count", "SUM": "sum", "TRY_SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max",
+    "COLLECT": "collect",
+}  # fmt: skip
+
+_AT: Final[dict[str, At]] = {"FIRST": "first", "LAST": "last", "PREV": "prev"}
+
+
+# ---- columns in their place ------------------------------------------------------------------------------------------
+
+
+def misplaced_field(
+    typed: Expression, written: ast.Reference, scope: Scope, context: Context, inside: str
+) -> Diagnostic | None:
+    """What is wrong with a column where it stands: outside aggregates, there has to be one value of it for a row."""
+    if not context.allows_aggregates:
+        return None
+    field = next((node for node in walk(typed) if isinstance(node, Field) and node.variable is not None), None)
+    if field is None or field.variable is None or any(isinstance(node, Aggregate) for node in walk(typed)):
+        return None
+    variable = scope.info(field.variable)
+    if variable.negated:
+        return say.negated_returned(written.span, variable.name)
+    if inside:
+        return None
+    if not context.is_match:
+        return say.outside_aggregate(written.span, variable.name, field.column)
+    if variable.is_list and field.at == "each":
+        return say.list_without_aggregate(written.span, variable.name, field.column)
+    return None
+
+
+# ---- FIRST, LAST, PREV -----------------------------------------------------------------------------------------------
+
+
+def navigation_of_variable(typer: Typer, call: ast.Call, column: ast.Name) -> tuple[Expression | None] | None:
+    """`FIRST(v).x` in a tuple, itself None where it has an error; None where the argument is no variable."""
+    match call.arguments:
+        case (ast.Reference() as reference,):
+            variable = typer.scope.variable(reference)
+            if isinstance(variable, Diagnostic):
+                return None
+            of_column = ast.Reference((*reference.parts, column), reference.span.to(column.span))
+            return (_navigate(typer, call, of_column),)
+    return None
+
+
+def navigation(typer: Typer, call: ast.Call) -> Expression | None:
+    """`FIRST(v.x)`; without a column it is an event, not a value."""
+    name = call.function.text.upper()
+    if len(call.arguments) != 1:
+        return typer.keep(say.navigation_argument(call.span, name))
+    argument = call.arguments[0]
+    if isinstance(argument, ast.Reference):
+        variable = typer.scope.variable(argument)
+        if isinstance(variable, VariableInfo) and isinstance(typer.scope.reference(argument), Diagnostic):
+            shown = f"{name}({'.'.join(p.text for p in argument.parts)})"
+            return typer.keep(say.event_as_value(call.span, shown, _some_column(variable)))
+    return _navigate(typer, call, argument)
+
+
+def _navigate(typer: Typer, call: ast.Call, argument: ast.Expression) -> Expression | None:
+    name = call.function.text.upper()
+    refused = _navigation_refused(typer, call, name)
+    if refused is not None:
+        return typer.keep(refused)
+    typed = typer.within(name).type(argument)
+    if typed is None:
+        return None
+    mentioned = variables(typed)
+    if not mentioned:
+        return typer.keep(say.navigation_argument(call.span, name))
+    if len(mentioned) > 1:
+        return typer.keep(say.mixed_variables(call.span, name, mentioned))
+    variable = typer.scope.info(mentioned[0])
+    if name == "PREV" and not variable.is_list:
+        return typer.keep(say.prev_of_single(call.span, variable.name))
+    return rewrite(
+        typed, lambda node: replace(node, at=_AT[name]) if isinstance(node, Field) and node.variable else node
+    )
+
+
+def _navigation_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic | None:
+    if typer.inside:
+        return say.nested_aggregate(call.span, typer.inside, name)
+    match typer.context, name:
+        case Context.CONDITION, _:
+            return None
+        case Context.MATCH | Context.HAVING_MATCH, "FIRST" | "LAST":
+            return None
+        case Context.EVENT, _:
+            hint = "conditions on several events stand in WHERE of a query or of a named pattern"
+        case ((Context.AGGREGATE | Context.HAVING_AGGREGATE), _):
+            hint = "MIN, MAX, SUM, AVG and COUNT are over all matches; `RETURN MATCH …` gives a row for each match"
+        case _:
+            hint = "PREV stands in WHERE: `WHERE v.x > PREV(v).x`"
+    return say.navigation_not_allowed(call.span, name, typer.context.value, hint)
+
+
+# ---- aggregates ------------------------------------------------------------------------------------------------------
+
+
+def aggregate(typer: Typer, call: ast.Call) -> Expression | None:
+    name = call.function.text.upper()
+    refused = _aggregate_refused(typer, call, name)
+    if refused is not None:
+        typer.found.append(refused)
+        return None
+    safe = name.startswith("TRY_")
+    match call.arguments:
+        case (ast.Star() as star,):
+            if _FUNCTIONS[name] != "count":
+                return typer.keep(say.misplaced_star(star.span, f"; {name} requires a column"))
+            return Aggregate("count", None, None, safe, None, BIGINT)
+        case (ast.Reference() as reference,) if isinstance(variable := typer.scope.variable(reference), VariableInfo):
+            if isinstance(typer.scope.reference(reference), Diagnostic) or _FUNCTIONS[name] == "count":
+                return _of_event(typer, call, name, reference, variable)
+        case (argument,):
+            pass
+        case _:
+            return typer.keep(say.argument_count(call.span, f"{name}(x)", 1, 1, len(call.arguments)))
+    argument = call.arguments[0]
+    typed = typer.within(name).type(argument)
+    if typed is None:
+        return None
+    return typer.keep(_of_expression(typer.scope, name, typed, argument))
+
+
+def _aggregate_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic | None:
+    if not typer.context.allows_aggregates:
+        return say.aggregate_not_allowed(call.span, name, typer.context.value)
+    if typer.inside:
+        return say.nested_aggregate(call.span, typer.inside, name)
+    if call.distinct:
+        return say.distinct(call.span, name)
+    if name == "COLLECT" and not typer.context.is_match:
+        return say.collect_not_allowed(call.span)
+    return None
+
+
+def _of_event(
+    typer: Typer, call: ast.Call, name: str, reference: ast.Reference, variable: VariableInfo
+) -> Expression | None:
+    """COUNT(E); other aggregates are of a column."""
+    if variable.negated:
+        return typer.keep(say.negated_returned(call.span, variable.name))
+    if _FUNCTIONS[name] != "count":
+        shown = ".".join(p.text for p in reference.parts)
+        return typer.keep(say.event_as_value(reference.span, shown, _some_column(variable)))
+    return Aggregate("count", variable.name, None, name.startswith("TRY_"), None, BIGINT)
+
+
+def _some_column(variable: VariableInfo) -> str | None:
+    """A column to show in a hint: a number if there is one."""
+    numbers = [column for column, type_ in variable.columns if is_numeric(type_)]
+    return next(iter(numbers), next((column for column, _ in variable.columns), None))
+
+
+def _of_expression(scope: Scope, name: str, typed: Expression, written: ast.Expression) -> Expression | Diagnostic:
+    if any(isinstance(node, Aggregate) for node in walk(typed)):
+        return say.nested_aggregate(written.span, name, "another aggregate")
+    mentioned = variables(typed)
+    if not mentioned:
+        columns = [node.column for node in walk(typed) if isinstance(node, Field)]
+        return say.no_variable(written.span, name, columns)
+    if len(mentioned) > 1:
+        return say.mixed_variables(written.span, name, mentioned)
+    argument = _argument(name, typed, written)
+    if isinstance(argument, Diagnostic):
+        return argument
+    type_ = result_type(_FUNCTIONS[name], argument.type)
+    variable = scope.info(mentioned[0])
+    return Aggregate(_FUNCTIONS[name], variable.name, argument, name.startswith("TRY_"), None, type_)
+
+
+def _argument(name: str, typed: Expression, written: ast.Expression) -> Expression | Diagnostic:
+    match _FUNCTIONS[name]:
+        case "sum" | "avg":
+            type_ = implicit_type(typed.type, (NUMERIC, INTERVALS))
+            if type_ is None:
+                return say.wrong_argument(written.span, name, describe((NUMERIC, INTERVALS)), typed.type)
+            return cast_to(typed, type_)
+        case "min" | "max" if not is_orderable(typed.type):
+            return say.wrong_argument(written.span, name, "a type with an order", typed.type)
+    return typed
+
+
+def result_type(function: AggregateFunction, argument: DataType) -> DataType:
+    """The type of an aggregate over values of a type, as in Spark."""
+    match function:
+        case "count":
+            return BIGINT
+        case "min" | "max":
+            return argument
+        case "collect":
+            return Array(argument)
+    if isinstance(argument, Interval):
+        return Interval()
+    wider = 10 if function == "sum" else 4
+    if isinstance(argument, Decimal):
+        scale = argument.scale if function == "sum" else min(argument.scale + wider, MAX_PRECISION)
+        return Decimal(min(argument.precision + wider, MAX_PRECISION), scale)
+    return BIGINT if function == "sum" and is_integer(argument) else DOUBLE
+
+
+# ---- the cast around one ---------------------------------------------------------------------------------------------
+
+
+def computed_in(operand: Expression, target: DataType, *, safe: bool) -> Expression | None:
+    """A COUNT, or an exact SUM, that a cast directly around it tells the runtime to compute in the target type."""
+    if not isinstance(operand, Aggregate) or operand.target is not None or operand.function not in ("count", "sum"):
+        return None
+    exact = operand.function == "count" or is_integer(operand.type) or isinstance(operand.type, Decimal)
+    wanted = is_integer(target) or isinstance(target, Decimal) or target in (STRING, DOUBLE, FLOAT)
+    if not exact or not wanted:
+        return None
+    return replace(operand, target=target, type=target, safe=operand.safe or safe)

@@ -1,0 +1,102 @@
+"""Calls of functions: portable ones by the catalogue, Spark's others by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.expression import Call, Expression
+from cepc_runtime.functions import Function, Mismatch, find, names
+from cepc_runtime.functions.coercion import can_cast
+from cepc_runtime.functions.spark import SparkFunction, find_spark, spark_functions
+from cepc_runtime.types import DataType, Decimal
+
+from ..diagnostics.near import nearest
+from . import messages as say
+from .written_types import SIMPLE
+
+if TYPE_CHECKING:
+    from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Span
+
+AGGREGATES: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX", "COLLECT", "TRY_COUNT", "TRY_SUM")
+NAVIGATION: Final = ("FIRST", "LAST", "PREV")
+
+_NEAR_AGGREGATES: Final = {
+    "MEAN": "AVG", "AVERAGE": "AVG", "COLLECT_LIST": "COLLECT", "ARRAY_AGG": "COLLECT", "TRY_AVG": "AVG",
+    "FIRST_VALUE": "FIRST", "LAST_VALUE": "LAST", "ANY_VALUE": "FIRST",
+}  # fmt: skip
+
+_OTHER_NAMES: Final = {
+    "isnullorempty": "length", "now": "at", "strlen": "length", "substringof": "contains", "datepart": "date_part",
+    "trunc": "date_trunc", "indexof": "instr", "charindex": "locate", "prior": "prev", "previous": "prev", "lag": "prev",
+    "stddev_": "avg", "total": "sum", "average": "avg", "iif": "if", "isnull_": "coalesce", "tolower": "lower",
+    "toupper": "upper", "len_": "length", "power_": "pow", "string_length": "length",
+}  # fmt: skip
+"""Names that people bring from elsewhere."""
+
+
+def call(written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
+    """A call of a scalar function with typed arguments."""
+    name, span = written.function.text, written.function.span
+    function = find(name)
+    if function is not None and function.least <= len(arguments) <= (function.most or len(arguments)):
+        return _portable(function, written, arguments)
+    spark = find_spark(name, len(arguments))
+    if spark is not None and spark.kind != "scalar":
+        return refusal(span, name, spark)
+    if function is not None and spark is None:
+        return say.argument_count(written.span, function.usage, function.least, function.most, len(arguments))
+    if name.upper() in SIMPLE or name.upper() == "DECIMAL":
+        return _conversion(written, arguments)
+    if spark is not None:
+        return _spark_only(spark, written, arguments)
+    return say.unknown_function(span, name, near_function(name))
+
+
+def refusal(span: Span, name: str, spark: SparkFunction) -> Diagnostic:
+    """Why a function of Spark's that is not scalar cannot be called."""
+    if spark.kind == "nondeterministic":
+        return say.nondeterministic(span, name)
+    if spark.kind == "aggregate":
+        return say.unknown_aggregate(span, name, _NEAR_AGGREGATES.get(name.upper()))
+    return say.not_scalar(span, name, spark.kind)
+
+
+def near_function(name: str) -> str | None:
+    """The function that was most likely meant."""
+    lower = name.lower()
+    if lower in _OTHER_NAMES:
+        return _OTHER_NAMES[lower]
+    known = (*names(), *(n.lower() for n in (*AGGREGATES, *NAVIGATION)))
+    return nearest(lower, known) or nearest(lower, [f.name for f in spark_functions().values() if f.kind == "scalar"])
+
+
+def _portable(function: Function, written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
+    built = function.build(arguments)
+    if not isinstance(built, Mismatch):
+        return built
+    what = f"`{function.usage}`"
+    if built.argument is None:
+        return say.wrong_operands(written.span, what, built.expected, [a.type for a in arguments])
+    return say.wrong_argument(
+        written.arguments[built.argument].span, what, built.expected, arguments[built.argument].type
+    )
+
+
+def _conversion(written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
+    """`double(x)`: a type as a function is a cast."""
+    name = written.function.text.upper()
+    target: DataType = SIMPLE.get(name) or Decimal(10, 0)
+    if len(arguments) != 1:
+        return say.argument_count(written.span, f"{name.lower()}(x)", 1, 1, len(arguments))
+    if not can_cast(arguments[0].type, target):
+        return say.impossible_cast(written.arguments[0].span, arguments[0].type, target)
+    return Call("cast", arguments, target)
+
+
+def _spark_only(spark: SparkFunction, written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
+    """Spark checks the arguments when it reads the job; the type of the result has to be known here."""
+    if spark.type is None:
+        return say.unknown_result_type(written.span, spark.name)
+    return Call(spark.name, arguments, spark.type)

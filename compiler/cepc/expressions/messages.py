@@ -1,0 +1,413 @@
+"""The sentences about types and expressions: every diagnostic E03xx and W03xx is made here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cepc_grammar.source import Span
+    from cepc_runtime.types import DataType
+
+
+def _did_you_mean(name: str | None) -> str:
+    return "" if name is None else f"did you mean `{name}`?"
+
+
+def _numbered(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+# ---- functions -------------------------------------------------------------------------------------------------------
+
+
+def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
+    return Diagnostic(
+        "E0301",
+        "unknown function",
+        span,
+        f"there is no function `{name}`",
+        notes=("Spark's built-in functions can be called; functions defined by a user cannot",),
+        hint=_did_you_mean(near) or "`cepc functions` lists the functions",
+    )
+
+
+def argument_count(span: Span, usage: str, least: int, most: int | None, given: int) -> Diagnostic:
+    if most is None:
+        wanted = f"at least {_numbered(least, 'argument')}"
+    elif least == most:
+        wanted = _numbered(least, "argument")
+    else:
+        wanted = f"{least} to {_numbered(most, 'argument')}"
+    return Diagnostic(
+        "E0302",
+        "wrong number of arguments",
+        span,
+        f"`{usage}` requires {wanted}; {given} given" if given else f"`{usage}` requires {wanted}; none given",
+    )
+
+
+def wrong_argument(span: Span, what: str, expected: str, found: DataType, hint: str = "") -> Diagnostic:
+    return Diagnostic(
+        "E0303", "wrong type", span, f"this is {article(found.sql)}; {what} requires {expected}", hint=hint
+    )
+
+
+def wrong_operands(span: Span, what: str, expected: str, found: Iterable[DataType]) -> Diagnostic:
+    types = " and ".join(dict.fromkeys(t.sql for t in found))
+    return Diagnostic(
+        "E0303",
+        "wrong type",
+        span,
+        f"{what} requires {expected}; these are {types}",
+        hint="a CAST says how to convert one into the other: `CAST(x AS …)`",
+    )
+
+
+def article(type_name: str) -> str:
+    return f"an {type_name}" if type_name[0] in "AEIO" else f"a {type_name}"
+
+
+def nondeterministic(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0309",
+        "non-deterministic function",
+        span,
+        f"`{name}` gives another result each time it is called",
+        notes=(
+            "the same queries on the same events give the same rows; a function of the clock or of chance would not",
+        ),
+        hint="a column of the event can hold the value instead",
+    )
+
+
+def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
+    why = {
+        "window": "a window function looks at neighbouring rows, and events are related by PATTERN instead",
+        "generator": "a function that makes several rows of one has no place in an expression",
+    }[kind]
+    return Diagnostic(
+        "E0310",
+        "function not allowed here",
+        span,
+        f"`{name}` is a {kind} function",
+        notes=(why,),
+        hint="`PREV(v).x`, `FIRST(v).x` and `LAST(v).x` give values of other events of the match"
+        if kind == "window"
+        else "",
+    )
+
+
+def unknown_aggregate(span: Span, name: str, near: str | None) -> Diagnostic:
+    return Diagnostic(
+        "E0311",
+        "aggregate not supported",
+        span,
+        f"`{name}` is an aggregate of Spark's that queries cannot compute",
+        notes=("the aggregates are COUNT, SUM, AVG, MIN, MAX, TRY_COUNT, TRY_SUM, and COLLECT in a match query",),
+        hint=_did_you_mean(near),
+    )
+
+
+# ---- types -----------------------------------------------------------------------------------------------------------
+
+
+def not_a_condition(span: Span, found: DataType, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0304",
+        "condition is not a BOOLEAN",
+        span,
+        f"this is {article(found.sql)}; {where} requires a condition that is true or false",
+        hint="a comparison gives a BOOLEAN: `x > 0`, `x IS NOT NULL`",
+    )
+
+
+def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
+    return Diagnostic(
+        "E0305",
+        "unknown type",
+        span,
+        f"there is no type `{name}`",
+        notes=("types are Spark SQL's: STRING, INT, BIGINT, DOUBLE, DECIMAL(p, s), BOOLEAN, DATE, TIMESTAMP, …",),
+        hint=_did_you_mean(near),
+    )
+
+
+def unsupported_type(span: Span, name: str, instead: str) -> Diagnostic:
+    return Diagnostic("E0305", "unknown type", span, f"{name} is not supported", hint=instead)
+
+
+def type_parameters(span: Span, problem: str, usage: str) -> Diagnostic:
+    return Diagnostic("E0306", "wrong type parameters", span, problem, hint=f"write `{usage}`")
+
+
+def impossible_cast(span: Span, found: DataType, target: DataType, hint: str = "") -> Diagnostic:
+    return Diagnostic(
+        "E0307",
+        "impossible cast",
+        span,
+        f"{article(found.sql)} cannot be cast to {target.sql}",
+        notes=("casts are those of Spark SQL in ANSI mode",),
+        hint=hint,
+    )
+
+
+def unreadable_text(span: Span, text: str, target: DataType, example: str) -> Diagnostic:
+    return Diagnostic(
+        "E0327",
+        "text of the wrong form",
+        span,
+        f"'{text}' cannot be read as {article(target.sql)}",
+        notes=(f"beside {article(target.sql)}, Spark reads a STRING as one",),
+        hint=f"{article(target.sql)} is written {example}" if example else "",
+    )
+
+
+def no_type(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0330",
+        "column without a type",
+        span,
+        "this is NULL, which has no type of its own",
+        notes=("a column of the result requires a type",),
+        hint="write `CAST(NULL AS STRING)`, or another type",
+    )
+
+
+# ---- literals --------------------------------------------------------------------------------------------------------
+
+
+def bad_literal(span: Span, label: str, hint: str = "", notes: tuple[str, ...] = ()) -> Diagnostic:
+    return Diagnostic("E0308", "impossible value", span, label, notes=notes, hint=hint)
+
+
+# ---- aggregates and events -------------------------------------------------------------------------------------------
+
+
+def distinct(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0312",
+        "DISTINCT in an aggregate",
+        span,
+        f"{name} cannot leave out equal values",
+        notes=("matches are counted and summed without being listed, so that equal values are not found",),
+        hint=f"remove DISTINCT, or write a RETURN MATCH query and apply {name}(DISTINCT …) to its rows",
+    )
+
+
+def nested_aggregate(span: Span, outer: str, inner: str) -> Diagnostic:
+    return Diagnostic(
+        "E0313",
+        "nested aggregates",
+        span,
+        f"{inner} stands inside {outer}",
+        notes=(f"the argument of {outer} is computed for each event",),
+        hint=f"take {inner} out of {outer}",
+    )
+
+
+def mixed_variables(span: Span, name: str, variables: Iterable[str]) -> Diagnostic:
+    names = ", ".join(f"`{v}`" for v in variables)
+    return Diagnostic(
+        "E0314",
+        "aggregate over several variables",
+        span,
+        f"{name} is over the events of one variable; this mentions {names}",
+        notes=("a match binds each variable to events of its own, which do not come in pairs",),
+        hint=f"combine results instead: `{name}(a.x) + {name}(b.y)`" if name in ("SUM", "TRY_SUM") else "",
+    )
+
+
+def aggregate_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0315",
+        "aggregate in a condition",
+        span,
+        f"{name} is not allowed in {where}",
+        notes=("a condition is about single events; an aggregate is known when a match, or a window, is complete",),
+        hint=f"write `HAVING {name}(…) …` after the pattern",
+    )
+
+
+def collect_not_allowed(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0311",
+        "aggregate not supported",
+        span,
+        "COLLECT is the array of one match's events; this query aggregates over all matches",
+        hint="write `RETURN MATCH …` for a row for each match",
+    )
+
+
+def no_variable(span: Span, name: str, columns: Iterable[str]) -> Diagnostic:
+    found = next(iter(columns), None)
+    return Diagnostic(
+        "E0316",
+        "aggregate of no event",
+        span,
+        f"{name} requires a column of a variable; this mentions none",
+        notes=("an aggregate is over the events that a variable is bound to",),
+        hint=f"write `{name}(v.{found})` for the variable `v`"
+        if found
+        else f"write `{name}(v.column)` for a variable `v`",
+    )
+
+
+def navigation_not_allowed(span: Span, name: str, where: str, hint: str) -> Diagnostic:
+    return Diagnostic("E0317", f"{name} not allowed here", span, f"{name} is not allowed in {where}", hint=hint)
+
+
+def navigation_argument(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0317",
+        f"{name} without a variable",
+        span,
+        f"{name} requires one variable of the pattern",
+        hint=f"write `{name}(v).x`",
+    )
+
+
+def prev_of_single(span: Span, variable: str) -> Diagnostic:
+    return Diagnostic(
+        "E0318",
+        "PREV of a single variable",
+        span,
+        f"`{variable}` is bound to one event in a match, which has no previous one",
+        notes=("PREV(v) is the event before among those of the same variable v",),
+        hint=f"repeat the variable (`E+ {variable}`), or compare with the other variable by its name",
+    )
+
+
+def list_without_aggregate(span: Span, variable: str, column: str) -> Diagnostic:
+    return Diagnostic(
+        "E0319",
+        "several values for one column",
+        span,
+        f"`{variable}` is bound to several events in a match",
+        notes=("a row has one value for each column",),
+        hint=f"write `FIRST({variable}.{column})`, LAST, MIN, MAX, SUM, AVG, COUNT, or COLLECT for all of them",
+    )
+
+
+def outside_aggregate(span: Span, variable: str, column: str) -> Diagnostic:
+    return Diagnostic(
+        "E0320",
+        "column outside an aggregate",
+        span,
+        f"there is no one `{variable}.{column}` for a group of matches",
+        notes=("outside aggregates stand the attributes of GROUP BY alone",),
+        hint=f"write `MIN({variable}.{column})` or another aggregate, add it to GROUP BY, or write `RETURN MATCH`",
+    )
+
+
+def negated_returned(span: Span, variable: str) -> Diagnostic:
+    return Diagnostic(
+        "E0321",
+        "negated variable in the result",
+        span,
+        f"a match binds no event to `{variable}`",
+        notes=(f"`{variable}` stands under NOT: a match is there because such events are not",),
+    )
+
+
+def not_a_struct(span: Span, name: str, found: DataType) -> Diagnostic:
+    return Diagnostic(
+        "E0322",
+        "no such field",
+        span,
+        f"{article(found.sql)} has no fields; `.{name}` requires a STRUCT",
+    )
+
+
+def unknown_field(span: Span, name: str, found: DataType, near: str | None) -> Diagnostic:
+    return Diagnostic("E0322", "no such field", span, f"{found.sql} has no field `{name}`", hint=_did_you_mean(near))
+
+
+def misplaced_star(span: Span, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0323",
+        "misplaced `*`",
+        span,
+        f"`*` is not a value{where}",
+        hint="`*` stands in `COUNT(*)` and in `RETURN MATCH *`",
+    )
+
+
+def unknown_result_type(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0324",
+        "type of the result not known",
+        span,
+        f"the type of `{name}(…)` depends on its arguments, in a way only Spark knows",
+        hint=f"say what it is: `CAST({name}(…) AS STRING)`, or another type",
+    )
+
+
+def misplaced_equivalence(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0325",
+        "misplaced `[…]`",
+        span,
+        "an equivalence is a condition of its own",
+        hint="write it as `WHERE [a, b] AND …`",
+    )
+
+
+def prev_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diagnostic:
+    names = ", ".join(f"`{o}`" for o in others)
+    return Diagnostic(
+        "E0326",
+        "PREV beside another variable",
+        span,
+        f"a condition with PREV({variable}) mentions `{variable}` alone; this mentions {names} too",
+        notes=("PREV relates neighbouring events of one variable, whatever the rest of the match is",),
+        hint="split the condition at AND, or use FIRST or LAST",
+    )
+
+
+def event_as_value(span: Span, name: str, column: str | None) -> Diagnostic:
+    return Diagnostic(
+        "E0328",
+        "an event is not a value",
+        span,
+        f"`{name}` is an event; a value requires one of its columns",
+        hint=f"write `{name}.{column}`" if column else "",
+    )
+
+
+def unknown_extract(span: Span, name: str, near: str | None) -> Diagnostic:
+    return Diagnostic(
+        "E0329",
+        "unknown part of a time",
+        span,
+        f"a time has no `{name}`",
+        notes=("the parts are YEAR, QUARTER, MONTH, WEEK, DAY, DAYOFWEEK, DOY, HOUR, MINUTE, SECOND",),
+        hint=_did_you_mean(near),
+    )
+
+
+# ---- warnings --------------------------------------------------------------------------------------------------------
+
+
+def comparison_with_null(span: Span, instead: str) -> Diagnostic:
+    return Diagnostic(
+        "W0301",
+        "comparison with NULL",
+        span,
+        "this is never true: a comparison with NULL is null",
+        hint=f"write `{instead}`",
+    )
+
+
+def text_as_number(span: Span, target: DataType) -> Diagnostic:
+    return Diagnostic(
+        "W0302",
+        "text read as a number",
+        span,
+        f"this STRING is read as {article(target.sql)}",
+        notes=("the job fails at the first text that is not a number",),
+        hint=f"write `TRY_CAST(… AS {target.sql})` to have null there, or compare with a STRING",
+    )
