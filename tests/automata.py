@@ -5,16 +5,18 @@ Events are tuples (time, type, group, x); a letter is a type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from cepc_runtime.expression import Aggregate, Expression, Field
 from cepc_runtime.plan import Automaton, Letter, Measure, OutputPlan, Positions, QueryPlan, Step, StreamPlan
 from cepc_runtime.types import BIGINT, STRING, DataType, to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Event = tuple[int, str, Any, Any]
 
@@ -149,6 +151,6 @@ def canonical(event: Event) -> tuple[Any, ...]:
 
 
 def count(variable: str | None = None, argument: Expression | None = None, **more: Any) -> Aggregate:
-    return Aggregate("count", variable, argument, more.get("safe", False), more.get("target"), more.get("target") or BIGINT)
-
-
+    return Aggregate(
+        "count", variable, argument, more.get("safe", False), more.get("target"), more.get("target") or BIGINT
+    )

@@ -1,0 +1,202 @@
+"""Arrow columns as numbers: equality as in GROUP BY, order as in ORDER BY, exact integers.
+
+Equality and order are Spark SQL's: null equals null and comes first, NaN equals NaN and is the greatest number, -0.0 is 0.0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+_DENSE: Final = 1 << 62
+
+
+def flat(column: Any) -> Any:
+    """The column as one array: not chunked, not dictionary-encoded, views and large types as the plain ones."""
+    if isinstance(column, pa.ChunkedArray):
+        column = (
+            column.chunk(0)
+            if column.num_chunks == 1
+            else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+        )
+    if pa.types.is_dictionary(column.type):
+        return flat(column.dictionary_decode())
+    return column
+
+
+def as_bools(column: Any) -> Bools:
+    """True where the boolean column is true: neither false nor null."""
+    return np.asarray(pc.fill_null(flat(column), False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def nulls(column: Any) -> Bools:
+    return np.asarray(pc.is_null(flat(column)).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+# ---- equality --------------------------------------------------------------------------------------------------------
+
+
+def codes(column: Any) -> tuple[Ints, int]:
+    """Equal values as equal numbers from 0, and how many there are."""
+    column = flat(column)
+    if pa.types.is_nested(column.type):
+        return _codes_of_keys([_key(v) for v in column.to_pylist()])
+    encoded = _plain_floats(column).dictionary_encode(null_encoding="encode")
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64), len(encoded.dictionary)
+
+
+def combine_codes(columns: list[tuple[Ints, int]], length: int) -> tuple[Ints, int]:
+    """Equal rows as equal numbers from 0 to the number returned, which need not all occur."""
+    combined, size = np.zeros(length, dtype=np.int64), 1
+    for column, count in columns:
+        if size * max(count, 1) >= _DENSE:
+            values, combined = np.unique(combined, return_inverse=True)
+            size = len(values)
+        combined, size = combined * count + column, size * max(count, 1)
+    return combined, size
+
+
+def dense(values: Ints) -> tuple[Ints, Ints]:
+    """The numbers as dense ones from 0, in the order of first occurrence, and where each first occurs."""
+    encoded = pa.array(values).dictionary_encode()
+    numbers = np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(values) - 1, -1, -1)
+    return numbers, first
+
+
+def _plain_floats(column: Any) -> Any:
+    """Floats with one zero and one NaN; anything else as it is."""
+    if not pa.types.is_floating(column.type):
+        return column
+    values = pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False) + 0.0  # -0.0 + 0.0 is 0.0
+    values = np.where(np.isnan(values), np.nan, values)
+    return pa.array(values, column.type, mask=nulls(column))
+
+
+def _codes_of_keys(keys: list[Any]) -> tuple[Ints, int]:
+    found: dict[Any, int] = {}
+    numbers = [found.setdefault(key, len(found)) for key in keys]
+    return np.array(numbers, dtype=np.int64), len(found)
+
+
+def _key(value: Any) -> Any:
+    """A hashable stand-in for a value of a nested type."""
+    match value:
+        case float() if math.isnan(value):
+            return "NaN", None
+        case dict():
+            return tuple((k, _key(v)) for k, v in value.items())
+        case list() | tuple():
+            return tuple(_key(v) for v in value)
+    return value
+
+
+# ---- order -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """`numbers` are dense ranks from 0, -1 for null; `values[r]` is the value of rank r."""
+
+    numbers: Ints
+    values: Any
+
+
+def ranks(column: Any) -> Ranks:
+    """Each value's place among the different values of the column."""
+    column = flat(column)
+    if pa.types.is_nested(column.type):
+        return _nested_ranks(column)
+    encoded = _plain_floats(column).dictionary_encode()
+    order = _order(encoded.dictionary)
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    place[-1] = -1
+    indices = encoded.indices
+    numbers = place[pc.fill_null(indices, -1).to_numpy(zero_copy_only=False)] if len(column) else np.empty(0, np.int64)
+    return Ranks(numbers, encoded.dictionary.take(pa.array(order)))
+
+
+def _order(values: Any) -> Ints:
+    """The order of different values: ascending, NaN last, strings by their bytes."""
+    if pa.types.is_boolean(values.type) or pa.types.is_duration(values.type):
+        return np.argsort(np.asarray(values.cast(pa.int64() if pa.types.is_duration(values.type) else pa.int8())))
+    return np.asarray(pc.array_sort_indices(values).to_numpy(), dtype=np.int64)
+
+
+def _nested_ranks(column: Any) -> Ranks:
+    values = column.to_pylist()
+    keys = [_key(v) for v in values]
+    firsts: dict[Any, int] = {}
+    for i, (key, value) in enumerate(zip(keys, values, strict=True)):
+        if value is not None:
+            firsts.setdefault(key, i)
+    ordered = sorted(firsts, key=lambda key: cmp_to_key(_compare)(values[firsts[key]]))
+    place = {key: i for i, key in enumerate(ordered)}
+    numbers = [-1 if v is None else place[k] for k, v in zip(keys, values, strict=True)]
+    return Ranks(np.array(numbers, dtype=np.int64), column.take(pa.array([firsts[k] for k in ordered], pa.int64())))
+
+
+def _compare(left: Any, right: Any) -> int:
+    """-1, 0 or 1: Spark's order of values, nested ones element by element. Maps have none in Spark: by their entries."""
+    if left is None or right is None:
+        return (left is not None) - (right is not None)
+    match left:
+        case dict():
+            return _compare(list(left.values()), list(right.values()))
+        case list() | tuple():
+            for a, b in zip(left, right, strict=False):
+                if found := _compare(a, b):
+                    return found
+            return (len(left) > len(right)) - (len(left) < len(right))
+        case float():
+            if math.isnan(left) or math.isnan(right):
+                return math.isnan(left) - math.isnan(right)
+        case str():
+            left, right = left.encode(), right.encode()
+    return bool(left > right) - bool(left < right)
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def approximate(column: Any) -> Floats:
+    """Numbers as the nearest floats, 0 for null: of a DECIMAL the unscaled value, of an interval its microseconds."""
+    column = flat(column)
+    if pa.types.is_decimal(column.type):
+        low, high = _decimal_words(column)
+        values = high.astype(np.float64) * 2.0**64 + low.astype(np.float64)
+        return np.where(nulls(column), 0.0, values)
+    if pa.types.is_floating(column.type):
+        return np.asarray(pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def exact_integers(column: Any) -> list[int | None]:
+    """Integers as they are; of a DECIMAL the unscaled value, of an interval its microseconds."""
+    column = flat(column)
+    if pa.types.is_decimal(column.type):
+        low, high = _decimal_words(column)
+        absent = nulls(column)
+        return [None if n else (int(h) << 64) + int(w) for w, h, n in zip(low, high, absent, strict=True)]
+    values: list[int | None] = column.cast(pa.int64()).to_pylist()
+    return values
+
+
+def _decimal_words(column: Any) -> tuple[npt.NDArray[np.uint64], Ints]:
+    """The low and the high word of each unscaled value; what stands for a null is arbitrary."""
+    column = column.cast(pa.decimal128(column.type.precision, column.type.scale))
+    words = np.frombuffer(column.buffers()[1], dtype=np.uint64)[2 * column.offset : 2 * (column.offset + len(column))]
+    return words[0::2], words[1::2].view(np.int64)

@@ -1,0 +1,109 @@
+"""What the kernel keeps for a state and a window: one number for each *plane*.
+
+Plane 0 counts partial matches. Further additive planes sum a value over the events bound to a variable, over all partial
+matches; minimum planes keep the least value of any. Which value an event has is said by a `ValueKey`; see `values.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+from ..types import DataType, is_float
+
+if TYPE_CHECKING:
+    from ..expression import Expression
+    from ..plan import Automaton, Measure
+
+Role = OneOf["one", "present", "value", "magnitude", "least", "greatest"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKey:
+    """The value of an event that is bound to a variable: 1; 1 if the argument is not null; the argument; its magnitude; or its
+    place among all values, negated for `greatest`. `letters` are those with which the variable is bound: the argument is
+    evaluated on no other event.
+    """
+
+    role: Role
+    argument: Expression | None
+    letters: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    variable: int
+    value: ValueKey
+
+    @property
+    def additive(self) -> bool:
+        return self.value.role not in ("least", "greatest")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurePlanes:
+    """The indexes of the planes that a measure is computed from; None where it needs none."""
+
+    count: int | None = None
+    total: int | None = None
+    magnitude: int | None = None  # of exact totals: below 2^53 it proves that the total is exact
+    extreme: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlanes:
+    """Plane 0, which has no variable, is not in `planes`: plane p is `planes[p - 1]`. Additive planes come first."""
+
+    planes: tuple[Plane, ...]
+    additive: int  # plane 0 included
+    measures: tuple[MeasurePlanes, ...]
+
+    @property
+    def count(self) -> int:
+        return 1 + len(self.planes)
+
+
+def is_exact(argument_type: DataType) -> bool:
+    """Whether sums over the type are exact: of everything but FLOAT and DOUBLE."""
+    return not is_float(argument_type)
+
+
+def planes_of(automaton: Automaton, measures: tuple[Measure, ...]) -> QueryPlanes:
+    """The planes of a query; what several measures need is kept once."""
+    wanted = [_wanted(automaton, measure) for measure in measures]
+    planes = list(dict.fromkeys(plane for needed in wanted for plane in needed.values()))
+    planes.sort(key=lambda plane: not plane.additive)
+    index = {plane: i + 1 for i, plane in enumerate(planes)}
+    found = []
+    for measure, needed in zip(measures, wanted, strict=True):
+        places = {name: index[plane] for name, plane in needed.items()}
+        if measure.variable is None:
+            places["count"] = 0
+        found.append(MeasurePlanes(**places))
+    return QueryPlanes(tuple(planes), 1 + sum(plane.additive for plane in planes), tuple(found))
+
+
+def _wanted(automaton: Automaton, measure: Measure) -> dict[str, Plane]:
+    if measure.variable is None:
+        return {}
+    # A variable that the automaton never binds gets planes that stay empty.
+    unbound = len(automaton.variables)
+    variable = automaton.variables.index(measure.variable) if measure.variable in automaton.variables else unbound
+    letters = frozenset(s.letter for s in (*automaton.steps, *automaton.ties) if s.variable == variable)
+
+    def plane(role: Role) -> Plane:
+        return Plane(variable, ValueKey(role, None if role == "one" else measure.argument, letters))
+
+    match measure.function:
+        case "count":
+            return {"count": plane("one" if measure.argument is None else "present")}
+        case "min":
+            return {"extreme": plane("least")}
+        case "max":
+            return {"extreme": plane("greatest")}
+    assert measure.argument is not None
+    needed = {"count": plane("present"), "total": plane("value")}
+    if is_exact(measure.argument.type):
+        needed["magnitude"] = plane("magnitude")
+    return needed

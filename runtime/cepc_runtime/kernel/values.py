@@ -1,0 +1,108 @@
+"""The numbers that events contribute to planes: a matrix with a row for each `ValueKey` and a column for each event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..columns import Floats, Ints, approximate, exact_integers, nulls, ranks
+from ..letters import evaluate_on
+from .planes import is_exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..expression import Expression
+    from ..letters import Kinds
+    from .planes import ValueKey
+
+ONE: Final = -1
+"""The index of the key that is 1 for every event and needs no row."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument on the events that can be bound: `column[i]` is of event `rows[i]`."""
+
+    rows: Ints
+    column: Any
+
+
+@dataclass(frozen=True)
+class Values:
+    """`matrix[index[key]]` are the numbers of a key: 0 where an event adds nothing, inf where it has no place in an order.
+
+    `extremes[key]` are the values by rank.
+    """
+
+    matrix: npt.NDArray[np.float64]
+    index: dict[ValueKey, int]
+    arguments: dict[tuple[Expression, frozenset[int]], Argument]
+    extremes: dict[ValueKey, Any]
+
+    def exact(self, key: ValueKey, events: Ints) -> list[int | float | None]:
+        """The values of a `present`, `value` or `magnitude` key at some events, as Python numbers; null for None."""
+        assert key.argument is not None
+        argument = self.arguments[key.argument, key.letters]
+        places = np.searchsorted(argument.rows, events)
+        bound = np.append(argument.rows, -1)[places] == events
+        numbers = _python_numbers(argument.column.take(places[bound]), key)
+        found: list[int | float | None] = [None] * len(events)
+        for place, number in zip(np.flatnonzero(bound).tolist(), numbers, strict=True):
+            found[place] = number
+        return found
+
+
+def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
+    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound."""
+    distinct = [key for key in dict.fromkeys(keys) if key.role != "one"]
+    matrix = np.zeros((len(distinct), len(kinds.of)), dtype=np.float64)
+    arguments: dict[tuple[Expression, frozenset[int]], Argument] = {}
+    extremes: dict[ValueKey, Any] = {}
+    for row, key in zip(matrix, distinct, strict=True):
+        assert key.argument is not None
+        argument = arguments.get((key.argument, key.letters))
+        if argument is None:
+            rows = _bindable(kinds, key.letters)
+            argument = Argument(rows, evaluate_on(key.argument, table, None if len(rows) == len(kinds.of) else rows))
+            arguments[key.argument, key.letters] = argument
+        if key.role in ("least", "greatest"):
+            row[:] = np.inf
+            row[argument.rows], extremes[key] = _places(argument.column, key.role == "greatest")
+        else:
+            row[argument.rows] = _numbers(argument.column, key)
+    index = {key: i for i, key in enumerate(distinct)}
+    return Values(matrix, index, arguments, extremes)
+
+
+def _bindable(kinds: Kinds, letters: frozenset[int]) -> Ints:
+    wanted = np.array([bool(letters & found) for found in kinds.letters], dtype=np.bool_)
+    return np.flatnonzero(wanted[kinds.of])
+
+
+def _numbers(column: Any, key: ValueKey) -> Floats:
+    match key.role:
+        case "present":
+            return (~nulls(column)).astype(np.float64)
+        case "magnitude":
+            return np.abs(approximate(column))
+    return approximate(column)
+
+
+def _places(column: Any, negated: bool) -> tuple[Floats, Any]:
+    """Ranks, negated for the greatest; inf for nulls, which a minimum ignores."""
+    ranked = ranks(column)
+    places = ranked.numbers.astype(np.float64)
+    return np.where(ranked.numbers < 0, np.inf, -places if negated else places), ranked.values
+
+
+def _python_numbers(column: Any, key: ValueKey) -> list[int | float | None]:
+    if key.role == "present":
+        return [None if absent else 1 for absent in nulls(column).tolist()]
+    assert key.argument is not None
+    numbers: list[int | float | None]
+    numbers = [*exact_integers(column)] if is_exact(key.argument.type) else column.to_pylist()
+    return [None if n is None else abs(n) for n in numbers] if key.role == "magnitude" else numbers
