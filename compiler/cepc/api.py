@@ -10,17 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_grammar.ast import Program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
 from .diagnostics.render import as_text, errors, render
 from .files import messages
-from .files.read import load
+from .files.read import load, read_import
+from .resolve import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.parser import Parsed
 
     from .model import CheckedProgram
 
@@ -69,12 +72,22 @@ def check_text(text: str, name: str = "<text>") -> Checked:
 def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked:
     """Check the program that these texts make up together."""
     programs = tuple(sources)
-    parsed = [parse(source) for source in programs]
-    diagnostics = [d for one in parsed for d in one.diagnostics]
     known = {source.name: source for source in programs}
-    for source, one in zip(programs, parsed, strict=True):
-        if not one.program.statements and not one.diagnostics:
-            diagnostics.append(messages.empty(source.name, blank=not source.text.strip()))
+    parsed = [parse(source) for source in programs]
+    diagnostics = tuple(d for one in parsed for d in one.diagnostics)
+    diagnostics += tuple(_empty(source, one) for source, one in zip(programs, parsed, strict=True) if _is_empty(one))
     if not resolve:
-        return Checked(None, tuple(diagnostics), known)
-    return Checked(None, tuple(diagnostics), known)
+        return Checked(None, diagnostics, known)
+    statements = tuple(statement for one in parsed for statement in one.program.statements)
+    resolved = check(Program(statements), read_import)
+    known |= {source.name: source for source in resolved.sources}
+    program = None if errors(diagnostics) else resolved.program
+    return Checked(program, diagnostics + resolved.diagnostics, known)
+
+
+def _is_empty(parsed: Parsed) -> bool:
+    return not parsed.program.statements and not parsed.diagnostics
+
+
+def _empty(source: Source, parsed: Parsed) -> Diagnostic:
+    return messages.empty(source.name, blank=not parsed.comments)

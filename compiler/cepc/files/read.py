@@ -64,8 +64,19 @@ def read(name: str) -> tuple[Source | None, Diagnostic | None]:
 
     Line ends stay as they are; a byte-order mark is dropped.
     """
-    if name == "-":
-        return _read_stdin()
+    return _read_stdin() if name == "-" else _read_file(name)
+
+
+def read_import(path: str, /) -> Source | Diagnostic:
+    """The text of a file that a program imports, or what is wrong with it."""
+    source, problem = _read_file(path)
+    if problem is not None:
+        return problem
+    assert source is not None
+    return source
+
+
+def _read_file(name: str) -> tuple[Source | None, Diagnostic | None]:
     if not name or "\0" in name:
         return None, messages.missing(name.replace("\0", "␀"))
     path = Path(name)
