@@ -19,7 +19,7 @@ def column_name(item: ast.Item, group: tuple[str, ...]) -> str:
         return item.alias.text
     match item.expression:
         case ast.Star():
-            return "match"
+            return "events"
         case ast.Reference(parts) if parts[-1].text in group:
             return parts[-1].text
         case ast.Cast(ast.Reference(parts)):
