@@ -1,0 +1,256 @@
+"""Random programs that mean something, and streams to run them on: for the oracle against everything else.
+
+Patterns are drawn as trees that know which variables they bind and how often, so that nearly every program is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+TYPES = ("A", "B", "C", "D")
+MANY = 99
+HEADER = """STREAM s (at {time}, seq INT, kind STRING, k INT, g STRING, x INT, y DOUBLE, z DECIMAL(9, 2))
+EVENT TIME at{unit}{order}
+EVENT TYPE kind IN ('A', 'B', 'C', 'D');
+EVENT Big AS A WHERE x > 1;
+"""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A pattern as text, with how often at most it binds each variable, and the type of each."""
+
+    text: str
+    counts: Counter[str] = field(default_factory=Counter)
+    nothing: bool = False  # can it match nothing?
+    some: bool = False  # is there a SOME inside?
+    negated: tuple[str, ...] = ()
+    edge_not: bool = False  # does it begin or end with NOT?
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program with one query `q`, and the rows of its stream."""
+
+    text: str
+    rows: tuple[dict[str, Any], ...]
+
+
+def _atom(draw: st.DrawFn) -> Tree:
+    kind = draw(st.sampled_from((*TYPES, "A", "B", "Big", "ANY")))
+    if kind == "ANY":
+        return Tree("ANY e", Counter(("e",)))
+    alias = draw(st.sampled_from(("", "", "1", "2")))
+    name = f"{kind.lower()}{alias}" if alias else kind
+    return Tree(f"{kind} {name}" if alias else kind, Counter((name,)))
+
+
+def _joined(word: str, parts: list[Tree], counts: Counter[str], nothing: bool) -> Tree:
+    return Tree(
+        f"{word}({', '.join(p.text for p in parts)})", counts, nothing, any(p.some for p in parts) or word == "SOME",
+        tuple(v for p in parts for v in p.negated), parts[0].edge_not or parts[-1].edge_not if word == "SEQ" else any(p.edge_not for p in parts),
+    )  # fmt: skip
+
+
+def _sum(parts: list[Tree]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for part in parts:
+        total.update(part.counts)
+    return total
+
+
+def _most(parts: list[Tree]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for part in parts:
+        total |= part.counts
+    return total
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 2, negation: bool = True) -> Tree:
+    """A pattern that is not only negation."""
+    if depth == 0:
+        return _atom(draw)
+    form = draw(st.sampled_from(("atom", "seq", "seq", "seq", "plus", "repeat", "or", "and", "some")))
+    if form == "atom":
+        return _atom(draw)
+    inner = trees(depth=depth - 1, negation=negation)
+    if form in ("plus", "repeat"):
+        body = draw(inner)
+        quantifier, most, empty = draw(
+            st.sampled_from((("+", MANY, False), ("*", MANY, True), ("?", 1, True), ("{2}", 2, False), ("{1,2}", 2, False), ("{2,}", MANY, False)))
+        )
+        if form == "plus":
+            quantifier, most, empty = "+", MANY, False
+        counts = Counter({v: n * most for v, n in body.counts.items()})
+        text = body.text if body.text.endswith(")") else f"({body.text})"
+        return replace(body, text=f"{text}{quantifier}", counts=counts, nothing=body.nothing or empty)
+    parts = draw(st.lists(inner, min_size=2, max_size=3 if form == "seq" else 2))
+    match form:
+        case "or":
+            return _joined("OR", parts, _most(parts), any(p.nothing for p in parts))
+        case "and" | "some":
+            if any(p.edge_not for p in parts):
+                parts = [_atom(draw), _atom(draw)]
+            if form == "and":
+                return _joined("AND", parts, _sum(parts), all(p.nothing for p in parts))
+            return _joined("SOME", parts, _sum(parts), any(p.nothing for p in parts))
+    plain = all(p.nothing for p in parts)
+    whole = _joined("SEQ", parts, _sum(parts), plain)
+    if negation and draw(st.integers(0, 3)) == 0:
+        at = draw(st.integers(0, len(parts)))
+        forbidden, name = _negated(draw)
+        texts = [p.text for p in parts]
+        texts.insert(at, forbidden)
+        edge = whole.edge_not or at in (0, len(parts)) or plain
+        return replace(whole, text=f"SEQ({', '.join(texts)})", negated=(*whole.negated, *name), edge_not=edge)
+    return whole
+
+
+def _negated(draw: st.DrawFn) -> tuple[str, tuple[str, ...]]:
+    number = draw(st.integers(0, 10_000))
+    kinds = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=2))
+    names = tuple(f"n{number}_{i}" for i in range(len(kinds)))
+    atoms = [f"{k} {n}" for k, n in zip(kinds, names, strict=True)]
+    form = draw(st.sampled_from(("OR", "SEQ")))
+    within = draw(st.sampled_from(("", "", "", " WITHIN 2 s")))
+    return (f"NOT {atoms[0]}{within}" if len(atoms) == 1 else f"NOT {form}({', '.join(atoms)}){within}"), names
+
+
+@st.composite
+def whole_patterns(draw: st.DrawFn, negation: bool = True) -> Tree:
+    tree = draw(trees(depth=draw(st.integers(1, 3)), negation=negation))
+    if tree.nothing:
+        extra = _atom(draw)
+        tree = _joined("SEQ", [tree, extra], _sum([tree, extra]), False)
+    if negation and draw(st.integers(0, 7)) == 0:
+        forbidden, names = _negated(draw)
+        extra = _atom(draw)
+        counts = _sum([tree, extra])
+        return replace(tree, text=f"AND({tree.text}, {extra.text}, {forbidden.split(' WITHIN')[0]})", counts=counts, negated=(*tree.negated, *names))
+    return tree
+
+
+# ---- conditions and results ------------------------------------------------------------------------------------------
+
+LOCAL = ("{v}.x > 0", "{v}.y < 2.5", "{v}.x IS NOT NULL", "{v}.g = 'p'", "({v}.x % 2 = 0 OR {v}.y > 1)", "{v}.z <= 1.5", "NOT {v}.x BETWEEN 1 AND 2")
+PAIR = ("{v}.x < {w}.x", "{v}.x <= {w}.x + 1", "{v}.y > {w}.y", "{v}.g = {w}.g", "{v}.x + {w}.x > 1", "({v}.y <> {w}.y OR {w}.x > 1)")
+RUN = ("{v}.x > PREV({v}).x", "{v}.y <= PREV({v}).y", "{v}.x >= FIRST({v}).x", "LAST({v}).y > FIRST({v}).y", "{v}.g <=> PREV({v}).g")
+ENDS = ("{w}.x > LAST({v}).x", "{w}.x < FIRST({v}).x")
+NEGATED = ("{n}.x > 0", "{n}.x > {v}.x", "{n}.g = {v}.g", "{n}.y < 1.5")
+AGGREGATES = (
+    "COUNT(*)", "COUNT({v})", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)", "SUM({v}.y)", "SUM({v}.z)",
+    "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)", "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))",
+)  # fmt: skip
+LISTS = ("FIRST({v}.x)", "LAST({v}.y)", "COUNT({v})", "SUM({v}.x)", "AVG({v}.y)", "MIN({v}.g)", "MAX({v}.x)", "COLLECT({v}.x)", "COUNT({v}.y)", "SUM({v}.z)", "AVG({v}.z)")
+SINGLES = ("{v}.x", "{v}.y", "{v}.g", "{v}.at", "{v}.x + 1", "COALESCE({v}.x, -1)")
+
+
+def _conditions(draw: st.DrawFn, tree: Tree, pairs: bool) -> list[str]:
+    names = sorted(tree.counts)
+    lists = [v for v in names if tree.counts[v] > 1]
+    found = []
+    for _ in range(draw(st.integers(0, 2))):
+        v, w = draw(st.sampled_from(names)), draw(st.sampled_from(names))
+        kind = draw(st.sampled_from(("local", "local", "pair", "run", "ends", "negated")))
+        if kind == "pair" and pairs and v != w:
+            found.append(draw(st.sampled_from(PAIR)).format(v=v, w=w))
+        elif kind == "run" and pairs and lists:
+            found.append(draw(st.sampled_from(RUN)).format(v=draw(st.sampled_from(lists))))
+        elif kind == "ends" and pairs and lists:
+            v = draw(st.sampled_from(lists))
+            if v != w:
+                found.append(draw(st.sampled_from(ENDS)).format(v=v, w=w))
+        elif kind == "negated" and pairs and tree.negated:
+            found.append(draw(st.sampled_from(NEGATED)).format(n=draw(st.sampled_from(tree.negated)), v=v))
+        else:
+            found.append(draw(st.sampled_from(LOCAL)).format(v=v))
+    return found
+
+
+def _returns(draw: st.DrawFn, tree: Tree, match: bool) -> list[str]:
+    names = sorted(tree.counts)
+    if not match:
+        chosen = draw(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=3, unique=True))
+        return [c.format(v=draw(st.sampled_from(names))) for c in chosen]
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        v = draw(st.sampled_from(names))
+        found.append(draw(st.sampled_from(LISTS if tree.counts[v] > 1 else SINGLES)).format(v=v))
+    return [*found, "COUNT(*)"]
+
+
+@st.composite
+def queries(draw: st.DrawFn, name: str = "q", match: bool | None = None, select: str | None = None, pairs: bool = True) -> str:
+    """One query as text."""
+    match = draw(st.booleans()) if match is None else match
+    select = draw(st.sampled_from(("ANY", "ANY", "ANY", "NEXT", "CONTIGUOUS"))) if select is None else select
+    tree = draw(whole_patterns())
+    conditions = _conditions(draw, tree, pairs)
+    group = draw(st.sampled_from(("", "", "k", "g", "k, g")))
+    equal = draw(st.sampled_from(("", "", "", "[k]", "[g]", "[k, g]")))
+    where = " AND ".join(([equal] if equal else []) + conditions)
+    items = [f"{r} AS r{i}" for i, r in enumerate(_returns(draw, tree, match))]
+    if group and not match:
+        items = [*(g.strip() for g in group.split(",")), *items]
+    if match and draw(st.integers(0, 9)) == 0:
+        items = ["*"]
+    clauses = [f"QUERY {name}", f"RETURN {'MATCH ' if match else ''}{', '.join(items)}", f"PATTERN {tree.text}"]
+    if where:
+        clauses.append(f"WHERE {where}")
+    if group:
+        clauses.append(f"GROUP BY {group}")
+    if not match and draw(st.integers(0, 5)) == 0:
+        clauses.append("HAVING COUNT(*) > 1")
+    if select != "ANY":
+        clauses.append(f"SELECT {select}")
+        if match and not tree.some and draw(st.integers(0, 2)) == 0:
+            v = draw(st.sampled_from(sorted(tree.counts)))
+            skip = draw(st.sampled_from(("TO NEXT EVENT", "PAST LAST EVENT", f"TO FIRST {v}", f"TO LAST {v}")))
+            clauses.append(f"AFTER MATCH SKIP {skip}")
+    within = draw(st.sampled_from(("2", "3", "5")))
+    slide = "" if match else draw(st.sampled_from(("", " SLIDE 1 s", " SLIDE 2 s", " SLIDE 4 s")))
+    clauses.append("WITHIN UNBOUNDED;" if draw(st.integers(0, 5)) == 0 else f"WITHIN {within} s{slide};")
+    return "\n  ".join(clauses) + "\n"
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+floats = st.sampled_from((0.0, -0.0, 0.5, 1.0, 1.5, 2.0, 2.5, -3.25, math.nan, math.inf, None))
+
+
+@st.composite
+def rows(draw: st.DrawFn, timestamp: bool, most: int = 7) -> tuple[dict[str, Any], ...]:
+    """Events with ties, nulls and equal rows; times from -3 to 6 seconds, some absent."""
+    from decimal import Decimal
+
+    found = []
+    for _ in range(draw(st.integers(0, most))):
+        at = draw(st.sampled_from((None, *range(-3, 7), *range(-3, 7))))
+        found.append({
+            "at": at if at is None or not timestamp else EPOCH + timedelta(seconds=at),
+            "seq": draw(st.sampled_from((1, 1, 2, None))),
+            "kind": draw(st.sampled_from((*TYPES, *TYPES, "A", "B", "E", None))),
+            "k": draw(st.sampled_from((1, 1, 1, 2, None))),
+            "g": draw(st.sampled_from(("p", "p", "q", None))),
+            "x": draw(st.sampled_from((0, 1, 1, 2, 3, -2, None, 2_000_000_000))),
+            "y": draw(floats),
+            "z": draw(st.sampled_from((Decimal("1.50"), Decimal("-0.25"), Decimal("9999999.99"), None))),
+        })  # fmt: skip
+    return tuple(found)
+
+
+@st.composite
+def cases(draw: st.DrawFn, count: int = 1, **options: Any) -> Case:
+    """A program of `count` queries (q, q1, …) with a stream."""
+    timestamp = draw(st.booleans())
+    header = HEADER.format(
+        time="TIMESTAMP" if timestamp else "BIGINT", unit="" if timestamp else " UNIT s", order=draw(st.sampled_from(("", "", " ORDER BY seq")))
+    )
+    texts = [draw(queries(name=f"q{i or ''}", **options)) for i in range(count)]
+    return Case(header + "".join(texts), draw(rows(timestamp)))
