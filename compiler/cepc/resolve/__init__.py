@@ -15,20 +15,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
+
 from .. import model
 from .events import EventTypes, check_events
 from .imports import Loader, resolve_imports
-from .messages import names as say
 from .messages import streams as say_stream
-from .names import declarations
+from .names import clashes, declarations
 from .patterns import check_patterns
 from .query import resolve_query
-from .streams import resolve_stream
+from .streams import resolve_stream, stream_of, time_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
 
@@ -71,34 +71,41 @@ def check(program: ast.Program, loader: Loader) -> Checked:
 def _queries(
     declared: Declarations, streams: Mapping[str, Stream], types: Mapping[str, EventTypes]
 ) -> tuple[list[model.Query], list[Diagnostic]]:
+    """The queries that are right, and what is wrong with the others."""
     problems: list[Diagnostic] = []
     queries: list[model.Query] = []
-    timeless: set[str] = set()
+    used: dict[str | None, dict[str, ast.Name]] = {}
+    overflowing: set[str] = set()
+    nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries:
         problems.append(say_stream.no_stream(declared.queries[0].name))
     for query in declared.queries:
-        name = _stream_of(query, streams)
+        name = stream_of(query, declared, streams)
         if not isinstance(name, str | None):
             problems.append(name)
             continue
-        if name is not None and streams[name].declaration.event_time is None and name not in timeless:
-            timeless.add(name)
-            problems.append(say_stream.no_event_time(streams[name].declaration, []))
-        checked = resolve_query(query, declared, EventTypes(None, declared, streams) if name is None else types[name])
+        checked = resolve_query(query, declared, nothing_known if name is None else types[name])
         problems += checked.diagnostics
-        if checked.query is not None:
-            queries.append(checked.query)
+        queries += [] if checked.query is None else [checked.query]
+        for type_, span in checked.types.items():
+            used.setdefault(name, {}).setdefault(type_, ast.Name(type_, span))
+        if checked.overflow is not None and query.span.source not in overflowing:
+            overflowing.add(query.span.source)
+            problems.append(checked.overflow)
+    for name, found in used.items():
+        if name is None or streams[name].types is None:
+            problems += clashes(
+                "the event types", (*(e.name for e in declared.events.values()), *_underived(found, declared))
+            )
+        if name is not None and streams[name].declaration.event_time is None:
+            problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
     return queries, problems
 
 
-def _stream_of(query: ast.Query, streams: Mapping[str, Stream]) -> str | Diagnostic | None:
-    """The name of the stream that a query is about; None where there is no stream at all."""
-    if query.stream is not None:
-        return query.stream.text if query.stream.text in streams else say.unknown_stream(query.stream, list(streams))
-    if len(streams) > 1:
-        return say.stream_needed(query.name, list(streams), [])
-    return next(iter(streams), None)
+def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:
+    return [name for text, name in used.items() if text not in declared.events]
 
 
 def _once(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Each diagnostic once: what is wrong in a named pattern is found again in each of its uses."""
     return tuple({(d.code, d.span, d.title): d for d in reversed(list(problems))}.values())[::-1]

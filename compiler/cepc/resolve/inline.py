@@ -14,9 +14,10 @@ from . import written
 from .messages import names as say
 from .messages import patterns as say_pattern
 from .substitute import in_expression, in_name
+from .walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
@@ -153,6 +154,7 @@ class _Inlining:
         given = tuple(in_expression(a, place.arguments) for a in atom.arguments or ())
         if len(given) != len(parameters) or (atom.arguments is not None and declaration.parameters is None):
             return self._give_up(say.arity(atom, declaration))
+        self.problems += _not_names(declaration, dict(zip(parameters, given, strict=True)))
         prefix = place.prefix
         if atom.alias is not None:
             prefix = f"{place.prefix}{atom.alias.text}."
@@ -174,3 +176,22 @@ class _Inlining:
     def _stop(self) -> Written | None:
         self.too_large = True
         return self._give_up()
+
+
+def _not_names(declaration: ast.NamedPattern, arguments: Mapping[ast.Name, ast.Expression]) -> Iterator[Diagnostic]:
+    """Arguments that are values where the parameter stands for a column."""
+    values = {p.text: (p, a) for p, a in arguments.items() if not isinstance(a, ast.Reference)}
+    if not values or declaration.where is None:
+        return
+    for node in walk(declaration.where):
+        match node:
+            case ast.Reference((_, *parts)) if parts:
+                used = parts
+            case ast.Member(_, name):
+                used = [name]
+            case _:
+                continue
+        for name in used:
+            if name.text in values:
+                parameter, argument = values.pop(name.text)
+                yield say.argument_kind(argument.span, parameter, name.span, "a column")

@@ -13,10 +13,10 @@ from .messages import names as say
 from .messages import patterns as say_pattern
 from .negation import check_parts
 from .query import named_conditions
-from .walk import references, walk
+from .walk import atoms, references, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def check_patterns(declared: Declarations, types: Mapping[str, EventTypes]) -> Iterator[Diagnostic]:
     """Circles, parameters, and for a pattern that no query uses what its uses would tell."""
-    uses = {name: [a.name.text for a in _atoms(p.pattern)] for name, p in declared.patterns.items()}
+    uses = {name: [a.name.text for a in atoms(p.pattern)] for name, p in declared.patterns.items()}
     circular: set[str] = set()
     for name, pattern in declared.patterns.items():
         yield from _parameters(pattern)
@@ -35,7 +35,7 @@ def check_patterns(declared: Declarations, types: Mapping[str, EventTypes]) -> I
             yield say_pattern.equivalence_in_pattern(equivalence.span, attributes)
         if name not in circular and (chain := _circle(name, uses)) is not None:
             circular |= set(chain)
-            place = next(a.name.span for a in _atoms(pattern.pattern) if a.name.text == chain[1])
+            place = next(a.name.span for a in atoms(pattern.pattern) if a.name.text == chain[1])
             yield say.pattern_cycle(place, chain)
     yield from _unused(declared, types, uses)
 
@@ -44,8 +44,8 @@ def _parameters(pattern: ast.NamedPattern) -> Iterator[Diagnostic]:
     parameters = {p.text: p for p in pattern.parameters or ()}
     if not parameters:
         return
-    used = {a.name.text for a in _atoms(pattern.pattern)}
-    for atom in _atoms(pattern.pattern):
+    used = {a.name.text for a in atoms(pattern.pattern)}
+    for atom in atoms(pattern.pattern):
         used |= {p.text for a in atom.arguments or () if isinstance(a, ast.Reference) for p in a.parts}
         if atom.alias is not None and atom.alias.text in parameters:
             yield say.alias_like_parameter(atom.alias, parameters[atom.alias.text].span)
@@ -61,7 +61,7 @@ def _unused(
     declared: Declarations, types: Mapping[str, EventTypes], uses: Mapping[str, list[str]]
 ) -> Iterator[Diagnostic]:
     """Patterns that stand in no query, as if one stood there alone; with one stream, and no parameters to give."""
-    stack = [a.name.text for q in declared.queries for a in _atoms(q.pattern)]
+    stack = [a.name.text for q in declared.queries for a in atoms(q.pattern)]
     used: set[str] = set()
     while stack:
         name = stack.pop()
@@ -99,15 +99,3 @@ def _circle(name: str, uses: Mapping[str, list[str]]) -> list[str] | None:
                 before[used] = current
                 queue.append(used)
     return None
-
-
-def _atoms(pattern: ast.Pattern) -> Iterable[ast.Atom]:
-    stack: list[ast.Pattern] = [pattern]
-    while stack:
-        match stack.pop():
-            case ast.Atom() as atom:
-                yield atom
-            case ast.Seq(parts) | ast.And(parts) | ast.Or(parts) | ast.Some(parts):
-                stack += reversed(parts)
-            case ast.Repeat(body) | ast.Not(body):
-                stack.append(body)

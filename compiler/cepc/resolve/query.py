@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 
 from .. import model
-from . import written
+from . import warnings, written
 from .build import build
 from .conditions import Sorted, sort_conditions, two_negations
 from .inline import inline
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar import ast
+    from cepc_grammar.source import Span
 
     from .durations import Tick
     from .events import EventTypes
@@ -36,10 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`query` is None where something is wrong, and without a stream. `types` are the types in use, with a place of each."""
+    """`query` is None where something is wrong, and without a stream. `types` are the event types in use, with a place of each.
+
+    `overflow` is the warning that its counts can pass BIGINT, which is given once a file.
+    """
 
     query: model.Query | None
     diagnostics: tuple[Diagnostic, ...]
+    types: Mapping[str, Span]
+    overflow: Diagnostic | None = None
 
 
 def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -> Checked:
@@ -49,7 +55,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     problems += inlined.diagnostics
     pattern = inlined.pattern
     if pattern is None:
-        return Checked(None, tuple(problems))
+        return Checked(None, tuple(problems), inlined.types)
     problems += check_variables(inlined, types)
     if inlined.complete:
         problems += check_pattern(pattern)
@@ -71,12 +77,12 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     after, found = selection(query, kind, pattern, known)
     problems += found
     if any(d.severity == "error" for d in problems) or types.stream is None or unit is None:
-        return Checked(None, tuple(problems))
+        return Checked(None, tuple(problems), inlined.types)
     if conditions is None or returned is None or cut is None:
-        return Checked(None, tuple(problems))
+        return Checked(None, tuple(problems), inlined.types)
     made = _variables(found_variables, types, conditions[0])
     if made is None:
-        return Checked(None, tuple(problems))
+        return Checked(None, tuple(problems), inlined.types)
     checked = model.Query(
         query.name.text,
         types.stream.name,
@@ -95,7 +101,8 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         after,
         query.span,
     )
-    return Checked(checked, tuple(problems))
+    problems += warnings.enumeration(checked)
+    return Checked(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern))
 
 
 def _variables(

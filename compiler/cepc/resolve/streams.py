@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.types import Array, DataType, Map, Struct, is_orderable
+from cepc_runtime.types import Array, DataType, Map, Struct, is_orderable, is_time
 
 from .. import model
 from ..diagnostics.near import nearest
@@ -15,9 +15,12 @@ from ..expressions import data_type
 from .durations import Tick, tick, ticks
 from .messages import names as say
 from .messages import streams as say_stream
+from .walk import atoms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from .names import Declarations
 
 FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "iceberg", "kafka", "jdbc")
 
@@ -137,3 +140,20 @@ def _source(stream: ast.Stream) -> list[Diagnostic]:
     if source is None or source.format in FORMATS or nearest(source.format, FORMATS) is None:
         return []
     return [say_stream.source_format(source, FORMATS)]
+
+
+def time_columns(stream: Stream) -> list[str]:
+    """The columns that could be its event time, the likeliest first."""
+    fitting = [name for name, type_ in stream.columns.items() if tick(type_, None) is not None]
+    return sorted(fitting, key=lambda name: not is_time(stream.columns[name]))
+
+
+def stream_of(query: ast.Query, declared: Declarations, streams: Mapping[str, Stream]) -> str | Diagnostic | None:
+    """The name of the stream that a query is about; None where there is no stream at all."""
+    if query.stream is not None:
+        return query.stream.text if query.stream.text in streams else say.unknown_stream(query.stream, list(streams))
+    if len(streams) < 2:
+        return next(iter(streams), None)
+    names = {a.name.text for a in atoms(query.pattern)} - set(declared.patterns) - set(declared.events)
+    fitting = [s.name for s in streams.values() if s.types is None or names <= set(s.types)]
+    return say.stream_needed(query.name, list(streams), fitting)

@@ -1,4 +1,4 @@
-"""Walks over expressions as the parser gives them."""
+"""Walks over expressions and patterns as the parser gives them."""
 
 from __future__ import annotations
 
@@ -72,3 +72,16 @@ def _nodes(part: Any) -> tuple[Any, ...]:
     if isinstance(part, tuple):
         return part
     return (part,) if isinstance(part, _NODES) else ()
+
+
+def atoms(pattern: ast.Pattern) -> Iterator[ast.Atom]:
+    """The names in a pattern, from left to right."""
+    stack: list[ast.Pattern] = [pattern]
+    while stack:
+        match stack.pop():
+            case ast.Atom() as atom:
+                yield atom
+            case ast.Seq(parts) | ast.And(parts) | ast.Or(parts) | ast.Some(parts):
+                stack += reversed(parts)
+            case ast.Repeat(body) | ast.Not(body):
+                stack.append(body)

@@ -1,0 +1,85 @@
+"""What is right and may still surprise: counts that can pass BIGINT, and conditions that make matches be enumerated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_runtime.expression import aggregates
+from cepc_runtime.plan import ConditionPlan
+
+from .. import model
+from ..automaton.adjacent import NotAdjacent, edge_conditions
+from ..automaton.letters import Letters
+from ..automaton.positions import PatternTooLarge, positions_of
+from . import written
+from .messages import patterns as say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .written import Written
+
+
+def overflow(query: ast.Query, checked: model.Query, pattern: Written) -> Diagnostic | None:
+    """A COUNT without a cast, over a repetition without bound, under ANY."""
+    if checked.kind != "aggregate" or checked.select != "ANY":
+        return None
+    repeated = _unbounded(pattern)
+    if repeated is None:
+        return None
+    for item, output in zip(query.returns.items, checked.outputs, strict=True):
+        if any(a.function == "count" and not a.safe and a.target is None for a in aggregates(output.expression)):
+            return say.overflow(item.expression.span, repeated.span)
+    return None
+
+
+def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
+    """Conditions of an aggregate query that cannot be checked while counting."""
+    scoped = [c for scope in _scopes(checked.pattern) for c in scope.conditions]
+    if checked.kind != "aggregate" or checked.select != "ANY" or not (checked.conditions or scoped):
+        return
+    try:
+        built = positions_of(checked, Letters())
+    except PatternTooLarge:
+        return
+    negated = {v.name for v in checked.variables if v.negated}
+    own = [ConditionPlan(c.expression, c.variables, None, None, c.text) for c in checked.conditions]
+    places = {c.text: c for c in (*scoped, *checked.conditions)}
+    reported: set[str] = set()
+    for plan in (*own, *built.conditions):
+        condition = places[plan.text]
+        if plan.text in reported:
+            continue
+        try:
+            if not negated.isdisjoint(plan.variables):
+                raise NotAdjacent(plan)
+            edge_conditions(built.positions, (plan,))
+        except NotAdjacent:
+            reported.add(plan.text)
+            yield say.enumeration(condition.span, condition.text)
+
+
+def _unbounded(pattern: Written) -> written.Repeat | None:
+    """The first repetition of events without bound."""
+    for node in written.walk(pattern):
+        if isinstance(node, written.Repeat) and node.most is None and next(written.positive(node), None) is not None:
+            return node
+    return None
+
+
+def _scopes(pattern: model.Pattern) -> Iterator[model.Scope]:
+    stack = [pattern]
+    while stack:
+        match stack.pop():
+            case model.Scope(body) as scope:
+                yield scope
+                stack.append(body)
+            case model.Seq(parts) | model.And(parts) | model.Or(parts) | model.Some(parts):
+                stack += reversed(parts)
+            case model.Repeat(body) | model.Not(body):
+                stack.append(body)
+            case model.Event():
+                pass
