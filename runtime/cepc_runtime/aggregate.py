@@ -1,0 +1,105 @@
+"""Aggregate queries over a batch of whole groups: from events to result tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from .columns import Bools, Ints, as_bools, flat
+from .events import Reading, arrange, read, select
+from .kernel.run import count_matches
+from .letters import Kinds, classify
+from .results import Results
+from .totals import totals_of
+from .types import to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .expression import Expression
+    from .plan import Plan, QueryPlan
+
+
+def run_aggregates(
+    source: Any, plan: Plan, queries: Sequence[QueryPlan] | None = None, *, interpreted: bool | None = None
+) -> dict[str, Any]:
+    """The result table of each aggregate query with an automaton, by name: the `outputs`, then `window_start`, `window_end`.
+
+    `source` is a pyarrow table of whole groups (all events of each value of the queries' GROUP BY, in any order) or a
+    `Reading` of one. `queries` are all of the plan that can be counted, unless given. Rows come in no promised order.
+    With `interpreted` nothing is compiled. Raises InputError, ResultOverflowError, or what an expression fails with.
+    """
+    reading = source if isinstance(source, Reading) else read(source, plan.stream)
+    if queries is None:
+        queries = [q for q in plan.queries if q.kind == "aggregate" and q.automaton is not None]
+    kinds = classify(reading, plan.letters)
+    classes: dict[tuple[str, ...], list[QueryPlan]] = {}
+    for query in queries:
+        classes.setdefault(tuple(sorted(query.partition)), []).append(query)
+    found: dict[str, Any] = {}
+    for sharing_class in classes.values():
+        found |= _run_class(reading, kinds, plan, sharing_class, interpreted)
+    return {query.name: found[query.name] for query in queries}
+
+
+def _run_class(
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], interpreted: bool | None
+) -> dict[str, Any]:
+    """The queries of one partition: one pass over the events that concern them."""
+    reading, kinds = _concerned(reading, kinds, queries)
+    events = arrange(reading, plan.stream, queries[0].partition, canonical=False)
+    kinds = Kinds(kinds.of[events.order], kinds.letters)
+    counted = count_matches(events, kinds, queries, interpreted=interpreted)
+    time_type = dict(plan.stream.columns)[plan.stream.time_column]
+    found = {}
+    for query, layout, emissions in zip(queries, counted.planes, counted.emissions, strict=True):
+        totals = totals_of(query, events, kinds, layout, counted.values, emissions)
+        found[query.name] = result_table(Results(totals, time_type))
+    return found
+
+
+def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[QueryPlan]) -> tuple[Reading, Kinds]:
+    """The events that some query of the class reads, and only the letters that one asks for."""
+    wanted = frozenset().union(*(letters_of(query) for query in queries))
+    known: dict[frozenset[int], int] = {}
+    place = np.array([known.setdefault(letters & wanted, len(known)) for letters in kinds.letters], dtype=np.int32)
+    of = place[kinds.of]
+    if frozenset() in known:
+        mask = of != known[frozenset()]
+        if not mask.all():
+            return select(reading, mask), Kinds(of[mask], tuple(known))
+    return reading, Kinds(of, tuple(known))
+
+
+def letters_of(query: QueryPlan) -> frozenset[int]:
+    """The letters that the query's automaton reads."""
+    a = query.automaton
+    assert a is not None
+    moves = (letter for move in (*a.moves, *a.new_moves) for letter in move.letters)
+    return frozenset([*(step.letter for step in (*a.steps, *a.ties)), *moves, *a.kills])
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def result_table(results: Results) -> Any:
+    """The declared columns of the rows that HAVING keeps."""
+    query = results.totals.query
+    rows = np.arange(len(results.totals))
+    if query.having is not None:
+        rows = rows[_kept(results, query.having, rows)]
+    columns = {output.name: _column(results, output.expression, rows) for output in query.outputs}
+    columns["window_start"], columns["window_end"] = results.window_edges(rows)
+    return pa.table(columns)
+
+
+def _column(results: Results, expression: Expression, rows: Ints) -> Any:
+    column, type_ = flat(results.evaluate(expression, rows)), to_arrow(expression.type)
+    return column if column.type == type_ else column.cast(type_)
+
+
+def _kept(results: Results, having: Expression, rows: Ints) -> Bools:
+    """Where HAVING is true."""
+    return as_bools(results.evaluate(having, rows))

@@ -1,0 +1,173 @@
+"""One window of one group once more, in Python integers: for sums that passed what a float64 holds exactly.
+
+It reads the automaton itself, instant by instant, in the plainest way. DOUBLE values become integers of a common scale, so that a
+sum overflows only when it is rounded at last; infinite and NaN values are counted apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .planes import is_exact
+from .program import DROPPED, moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..columns import Ints
+    from ..events import Events
+    from ..letters import Kinds
+    from ..plan import QueryPlan, Step
+    from .planes import Plane, QueryPlanes
+    from .values import Values
+
+Number = int | float | Fraction
+"""An exact number, or an infinite or NaN float."""
+
+Row = list[int]
+"""What a state holds: the count, then one number for each track."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """The number that each event adds, by event, when it is bound to the variable."""
+
+    variable: int
+    numbers: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Everything that a query was counted from."""
+
+    events: Events
+    kinds: Kinds
+    query: QueryPlan
+    planes: QueryPlanes
+    values: Values
+
+    def row(self, group: int, window: int) -> list[Number]:
+        """The additive planes of a group and window, summed over the accepting states, exactly."""
+        first, end = self._bounds(group, window)
+        rows = np.arange(first, end)
+        planes = self.planes.planes[: self.planes.additive - 1]
+        tracks: list[Track] = []
+        sums: list[_Sum] = []
+        for plane in planes:
+            added = self._sum(plane, rows, len(tracks) + 1)
+            tracks += added.tracks
+            sums.append(added)
+        totals = self._run(first, end, tracks)
+        return [totals[0], *(added.total(totals) for added in sums)]
+
+    def _bounds(self, group: int, window: int) -> tuple[int, int]:
+        first, end = self.events.group_starts[group : group + 2].tolist()
+        within, slide = self.query.within, self.query.slide
+        if within is None:
+            return first, end
+        start = window * (slide or within)
+        low, high = np.searchsorted(self.events.ticks[first:end], [start, start + within]).tolist()
+        return first + low, first + high
+
+    def _sum(self, plane: Plane, rows: Ints, place: int) -> _Sum:
+        key = plane.value
+        if key.role == "one":
+            return _Sum([Track(plane.variable, dict.fromkeys(rows.tolist(), 1))], place, 1)
+        found = dict(zip(rows.tolist(), self.values.exact(key, rows), strict=True))
+        assert key.argument is not None
+        if key.role == "present" or is_exact(key.argument.type):
+            return _Sum([Track(plane.variable, {e: int(v) for e, v in found.items() if v is not None})], place, 1)
+        return _float_sum(plane.variable, {e: float(v) for e, v in found.items() if v is not None}, place)
+
+    def _instants(self, first: int, end: int) -> Iterator[range]:
+        starts = self.events.instant_starts
+        place = int(np.searchsorted(starts, first))
+        while (begin := int(starts[place])) < end:
+            yield range(begin, min(int(starts[place + 1]), end))
+            place += 1
+
+    def _run(self, first: int, end: int, tracks: Sequence[Track]) -> Row:
+        automaton = self.query.automaton
+        assert automaton is not None
+        letters = [self.kinds.letters[k] for k in self.kinds.of[first:end].tolist()]
+        width = 1 + len(tracks)
+        rows: list[Row] = [[0] * width for _ in range(automaton.states)]
+        rows[0][0] = 1
+        for instant in self._instants(first, end):
+            seen = frozenset(letter for event in instant for letter in letters[event - first])
+            if seen & set(automaton.kills):
+                return [0] * width
+            new: list[Row] = [[0] * width for _ in rows]
+            for event in instant:
+                there = letters[event - first]
+                steps = _added(automaton.steps, there, rows, event, tracks)
+                ties = _added(automaton.ties, there, new, event, tracks)
+                for target, row in [*steps, *ties]:
+                    _add(new[target], row)
+            rows = _placed(rows, moved(automaton.moves, seen, automaton.states))
+            for into, row in zip(rows, _placed(new, moved(automaton.new_moves, seen, automaton.states)), strict=True):
+                _add(into, row)
+        return [sum(rows[state][i] for state in automaton.accepting) for i in range(width)]
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """A plane's tracks: one of integers, or the scaled finite values, then how often NaN, inf and -inf are added."""
+
+    tracks: list[Track]
+    place: int
+    scale: int
+
+    def total(self, totals: Row) -> Number:
+        if len(self.tracks) == 1:
+            return totals[self.place] if self.scale == 1 else Fraction(totals[self.place], self.scale)
+        finite, nan, high, low = totals[self.place : self.place + 4]
+        if nan or (high and low):
+            return math.nan
+        if high or low:
+            return math.inf if high else -math.inf
+        return Fraction(finite, self.scale)
+
+
+def _float_sum(variable: int, values: dict[int, float], place: int) -> _Sum:
+    finite = {event: Fraction(v) for event, v in values.items() if math.isfinite(v)}
+    scale = max((v.denominator for v in finite.values()), default=1)  # powers of two
+    tracks = [Track(variable, {event: int(v * scale) for event, v in finite.items()})]
+    if len(finite) < len(values):
+        for test in (math.isnan, lambda v: v == math.inf, lambda v: v == -math.inf):
+            tracks.append(Track(variable, {event: 1 for event, v in values.items() if test(v)}))
+    return _Sum(tracks, place, scale)
+
+
+def _added(
+    steps: Sequence[Step], letters: frozenset[int], rows: list[Row], event: int, tracks: Sequence[Track]
+) -> list[tuple[int, Row]]:
+    """What the steps of an event add to which state."""
+    found = []
+    for step in steps:
+        source = rows[step.source]
+        if step.letter in letters and source[0]:
+            row = list(source)
+            for i, track in enumerate(tracks, start=1):
+                if track.variable == step.variable and (number := track.numbers.get(event)):
+                    row[i] += number * source[0]
+            found.append((step.target, row))
+    return found
+
+
+def _add(into: Row, row: Row) -> None:
+    for i, number in enumerate(row):
+        into[i] += number
+
+
+def _placed(rows: list[Row], places: list[int]) -> list[Row]:
+    placed: list[Row] = [[0] * len(row) for row in rows]
+    for row, place in zip(rows, places, strict=True):
+        if place != DROPPED:
+            _add(placed[place], row)
+    return placed

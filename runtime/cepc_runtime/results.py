@@ -1,0 +1,157 @@
+"""Aggregates of a query as columns, and what happens when a value does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from .columns import Bools, Ints, flat
+from .events import times_of
+from .expression import Aggregate, Field, FieldKey, aggregates, rewrite
+from .numerals import cast_column, quotients
+from .types import DOUBLE, Decimal, to_arrow
+
+if TYPE_CHECKING:
+    from .expression import Expression
+    from .kernel.planes import MeasurePlanes
+    from .plan import Measure
+    from .totals import Totals
+    from .types import DataType
+
+
+class ResultOverflowError(ArithmeticError):
+    """A value of a result does not fit its type."""
+
+    def __init__(
+        self, query: str, group: dict[str, Any], window: tuple[Any, Any], aggregate: str, type_: str, cure: str
+    ):
+        self.query, self.group, self.window, self.aggregate, self.type, self.cure = (
+            query,
+            group,
+            window,
+            aggregate,
+            type_,
+            cure,
+        )
+        where = ", ".join(f"{name} = {value}" for name, value in group.items())
+        start, end = window
+        window_text = "the whole input" if start is None else f"the window from {start} to {end}"
+        super().__init__(
+            f"query {query}: {aggregate} does not fit {type_} in {window_text}{f' for {where}' if where else ''}; {cure}"
+        )
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of a query before they are expressions: its totals, and the edges of their windows."""
+
+    totals: Totals
+    time_type: DataType
+
+    def window_edges(self, rows: Ints) -> tuple[Any, Any]:
+        """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED."""
+        query, type_ = self.totals.query, to_arrow(self.time_type)
+        if query.within is None:
+            return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
+        starts = self.totals.windows[rows] * (query.slide or query.within)
+        return times_of(starts, type_), times_of(starts + query.within, type_)
+
+    def key_column(self, name: str, rows: Ints) -> Any:
+        return flat(self.totals.keys[name]).take(pa.array(self.totals.groups[rows]))
+
+    def evaluate(self, expression: Expression, rows: Ints) -> Any:
+        """An expression over grouping attributes and aggregates, for some rows. Raises ResultOverflowError."""
+        return self._evaluate(expression, rows)[0]
+
+    def fitting(self, expression: Expression, rows: Ints) -> tuple[Any, Bools]:
+        """The same, and in which rows an aggregate does not fit and was null instead."""
+        return self._evaluate(expression, rows, strict=False)
+
+    def _evaluate(self, expression: Expression, rows: Ints, *, strict: bool = True) -> tuple[Any, Bools]:
+        columns: dict[FieldKey, Any] = {}
+        names: dict[Aggregate, Field] = {}
+        misfits = np.zeros(len(rows), dtype=np.bool_)
+        for aggregate in aggregates(expression):
+            column, misfit = self.aggregate(aggregate, rows)
+            if strict and misfit.any():
+                raise self.overflow(aggregate, int(rows[np.argmax(misfit)]))
+            misfits |= misfit
+            names[aggregate] = Field(None, f"aggregate {len(names)}", "each", aggregate.type)
+            columns[names[aggregate].key] = column
+        flattened = rewrite(expression, lambda node: names[node] if isinstance(node, Aggregate) else node)
+        for name in self.totals.keys:
+            columns[FieldKey(None, name)] = self.key_column(name, rows)
+        if isinstance(flattened, Field):
+            return columns[flattened.key], misfits
+        from .evaluate import evaluate
+
+        return flat(evaluate(flattened, columns, len(rows))), misfits
+
+    def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
+        """The column of an aggregate, null where it does not fit; and where that is to be an error."""
+        column, misfits = self._computed(aggregate, *self._measure(aggregate), rows)
+        return column, np.zeros_like(misfits) if aggregate.safe else misfits
+
+    def _measure(self, aggregate: Aggregate) -> tuple[Measure, MeasurePlanes]:
+        """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is asked for."""
+        wanted = aggregate.function, aggregate.variable, aggregate.argument
+        query, layout = self.totals.query, self.totals.layout
+        found = [
+            (measure, planes)
+            for measure, planes in zip(query.measures, layout.measures, strict=True)
+            if (measure.function, measure.variable, measure.argument) == wanted
+        ]
+        if not found:
+            raise KeyError(f"query {query.name} has no measure for {wanted}")
+        return min(found, key=lambda m: m[0].exact == (aggregate.target == DOUBLE))
+
+    def _computed(self, aggregate: Aggregate, measure: Measure, planes: MeasurePlanes, rows: Ints) -> tuple[Any, Bools]:
+        if planes.extreme is not None:
+            return self._extreme(aggregate, planes.extreme, rows), np.zeros(len(rows), dtype=np.bool_)
+        assert planes.count is not None
+        counts = self.totals.planes[planes.count][rows]
+        if planes.total is None:
+            return cast_column(counts, 0, None, aggregate.type)
+        totals = self.totals.planes[planes.total][rows]
+        assert measure.argument is not None
+        scale = measure.argument.type.scale if isinstance(measure.argument.type, Decimal) else 0
+        if measure.function == "avg":
+            return quotients(totals, counts, scale, aggregate.type)
+        return cast_column(totals, scale, np.asarray(counts == 0, dtype=np.bool_), aggregate.type)
+
+    def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:
+        places = self.totals.planes[plane][rows]
+        absent = np.isinf(places)
+        values = self.totals.extremes[self.totals.layout.planes[plane - 1].value]
+        indices = pa.array(np.abs(np.where(absent, 0.0, places)).astype(np.int64), mask=absent)
+        return flat(values.take(indices)).cast(to_arrow(aggregate.type))
+
+    def overflow(self, aggregate: Aggregate, row: int) -> ResultOverflowError:
+        one = np.array([row])
+        start, end = (edge[0].as_py() for edge in self.window_edges(one))
+        group = {name: self.key_column(name, one)[0].as_py() for name in self.totals.keys}
+        text, type_ = aggregate_text(aggregate), aggregate.type.sql
+        return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, cure(aggregate))
+
+
+def aggregate_text(aggregate: Aggregate) -> str:
+    """The aggregate in a user's words."""
+    name = aggregate.function.upper()
+    if aggregate.variable is None:
+        return f"{name}(*)"
+    match aggregate.argument:
+        case None:
+            return f"{name}({aggregate.variable})"
+        case Field(_, column):
+            return f"{name}({aggregate.variable}.{column})"
+    return f"{name}(… of {aggregate.variable})"
+
+
+def cure(aggregate: Aggregate) -> str:
+    text = aggregate_text(aggregate)
+    if aggregate.function not in ("count", "sum"):
+        return f"TRY_CAST({text} AS {aggregate.type.sql}) is null instead"
+    return f"CAST({text} AS STRING) is exact at any size, TRY_{text} is null instead"
