@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Aggregate, Expression, Field, rewrite, walk
+from cepc_runtime.expression import Aggregate, Expression, walk
 from cepc_runtime.plan import (
     AdjacentCondition,
     Automaton,
@@ -119,11 +119,4 @@ def _measures(query: model.Query) -> tuple[Measure, ...]:
     for node in (n for e in shown for n in walk(e) if isinstance(n, Aggregate)):
         key = (node.function, node.variable, node.argument)
         exact[key] = exact.get(key, False) or node.target != DOUBLE
-    return tuple(Measure(f, v, _at_hand(a), e) for (f, v, a), e in exact.items())  # type: ignore[arg-type]
-
-
-def _at_hand(argument: Expression | None) -> Expression | None:
-    """The argument over the columns of the event at hand."""
-    if argument is None:
-        return None
-    return rewrite(argument, lambda n: Field(None, n.column, "each", n.type) if isinstance(n, Field) else n)
+    return tuple(Measure(f, v, a, e) for (f, v, a), e in exact.items())  # type: ignore[arg-type]

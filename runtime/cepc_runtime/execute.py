@@ -1,0 +1,36 @@
+"""Running a plan on events in one process: this is what the local engine does, and what a Spark worker does with its groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .aggregate import run_aggregates
+from .enumerate.run import run_enumerated
+from .events import Dropped, read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .plan import Plan
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a run found: a table for each query, how many rows were read, and how many of them were no events."""
+
+    tables: dict[str, Any]
+    read: int
+    dropped: Dropped
+
+
+def execute(plan: Plan, table: Any, queries: Sequence[str] | None = None, *, interpreted: bool | None = None) -> Execution:
+    """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order."""
+    reading = read(table, plan.stream)
+    chosen = [q for q in plan.queries if queries is None or q.name in queries]
+    counted = [q for q in chosen if q.automaton is not None]
+    listed = [q for q in chosen if q.automaton is None]
+    found = run_aggregates(reading, plan, counted, interpreted=interpreted) if counted else {}
+    if listed:
+        found |= run_enumerated(reading, plan, listed)
+    return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped)
