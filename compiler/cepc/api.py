@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from cepc_grammar.ast import Program
@@ -17,7 +19,7 @@ from cepc_grammar.source import Source
 from .diagnostics.render import as_text, errors, render
 from .files import messages
 from .files.read import load, read_import
-from .resolve import check
+from .resolve import Lost, check, lost_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,7 +81,8 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
     if not resolve:
         return Checked(None, diagnostics, known)
     statements = tuple(statement for one in parsed for statement in one.program.statements)
-    resolved = check(Program(statements), read_import)
+    lost = reduce(or_, map(lost_in, programs, parsed), Lost())
+    resolved = check(Program(statements), read_import, lost)
     known |= {source.name: source for source in resolved.sources}
     program = None if errors(diagnostics) else resolved.program
     return Checked(program, diagnostics + resolved.diagnostics, known)

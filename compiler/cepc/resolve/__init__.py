@@ -1,6 +1,6 @@
 """Resolution: from syntax to a checked program, every name resolved and every rule of the language held, or all the reasons why not.
 
-check(program, loader) -> Checked(program, diagnostics, sources)
+check(program, loader, lost) -> Checked(program, diagnostics, sources)
 
 imports      the statements of all files
 names        what they declare
@@ -20,6 +20,7 @@ from cepc_grammar import ast
 from .. import model
 from .events import EventTypes, check_events
 from .imports import Loader, resolve_imports
+from .lost import NOTHING, Lost, lost_in
 from .messages import streams as say_stream
 from .names import clashes, declarations
 from .patterns import check_patterns
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .names import Declarations
     from .streams import Stream
 
-__all__ = ["Checked", "Loader", "check"]
+__all__ = ["Checked", "Loader", "Lost", "check", "lost_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,13 @@ class Checked:
     sources: tuple[Source, ...] = ()
 
 
-def check(program: ast.Program, loader: Loader) -> Checked:
-    """Check the statements of all files given as one program. `loader` reads the files that they import."""
+def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked:
+    """Check the statements of all files given as one program. `loader` reads the files that they import.
+
+    `lost` is what those files declare in statements with syntax errors, as `lost_in(source, parsed)` tells of each.
+    """
     imported = resolve_imports(program, loader)
-    declared, problems = declarations(imported.statements)
+    declared, problems = declarations(imported.statements, lost | imported.lost)
     problems = [*imported.diagnostics, *problems]
     streams: dict[str, Stream] = {}
     for name, statement in declared.streams.items():
@@ -77,7 +81,7 @@ def _queries(
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
     nothing_known = EventTypes(None, declared, streams)
-    if not streams and declared.queries:
+    if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
     for query in declared.queries:
         name = stream_of(query, declared, streams)
@@ -95,7 +99,7 @@ def _queries(
     for name, found in used.items():
         if name is None or streams[name].types is None:
             problems += clashes(
-                "the event types", (*(e.name for e in declared.events.values()), *_underived(found, declared))
+                "event type", (*(e.name for e in declared.events.values()), *_underived(found, declared))
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))

@@ -18,7 +18,7 @@ from .. import model
 from ..expressions import Context, type_condition
 from .events import mentions
 from .messages import patterns as say
-from .walk import conjuncts, references
+from .walk import conjuncts, references, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -94,6 +94,8 @@ def is_reported(expression: ast.Expression, scope: PatternScope) -> bool:
     """Whether it mentions what has its error already, so that one more would say nothing new."""
     if mentions(expression, scope.reported | scope.stream.broken):
         return True
+    if any(isinstance(node, ast.Equivalence) for node in walk(expression)):
+        return True  # the parser says that it stands in the wrong place
     names = scope.names
     return not names.complete and any(len(r.parts) > 1 and names.split(r) is None for r in references(expression))
 

@@ -136,7 +136,7 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
                 in_cycle |= set(chain)
                 yield say.event_cycle(event.base.span, chain)
             continue
-        if not types:
+        if not types or chain[-1] in declared.lost.operands:
             continue
         fitting = [t for t in types.values() if t.stream is not None and has_type(t.stream, chain[-1])]
         if not fitting:

@@ -14,6 +14,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import Parsed, parse
 from cepc_grammar.source import Source
 
+from .lost import NOTHING, Lost, lost_in
 from .messages import names as say
 
 
@@ -25,11 +26,12 @@ class Loader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`statements` of all files; `sources` are the texts that imports brought in."""
+    """`statements` of all files; `sources` are the texts that imports brought in, `lost` what could not be read in them."""
 
     statements: tuple[ast.Statement, ...]
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...]
+    lost: Lost
 
 
 def resolve_imports(program: ast.Program, loader: Loader) -> Imported:
@@ -41,9 +43,9 @@ def resolve_imports(program: ast.Program, loader: Loader) -> Imported:
         names.setdefault(key, statement.span.source)
         given.setdefault(key, []).append(statement)
     work = _Importing(loader, given, names)
-    for key in given:
+    for key in tuple(given):
         work.visit(key)
-    return Imported(tuple(work.statements), tuple(work.sources), tuple(work.diagnostics))
+    return Imported(tuple(work.statements), tuple(work.sources), tuple(work.diagnostics), work.lost)
 
 
 @dataclass
@@ -56,6 +58,7 @@ class _Importing:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     done: set[str] = field(default_factory=set)
     path: list[str] = field(default_factory=list)
+    lost: Lost = NOTHING
 
     def visit(self, key: str) -> None:
         if key in self.done:
@@ -103,6 +106,7 @@ class _Importing:
         self.files[key] = list(parsed.program.statements)
         self.sources.append(source)
         self.diagnostics += parsed.diagnostics
+        self.lost |= lost_in(source, parsed)
 
 
 def imported_path(file: str, importing: str) -> str:

@@ -118,6 +118,8 @@ class _Inlining:
         declaration = self.declared.patterns.get(name.text)
         if declaration is not None:
             return self._named(replace(atom, name=name), declaration, place)
+        if name.text in self.declared.lost.operands:
+            return self._give_up()
         if name.text in self.declared.query_names and not self._is_type(name):
             return self._give_up(say.query_as_operand(name, self.declared.query_names[name.text].span))
         unknown = self.types.unknown(name)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cepc_grammar import ast
 
+from .lost import NOTHING, Lost
 from .messages import names as say
 
 if TYPE_CHECKING:
@@ -17,16 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """The first statement of each name; `queries` has all of them, those of a name taken too, so that each is checked."""
+    """The first statement of each name; `queries` has all of them, those of a name taken too, so that each is checked.
+
+    `lost` are names whose declarations could not be read.
+    """
 
     streams: Mapping[str, ast.Stream]
     events: Mapping[str, ast.DerivedEvent]
     patterns: Mapping[str, ast.NamedPattern]
     queries: tuple[ast.Query, ...]
     query_names: Mapping[str, ast.Name]
+    lost: Lost
 
 
-def declarations(statements: Iterable[ast.Statement]) -> tuple[Declarations, list[Diagnostic]]:
+def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> tuple[Declarations, list[Diagnostic]]:
     """What the statements declare, and which names clash."""
     statements = tuple(statements)
     streams = [s for s in statements if isinstance(s, ast.Stream)]
@@ -34,25 +39,34 @@ def declarations(statements: Iterable[ast.Statement]) -> tuple[Declarations, lis
     patterns = [s for s in statements if isinstance(s, ast.NamedPattern)]
     queries = tuple(s for s in statements if isinstance(s, ast.Query))
     problems = [
-        *clashes("the stream", [s.name for s in streams]),
-        *clashes("the event type", [e.name for e in events]),
-        *clashes("the pattern", [p.name for p in patterns]),
-        *clashes("the query", [q.name for q in queries]),
+        *clashes("stream", [s.name for s in streams]),
+        *clashes("event type", [e.name for e in events]),
+        *clashes("pattern", [p.name for p in patterns]),
+        *clashes("query", [q.name for q in queries]),
         *(d for s in streams for d in _inside_stream(s)),
-        *(d for p in patterns for d in clashes("the parameter", p.parameters or ())),
+        *(d for p in patterns for d in clashes("parameter", p.parameters or ())),
         *_types_and_patterns(streams, events, patterns),
     ]
-    names: dict[str, ast.Name] = {}
-    for query in queries:
-        names.setdefault(query.name.text, query.name)
     found = Declarations(
-        {s.name.text: s for s in reversed(streams)},
-        {e.name.text: e for e in reversed(events)},
-        {p.name.text: p for p in reversed(patterns)},
+        _by_name(streams),
+        _by_name(events),
+        _by_name(patterns),
         queries,
-        names,
+        {name: query.name for name, query in _by_name(queries).items()},
+        lost,
     )
     return found, problems
+
+
+Named = TypeVar("Named", ast.Stream, ast.DerivedEvent, ast.NamedPattern, ast.Query)
+
+
+def _by_name(statements: Iterable[Named]) -> dict[str, Named]:
+    """The first statement of each name."""
+    found: dict[str, Named] = {}
+    for statement in statements:
+        found.setdefault(statement.name.text, statement)
+    return found
 
 
 def clashes(what: str, names: Iterable[ast.Name]) -> Iterator[Diagnostic]:
@@ -69,16 +83,16 @@ def clashes(what: str, names: Iterable[ast.Name]) -> Iterator[Diagnostic]:
 
 
 def _inside_stream(stream: ast.Stream) -> Iterator[Diagnostic]:
-    yield from clashes("the column", [c.name for c in stream.columns])
+    yield from clashes("column", [c.name for c in stream.columns])
     seen: dict[str, ast.Literal] = {}
     folded: dict[str, ast.Literal] = {}
     for literal in (stream.event_type and stream.event_type.types) or ():
         first = seen.setdefault(literal.text, literal)
         twin = folded.setdefault(literal.text.casefold(), literal)
         if first is not literal:
-            yield say.listed_twice("the event type", literal.text, literal.span, first.span)
+            yield say.listed_twice("event type", literal.text, literal.span, first.span)
         elif twin is not literal:
-            yield say.case_twins("the event types", literal.text, literal.span, twin.text, twin.span)
+            yield say.case_twins("event type", literal.text, literal.span, twin.text, twin.span)
 
 
 def _types_and_patterns(
@@ -93,13 +107,13 @@ def _types_and_patterns(
     folded = {name.text.casefold(): name for name in raw.values()}
     for event in events:
         if event.name.text in raw:
-            yield say.twice("the event type", event.name, raw[event.name.text].span)
+            yield say.twice("event type", event.name, raw[event.name.text].span)
         elif (twin := folded.get(event.name.text.casefold())) is not None:
-            yield say.case_twins("the event types", event.name.text, event.name.span, twin.text, twin.span)
+            yield say.case_twins("event type", event.name.text, event.name.span, twin.text, twin.span)
     types = {**raw, **{e.name.text: e.name for e in events}}
     folded = {name.text.casefold(): name for name in types.values()}
     for pattern in patterns:
         if pattern.name.text in types:
             yield say.pattern_like_type(pattern.name, types[pattern.name.text].span)
         elif (twin := folded.get(pattern.name.text.casefold())) is not None:
-            yield say.case_twins("the names", pattern.name.text, pattern.name.span, twin.text, twin.span)
+            yield say.case_twins("name", pattern.name.text, pattern.name.span, twin.text, twin.span)

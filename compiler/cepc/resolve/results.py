@@ -11,11 +11,13 @@ from .. import model
 from ..expressions import Context, column_name, type_condition, type_expression
 from .conditions import is_reported
 from .messages import clauses as say
+from .messages import names as say_names
 from .scopes import PatternScope, result_columns
 from .structure import check_structure
-from .walk import rewrite, walk
+from .walk import references, rewrite, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal as OneOf
 
     from cepc_grammar.diagnostic import Diagnostic
@@ -54,7 +56,12 @@ class Surroundings:
 
 
 def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
-    """`RETURN MATCH …`, or a RETURN without aggregates, makes a match query."""
+    """`RETURN MATCH …`, or a RETURN without aggregates, makes a match query.
+
+    `RETURN *` is wrong; it is taken for what its SLIDE tells.
+    """
+    if query.slide is not None and not query.returns.match and isinstance(query.returns.items[0].expression, ast.Star):
+        return "aggregate"
     aggregates = any(_is_aggregate(node) for item in query.returns.items for node in walk(item.expression))
     return "aggregate" if aggregates and not query.returns.match else "match"
 
@@ -97,14 +104,14 @@ def _typed(
     """A column of the result, or with the columns that have aliases the condition of HAVING."""
     if around.kind == "aggregate":
         expression = _bare_groups(expression, around)
-        outside = _outside(expression, around)
-        if outside:
-            return None, outside
+        misplaced = _misplaced(expression, around)
+        if misplaced:
+            return None, misplaced
     if around.stream is None:
         shared = around.shared | failed | frozenset(aliases or ())
         return None, list(check_structure(expression, around.names, shared, around.kind))
     reported = around.partition.wrong | failed
-    scope = PatternScope(around.names, around.stream, around.shared, around.kind, aliases or {}, reported)
+    scope = PatternScope(around.names, around.stream, around.shared, around.kind, aliases, reported)
     if is_reported(expression, scope):
         return None, []
     if aliases is not None:
@@ -132,12 +139,15 @@ def _bare_groups(expression: ast.Expression, around: Surroundings) -> ast.Expres
     return rewrite(expression, change)
 
 
-def _outside(expression: ast.Expression, around: Surroundings) -> list[Diagnostic]:
-    """Columns of events outside an aggregate."""
+def _misplaced(expression: ast.Expression, around: Surroundings) -> list[Diagnostic]:
+    """Columns of events outside an aggregate, and columns inside that do not say of which events."""
     problems: list[Diagnostic] = []
 
     def look(node: ast.Expression) -> ast.Expression | None:
-        if isinstance(node, ast.Call) and node.function.text.upper() in AGGREGATES | _OF_A_MATCH:
+        if _is_aggregate(node):
+            problems.extend(_whose(node, around))
+            return node
+        if isinstance(node, ast.Call) and node.function.text.upper() in _OF_A_MATCH:
             return node
         if isinstance(node, ast.Reference) and (found := around.names.split(node)) is not None and found[1]:
             text = ".".join(p.text for p in node.parts)
@@ -146,6 +156,20 @@ def _outside(expression: ast.Expression, around: Surroundings) -> list[Diagnosti
 
     rewrite(expression, look)
     return problems
+
+
+def _whose(aggregate: ast.Expression, around: Surroundings) -> Iterator[Diagnostic]:
+    """Bare columns in an aggregate."""
+    for reference in references(aggregate):
+        column = reference.parts[0]
+        is_column = around.stream is None or column.text in around.stream.columns
+        if (
+            is_column
+            and around.names.complete
+            and around.names.split(reference) is None
+            and column.text not in around.shared
+        ) and (around.stream is not None or len(reference.parts) == 1):
+            yield say_names.bare_column_in_aggregate(column, around.names.positive)
 
 
 def _is_aggregate(node: ast.Expression) -> bool:

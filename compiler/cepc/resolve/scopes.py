@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
@@ -37,6 +37,11 @@ class Names:
     where: str
     complete: bool
 
+    @property
+    def positive(self) -> list[str]:
+        """The names of variables outside NOT."""
+        return [name for name, variable in self.variables.items() if variable.negation is None]
+
     def split(self, reference: ast.Reference) -> tuple[Variable, tuple[ast.Name, ...]] | None:
         """The variable that a dotted name begins with, and the rest of the name."""
         for end in range(len(reference.parts), 0, -1):
@@ -70,7 +75,7 @@ def names(
 class PatternScope:
     """The scope of conditions, and with `result` that of RETURN and HAVING.
 
-    `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING may name. `reported`
+    `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING may name, None elsewhere. `reported`
     are names that have their error already.
     """
 
@@ -78,12 +83,12 @@ class PatternScope:
     stream: Stream
     shared: frozenset[str] | None
     result: OneOf["aggregate", "match"] | None = None
-    columns: Mapping[str, Expression] = field(default_factory=dict)
+    columns: Mapping[str, Expression] | None = None
     reported: frozenset[str] = frozenset()
 
     def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
         first, *rest = reference.parts
-        if not rest and first.text in self.columns:
+        if not rest and self.columns is not None and first.text in self.columns:
             return self.columns[first.text]
         found = self.names.split(reference)
         if found is not None and (found[1] or first.text not in self.stream.columns):
@@ -131,13 +136,16 @@ class PatternScope:
         shared = sorted(self.shared)
         if self.result == "aggregate":
             return say_clause.not_grouped(column, shared)
-        positive = [n for n, v in self.names.variables.items() if self.result is None or v.negation is None]
-        return say.bare_column(column, positive, shared)
+        return say.bare_column(
+            column, list(self.names.variables) if self.result is None else self.names.positive, shared
+        )
 
     def _unknown(self, name: ast.Name) -> Diagnostic:
         if self.result is not None and name.text in result_columns(self.result):
             return say.column_of_result(name, "an aggregate" if self.result == "aggregate" else "a match")
-        return say.unknown_column(name, [*self.columns, *self.stream.columns], self.stream.name)
+        if self.columns is not None:
+            return say.unknown_in_having(name, [*self.columns, *sorted(self.shared or ())])
+        return say.unknown_column(name, list(self.stream.columns), self.stream.name)
 
 
 def result_columns(kind: str) -> tuple[str, str]:

@@ -135,11 +135,12 @@ def _event_type(stream: Stream) -> list[Diagnostic]:
 
 
 def _source(stream: ast.Stream) -> list[Diagnostic]:
-    """A format that looks like a mistyped one; any other may be a data source of Spark's that we do not know."""
+    """A format that looks like a mistyped one; any other may be a data source of Spark's that is not known here."""
     source = stream.source
-    if source is None or source.format in FORMATS or nearest(source.format, FORMATS) is None:
+    if source is None or source.format in FORMATS:
         return []
-    return [say_stream.source_format(source, FORMATS)]
+    near = nearest(source.format, FORMATS)
+    return [] if near is None else [say_stream.source_format(source, near)]
 
 
 def time_columns(stream: Stream) -> list[str]:
@@ -149,7 +150,10 @@ def time_columns(stream: Stream) -> list[str]:
 
 
 def stream_of(query: ast.Query, declared: Declarations, streams: Mapping[str, Stream]) -> str | Diagnostic | None:
-    """The name of the stream that a query is about; None where there is no stream at all."""
+    """The name of the stream that a query is about; None where there is none, or may be one that could not be read."""
+    lost = declared.lost.streams
+    if lost and (query.stream is None or query.stream.text in lost):
+        return None
     if query.stream is not None:
         return query.stream.text if query.stream.text in streams else say.unknown_stream(query.stream, list(streams))
     if len(streams) < 2:

@@ -111,18 +111,18 @@ def _taken_names(inlined: Inlined, types: EventTypes, variables: Mapping[str, wr
             continue
         alias = ast.Name(name, event.span)
         if name in inlined.types:
-            yield say.alias_taken(alias, "an event type", inlined.types[name])
+            yield say.alias_taken(alias, "event type", inlined.types[name])
         elif (listed := types.place(name)) is not None:
-            yield say.alias_taken(alias, "an event type", listed)
+            yield say.alias_taken(alias, "event type", listed)
         elif name in inlined.patterns:
-            yield say.alias_taken(alias, "a pattern", inlined.patterns[name])
+            yield say.alias_taken(alias, "pattern", inlined.patterns[name])
     for name, (alias, pattern) in inlined.aliases.items():
         if name in inlined.types:
-            yield say.alias_taken(alias, "an event type", inlined.types[name])
+            yield say.alias_taken(alias, "event type", inlined.types[name])
         elif name in inlined.patterns and name != pattern:
-            yield say.alias_taken(alias, "a pattern", inlined.patterns[name])
+            yield say.alias_taken(alias, "pattern", inlined.patterns[name])
         elif name in variables:
-            yield say.alias_taken(alias, "a variable", variables[name].span)
+            yield say.alias_taken(alias, "variable", variables[name].span)
 
 
 def _twins(names: Mapping[str, Span]) -> Iterator[Diagnostic]:
@@ -130,4 +130,4 @@ def _twins(names: Mapping[str, Span]) -> Iterator[Diagnostic]:
     for name, span in names.items():
         twin = folded.setdefault(name.casefold(), name)
         if twin != name:
-            yield say.case_twins("the variables", name, span, twin, names[twin])
+            yield say.case_twins("variable", name, span, twin, names[twin])

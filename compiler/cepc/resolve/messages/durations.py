@@ -21,7 +21,7 @@ def no_length(duration: ast.Duration) -> Diagnostic:
     days = "30 DAYS" if duration.unit == "MONTH" else "365 DAYS"
     return Diagnostic(
         "E0508", f"a duration in {months}", duration.span, f"{months} differ in length",
-        notes=(f"windows are cut every so many units of time, and a {months[:-1]} has {of}",),
+        notes=(f"a {months[:-1]} has {of}",),
         hint=f"give days: `{days}`, say",
     )  # fmt: skip
 

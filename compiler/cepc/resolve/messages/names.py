@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
 
 
+_PLURAL = {"query": "queries"}
+
+
 def unknown_type(name: ast.Name, known: Iterable[str], where: str) -> Diagnostic:
     """`where` says what was searched: "the stream `rides`"."""
     known = list(known)
@@ -61,6 +64,17 @@ def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagn
     )  # fmt: skip
 
 
+def unknown_in_having(name: ast.Name, known: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0204",
+        f"unknown column `{name.text}`",
+        name.span,
+        "neither a column of RETURN with a name nor a grouping attribute",
+        hint=did_you_mean(name.text, known)
+        or (f"HAVING knows {_listed(known)}" if known else "name a column of RETURN with AS"),
+    )
+
+
 def column_of_result(name: ast.Name, kind: str) -> Diagnostic:
     return Diagnostic(
         "E0204", f"`{name.text}` is no column of the events", name.span, "a column of every result",
@@ -68,17 +82,17 @@ def column_of_result(name: ast.Name, kind: str) -> Diagnostic:
     )  # fmt: skip
 
 
-def twice(what: str, name: ast.Name, first: Span) -> Diagnostic:
+def twice(kind: str, name: ast.Name, first: Span) -> Diagnostic:
     return Diagnostic(
-        "E0205", f"{what} `{name.text}` is declared twice", name.span, "the second one", others=(Place(first, "the first one"),),
+        "E0205", f"the {kind} `{name.text}` is declared twice", name.span, "the second one", others=(Place(first, "the first one"),),
         hint="rename one of the two, or leave it out",
     )  # fmt: skip
 
 
-def listed_twice(what: str, name: str, span: Span, first: Span) -> Diagnostic:
+def listed_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
     return Diagnostic(
         "E0205",
-        f"{what} `{name}` is listed twice",
+        f"the {kind} `{name}` is listed twice",
         span,
         "the second one",
         others=(Place(first, "the first one"),),
@@ -86,9 +100,9 @@ def listed_twice(what: str, name: str, span: Span, first: Span) -> Diagnostic:
     )
 
 
-def case_twins(what: str, name: str, span: Span, other: str, first: Span) -> Diagnostic:
+def case_twins(kind: str, name: str, span: Span, other: str, first: Span) -> Diagnostic:
     return Diagnostic(
-        "E0206", f"{what} `{name}` and `{other}` differ only in case", span, f"spelled `{name}` here",
+        "E0206", f"the {_PLURAL.get(kind, f'{kind}s')} `{name}` and `{other}` differ only in case", span, f"spelled `{name}` here",
         notes=("names are case-sensitive, and two that differ only in case are taken for a mistake",),
         others=(Place(first, f"spelled `{other}` here"),), hint="if one is meant, spell it alike; if two are meant, rename one",
     )  # fmt: skip
@@ -149,13 +163,18 @@ def pattern_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
     )  # fmt: skip
 
 
-def alias_taken(alias: ast.Name, what: str, other: Span | None) -> Diagnostic:
-    """`what` says whose name it is: "an event type"."""
+def alias_taken(alias: ast.Name, kind: str, other: Span) -> Diagnostic:
+    """`kind` says whose name it is."""
+    article = "an" if kind[0] in "aeiou" else "a"
     return Diagnostic(
-        "E0213", f"the alias `{alias.text}` is the name of {what}", alias.span, "an alias requires a name of its own",
-        notes=("it would not be clear what the name means in WHERE and RETURN",),
-        others=(Place(other, "used here"),) if other is not None else (), hint=f"write `{alias.text.lower()}1`, say",
-    )  # fmt: skip
+        "E0213",
+        f"the alias `{alias.text}` is the name of {article} {kind}",
+        alias.span,
+        "an alias requires a name of its own",
+        notes=("if two events are meant, a comma is missing before it",) if kind == "event type" else (),
+        others=(Place(other, f"the {kind}"),),
+        hint=f"write another alias: `{alias.text.lower()}1`, say",
+    )
 
 
 def arity(atom: ast.Atom, declaration: ast.NamedPattern) -> Diagnostic:
@@ -215,6 +234,17 @@ def bare_column(name: ast.Name, variables: Sequence[str], columns_shared: Sequen
         "E0220", f"the column `{name.text}` of which event?", name.span, "neither in `[ ]` nor in GROUP BY",
         notes=tuple(notes), hint=f"{say}or let all events agree on it: `[{name.text}]` in WHERE",
     )  # fmt: skip
+
+
+def bare_column_in_aggregate(name: ast.Name, variables: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0220",
+        f"the column `{name.text}` of which events?",
+        name.span,
+        "a variable is missing before it",
+        notes=("an aggregate is over the events that matches bind to one variable",),
+        hint=f"write {_or([f'`{v}.{name.text}`' for v in variables][:3])}" if variables else "",
+    )
 
 
 def bare_variable(name: str, span: Span, columns: Sequence[str]) -> Diagnostic:

@@ -51,7 +51,7 @@ def not_at_edge(negation: Span, operand: Span, operator: str) -> Diagnostic:
             f"operands of {operator} are interleaved, so no event of it stands before or after the NOT",
             "`AND(A, B, NOT C)`, no C in the whole window, is for the whole pattern only",
         ),
-        others=(Place(operand, f"the operand of {operator}"),), hint=f"put the NOT between two events, or into the SEQ around the {operator}",
+        others=(Place(operand, f"the operand of {operator}"),) if operand != negation else (), hint=f"put the NOT between two events, or into the SEQ around the {operator}",
     )  # fmt: skip
 
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Place
 
-from ...diagnostics.near import did_you_mean
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,10 +54,10 @@ def type_column(column: ast.Name, type_: DataType) -> Diagnostic:
     )  # fmt: skip
 
 
-def source_format(source: ast.From, known: Sequence[str]) -> Diagnostic:
+def source_format(source: ast.From, near: str) -> Diagnostic:
     return Diagnostic(
         "E0606", f"unknown source format `{source.format.upper()}`", source.span, "no format that Spark reads",
-        hint=did_you_mean(source.format, known).replace("did you mean", "did you mean FROM"),
+        hint=f"did you mean `FROM {near.upper()}`?",
     )  # fmt: skip
 
 
