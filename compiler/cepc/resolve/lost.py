@@ -36,7 +36,7 @@ def lost_in(source: Source, parsed: Parsed) -> Lost:
     streams: set[str] = set()
     operands: set[str] = set()
     for word, name, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        text = quoted_name(name) if name.kind == "QUOTED" else name.text  # type: ignore[arg-type]
+        text = quoted_name(name.text) if name.kind == "QUOTED" else name.text
         if name.kind not in ("WORD", "QUOTED") or text in declared:
             continue
         if word.upper == "STREAM":
