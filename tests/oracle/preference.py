@@ -125,15 +125,20 @@ def _in_turn(states: tuple[State, ...]) -> list[Alternative]:
 
 
 def _iterate(loop: Loop) -> list[Alternative]:
-    """Greedy: another iteration rather than stop. Reluctant: the other way round."""
+    """Greedy: another iteration rather than stop. Reluctant: the other way round.
+
+    As in Perl, from which SQL has the rule, an iteration that matches nothing ends the repetition once there are enough of them.
+    """
     node, count = loop.node, loop.count
     following = Loop(node, loop.path, count + 1)
     more: list[Alternative] = []
     for alternative in alternatives(Fresh(node.body, (*loop.path, count))) if count != node.most else ():
         if alternative is not STOP:
             more.append(Take(alternative.path, Chain((alternative.then, following))))
-        elif count < node.least:
+        elif count + 1 < node.least:
             more += alternatives(following)
+        else:
+            more.append(STOP)
     if count < node.least:
         return more
     return [STOP, *more] if node.reluctant else [*more, STOP]
