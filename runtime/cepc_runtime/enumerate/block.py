@@ -1,0 +1,157 @@
+"""Partial matches, as a tree of blocks: a block holds what its partial matches read last, and points to the block before.
+
+Nothing is copied when partial matches grow: the events of one are found by walking up (`Path`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .pattern import Numbers
+    from .timeline import Bools, Ints
+
+
+@dataclass(frozen=True)
+class Block:
+    """Partial matches that have read `depth + 1` events. Row i read the event at `position[i]` along edge `edge[i]`, after what
+    row `above[i]` of the parent had read; without a parent, `above` is the source that it started from.
+
+    `end` is the first position that is out of the match's bound. `tracks[t]` is the last event read on track t or -1 (None where there
+    is one track), `starts[s]` the depth at which the current instance of scope s began or -1. Bit c of `undecided` says that
+    condition c could not be evaluated early. `word` numbers the different events and variables so far (None where a match has
+    one derivation), `trace` the different derivations that have yet to matter. `prefix` is the state among prefixes (SELECT NEXT).
+    """
+
+    depth: int
+    parent: Block | None
+    above: Ints
+    edge: Numbers
+    position: Ints
+    end: Ints
+    tracks: Ints | None = None
+    starts: Ints | None = None
+    undecided: Ints | None = None
+    word: Ints | None = None
+    trace: Ints | None = None
+    prefix: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def take(self, rows: Ints | Bools) -> Block:
+        """Some of the rows."""
+        return replace(self, **{name: column[..., rows] for name, column in self._columns().items()})
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns that there are, by field."""
+        values = {column.name: getattr(self, column.name) for column in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def concatenate(blocks: Sequence[Block]) -> Block:
+    """The rows of blocks of the same parent, in one."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(b, name) for b in blocks], axis=-1) for name in first._columns()
+    }
+    return replace(first, **columns)
+
+
+class Path:
+    """The events of partial matches, by depth: those of rows `above` of `parent`, and then (where given) one more event each,
+    read along one edge.
+    """
+
+    def __init__(
+        self, parent: Block | None, above: Ints, edge: int | None = None, position: Ints | None = None
+    ) -> None:
+        self.count = len(above)
+        below = -1 if parent is None else parent.depth
+        self.length = below + 1 + (position is not None)
+        self._newest = position
+        self._edge = edge
+        self._levels: list[tuple[Numbers, Ints]] = []  # from the newest to the oldest
+        self._walked: tuple[Block | None, Ints] = parent, above
+        if position is not None:
+            assert edge is not None
+            self._levels.append((np.full(self.count, edge, dtype=np.int32), position))
+
+    def level(self, depth: int) -> tuple[Numbers, Ints]:
+        """The edge and the position that each row read as event number `depth`."""
+        while len(self._levels) < self.length - depth:
+            block, rows = self._walked
+            assert block is not None
+            self._levels.append((block.edge[rows], block.position[rows]))
+            self._walked = block.parent, block.above[rows]
+        return self._levels[self.length - 1 - depth]
+
+    def sources(self) -> Ints:
+        """The source that each row started from."""
+        self.level(0)
+        return self._walked[1]
+
+    def latest(self, binds: Bools, start: Ints | None, stop: Ints | None, before: Ints | None = None) -> Ints:
+        """The last event of each row along an edge in `binds` at a depth from `start` to before `stop`, or -1; only events at
+        positions before `before`.
+        """
+        found = np.full(self.count, -1, dtype=np.int64)
+        for depth in range(self.length - 1, -1, -1):
+            edges, positions = self.level(depth)
+            fits = binds[edges] & (found < 0)
+            fits &= _inside(depth, start, stop, self.count)
+            if before is not None:
+                fits &= positions < before
+            found[fits] = positions[fits]
+            if not np.any(found < 0):
+                break
+        return found
+
+    def earliest(self, binds: Bools, start: Ints | None, stop: Ints | None) -> Ints:
+        """The first such event, or -1."""
+        found = np.full(self.count, -1, dtype=np.int64)
+        for depth in range(self.length):
+            edges, positions = self.level(depth)
+            fits = binds[edges] & (found < 0) & _inside(depth, start, stop, self.count)
+            found[fits] = positions[fits]
+            if not np.any(found < 0):
+                break
+        return found
+
+    def every(self, binds: Bools, start: Ints | None, stop: Ints | None) -> tuple[Ints, Ints]:
+        """All such events in order: how many each row has, and their positions, row by row."""
+        if self.length == 0:
+            return np.zeros(self.count, dtype=np.int64), np.empty(0, dtype=np.int64)
+        fits = np.empty((self.count, self.length), dtype=np.bool_)
+        positions = np.empty((self.count, self.length), dtype=np.int64)
+        for depth in range(self.length):
+            edges, positions[:, depth] = self.level(depth)
+            fits[:, depth] = binds[edges] & _inside(depth, start, stop, self.count)
+        return fits.sum(axis=1, dtype=np.int64), positions[fits]
+
+    def positions(self) -> Ints:
+        """All events: one row for each depth."""
+        return np.array([self.level(depth)[1] for depth in range(self.length)], dtype=np.int64).reshape(
+            self.length, self.count
+        )
+
+    def edges(self) -> Numbers:
+        return np.array([self.level(depth)[0] for depth in range(self.length)], dtype=np.int32).reshape(
+            self.length, self.count
+        )
+
+
+def _inside(depth: int, start: Ints | None, stop: Ints | None, count: int) -> Bools:
+    inside = np.ones(count, dtype=np.bool_)
+    if start is not None:
+        inside &= start <= depth
+    if stop is not None:
+        inside &= depth < stop
+    return inside

@@ -1,0 +1,74 @@
+"""Several derivations of one match: which rows of a block have read the same word, and which of them are as good as one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .block import Block
+    from .extension import Extension
+    from .timeline import Ints
+
+
+def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:
+    """The rows sorted by the columns, and a number for each row in that order: equal rows have the same, 0 first."""
+    order = np.lexsort(columns[::-1])
+    changes = np.zeros(len(order), dtype=np.bool_)
+    for column in columns:
+        ordered = column[order]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    return order, np.cumsum(changes)
+
+
+def first_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
+    """The first of all rows that are equal in the columns, in order."""
+    order, numbers = numbered(columns)
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = numbers[1:] != numbers[:-1]
+    return np.sort(order[first])
+
+
+def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
+    """The block with its words (the events read and the variables they are bound to) numbered from 0, and of rows that differ in nothing
+    that can still matter only the first. Sorted by word if asked for.
+    """
+    parent = block.parent
+    above = np.zeros(len(block), dtype=np.int64) if parent is None or parent.word is None else parent.word[block.above]
+    order, numbers = numbered([above, block.position, extension.pattern.variable[block.edge]])
+    words = np.empty(len(block), dtype=np.int64)
+    words[order] = numbers
+    block = replace(block, word=words, trace=_trace(block, extension))
+    if by_word:
+        block = block.take(order)
+    assert block.word is not None
+    state: list[Ints] = [block.word, extension.pattern.target[block.edge].astype(np.int64), block.end]
+    state += [column for column in (block.trace, block.prefix) if column is not None]
+    state += [row for rows in (block.tracks, block.starts) if rows is not None for row in rows]
+    if block.undecided is not None:  # what is undecided is looked at again along its own path
+        state.append(np.where(block.undecided != 0, np.arange(len(block)), -1))
+    return block.take(first_of_each(state))
+
+
+def _trace(block: Block, extension: Extension) -> Ints | None:
+    """Numbers for the ways in which the rows have passed guards that are looked at when the match is complete."""
+    waits = np.array([bool(guards) for guards in extension.guards.late], dtype=np.bool_)
+    if not waits.any():
+        return None
+    parent = block.parent
+    late = waits[block.edge]
+    columns = [np.where(late, block.edge, -1).astype(np.int64)]
+    if parent is not None:
+        assert parent.trace is not None
+        columns.append(parent.trace[block.above])
+        if parent.tracks is not None:
+            columns += [np.where(late, track[block.above], -1) for track in parent.tracks]
+    order, numbers = numbered(columns)
+    trace = np.empty(len(block), dtype=np.int64)
+    trace[order] = numbers
+    return trace

@@ -1,0 +1,134 @@
+"""The parts of an enumeration put together: for a query's pattern, and for everything that it negates."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..events import letter_masks
+from .budget import Budget
+from .checks import Checks
+from .condition import Condition
+from .evaluation import Evaluator
+from .extension import Extension, Sources
+from .forbidden import Forbidden
+from .guards import Guards
+from .pattern import Pattern
+from .search import BLOCK, Search
+from .selection import Contiguous, NextMatch
+from .standing import Bounded, Standing
+from .timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..events import Events
+    from ..plan import Automaton, ConditionPlan, Letter, Positions, QueryPlan
+    from .extension import Selection
+    from .standing import Matches, Windows
+    from .timeline import Ints
+
+
+def timeline_of(events: Events, letters: Sequence[Letter]) -> Timeline:
+    """The events as enumeration needs them; they must be in canonical order."""
+    return Timeline(events.ticks, events.group_starts, events.instant_starts, letter_masks(events, letters))
+
+
+class Enumerator:
+    """Enumerates the matches of one query over events arranged by its partition.
+
+    `windows` says in which windows matches may stand; without it each match of a match query has its own. `limit` bounds the partial
+    matches that are looked at (`TooManyPartialMatchesError`), `block` those held at once for each event of a match.
+    """
+
+    def __init__(
+        self,
+        query: QueryPlan,
+        timeline: Timeline,
+        evaluator: Evaluator,
+        *,
+        windows: Windows | None = None,
+        limit: int | None = None,
+        block: int = BLOCK,
+    ) -> None:
+        self.query, self.timeline, self.evaluator = query, timeline, evaluator
+        text = query.conditions[0].text if query.conditions else None
+        self._budget, self._block = Budget(query.name, limit, text), block
+        self._merging = query.positions.ambiguous
+        negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
+        about_negated = [c for c in query.conditions if negated & set(c.variables)]
+        positive = [c for c in query.conditions if c not in about_negated]
+        self.extension, self.standing = self._parts(
+            query.positions, positive, about_negated, query.within, windows or Bounded(timeline, query.within),
+            query.prefixes, query.select,
+        )  # fmt: skip
+
+    def matches(self) -> Iterator[Matches]:
+        """The matches that stand, in batches of matches of one length."""
+        search = Search(self.extension, self._budget, self._merging, self._block)
+        for block in search.blocks(self.everywhere()):
+            found = self.standing.matches(block)
+            if found is not None:
+                yield found
+
+    def everywhere(self) -> Sources:
+        starts = self.timeline.group_starts
+        return Sources(starts[:-1], starts[1:], starts[1:])
+
+    def _parts(
+        self,
+        positions: Positions,
+        own: Sequence[ConditionPlan],
+        every: Sequence[ConditionPlan],
+        span: int | None,
+        windows: Windows,
+        prefixes: Automaton | None = None,
+        select: str = "ANY",
+    ) -> tuple[Extension, Standing]:
+        """What extends the partial matches of a pattern, and what finds the matches that stand among them.
+
+        `own` are the conditions of the pattern's variables alone, `every` all that may mention what it negates.
+        """
+        pattern = Pattern(positions)
+        checks = Checks(pattern, [Condition(plan) for plan in own], self.timeline, self.evaluator)
+        forbidden: dict[int, Forbidden] = {}
+        ends: dict[int, Callable[[int | None], Ints]] = {}
+        for number, negation in enumerate(positions.negations):
+            inner = frozenset(edge.variable for edge in negation.positions.edges)
+            conditions = [c for c in map(Condition, every) if c.variables & inner]
+            alone = [c.plan for c in conditions if c.variables <= inner]
+            joined = [c for c in conditions if not c.variables <= inner]
+            if joined:
+                fits = span if negation.within is None else None
+                parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None))
+                search = Search(parts[0], self._budget, False, self._block)
+                forbidden[number] = Forbidden(number, pattern, search, parts[1], joined, self.timeline, self.evaluator)
+            elif alone:
+                ends[number] = partial(self._ends, negation.positions, alone)
+        guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)
+        selection = _selection(select, pattern, self.timeline, checks, prefixes)
+        extension = Extension(pattern, self.timeline, checks, guards, span, selection)
+        return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
+
+    def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
+        """What `earliest_ends` gives, for a negation with conditions of its own: by enumeration."""
+        extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None))
+        ends = np.full(self.timeline.length, self.timeline.length)
+        for block in Search(extension, self._budget, False, self._block).blocks(self.everywhere()):
+            found = standing.matches(block)
+            if found is not None:
+                np.minimum.at(ends, found.positions[0], found.positions[-1])
+        return ends
+
+
+def _selection(
+    select: str, pattern: Pattern, timeline: Timeline, checks: Checks, prefixes: Automaton | None
+) -> Selection | None:
+    match select:
+        case "NEXT":
+            return NextMatch(pattern, timeline, checks, prefixes)
+        case "CONTIGUOUS":
+            return Contiguous(timeline)
+    return None

@@ -1,0 +1,74 @@
+"""Expressions over events named by their positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..evaluate import EvaluationError, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..expression import Aggregate, Expression, FieldKey
+    from .timeline import Bools, Ints
+
+
+class Evaluator:
+    """Evaluates expressions over the columns of a table of events."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self._columns: dict[str, Any] = {}
+
+    def column(self, name: str) -> Any:
+        """The column as one array."""
+        if name not in self._columns:
+            self._columns[name] = self.table.column(name).combine_chunks()
+        return self._columns[name]
+
+    def take(self, name: str, positions: Ints) -> Any:
+        """The column's values of the events at the positions; null where a position is -1."""
+        absent = positions < 0
+        indices = pa.array(positions, mask=absent) if absent.any() else pa.array(positions)
+        return pc.take(self.column(name), indices)
+
+    def values(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> Any:
+        """The expression for each tuple; field values are of the events given."""
+        return evaluate(expression, self._fields(positions), count)
+
+    def demand(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> Bools:
+        """For which tuples it is true (not null). Raises EvaluationError."""
+        return _true(self.values(expression, positions, count))
+
+    def _fields(self, positions: Mapping[FieldKey, Ints]) -> dict[FieldKey | Aggregate, Any]:
+        return {key: self.take(key.column, at) for key, at in positions.items()}
+
+    def test(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> tuple[Bools, Bools]:
+        """For which tuples it is true (not null), and for which it cannot be evaluated."""
+        columns = self._fields(positions)
+        true, failed = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
+        waiting = [(0, count)]
+        while waiting:
+            start, stop = waiting.pop()
+            part: dict[FieldKey | Aggregate, Any] = {
+                key: column.slice(start, stop - start) for key, column in columns.items()
+            }
+            try:
+                result = evaluate(expression, part, stop - start)
+            except EvaluationError:
+                if stop - start == 1:
+                    failed[start] = True
+                else:  # by halves, down to the tuples that fail
+                    middle = (start + stop) // 2
+                    waiting += [(start, middle), (middle, stop)]
+                continue
+            true[start:stop] = _true(result)
+        return true, failed
+
+
+def _true(result: Any) -> Bools:
+    return np.asarray(pc.fill_null(result, False).to_numpy(zero_copy_only=False), dtype=np.bool_)

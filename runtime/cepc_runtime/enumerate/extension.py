@@ -1,0 +1,238 @@
+"""From partial matches to those with one event more: for every edge a range of positions, cut by bounds and guards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from .block import Block
+from .ragged import expand, slices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..plan import Edge
+    from .checks import Checks
+    from .guards import Guards
+    from .pattern import Numbers, Pattern
+    from .timeline import Bools, Ints, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where matches may lie: each begins from position `low` to before `stop`, and ends before `high`."""
+
+    low: Ints
+    stop: Ints
+    high: Ints
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def chunks(self, limit: int) -> Iterator[Sources]:
+        """The same in portions of at most `limit` positions to begin at."""
+        pieces = np.maximum(-(-(self.stop - self.low) // limit), 0)
+        which, place = expand(pieces)
+        low = self.low[which] + place * limit
+        stop = np.minimum(low + limit, self.stop[which])
+        for start, end in slices(stop - low, limit):
+            yield Sources(low[start:end], stop[start:end], self.high[which[start:end]])
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Candidates: row `row[i]` (of a block, or of the sources) and edge `edge[i]` with `count[i]` events of the edge's letter,
+    number `start[i]` and following in the extension's list of letters' events.
+    """
+
+    row: Ints
+    edge: Numbers
+    start: Ints
+    count: Ints
+
+    def by_row(self) -> Ranges:
+        """Row by row, the edges of each in the order of preference."""
+        order = np.argsort(self.row, kind="stable")
+        return Ranges(self.row[order], self.edge[order], self.start[order], self.count[order])
+
+    def split(self, limit: int) -> Ranges:
+        """The same candidates in ranges of at most `limit`."""
+        if not np.any(self.count > limit):
+            return self
+        which, piece = expand(-(-self.count // limit))
+        done = piece * limit
+        return Ranges(
+            self.row[which], self.edge[which], self.start[which] + done, np.minimum(self.count[which] - done, limit)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Events that might extend rows of a block."""
+
+    above: Ints
+    edge: Numbers
+    position: Ints
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def take(self, rows: Ints | Bools) -> Candidates:
+        return Candidates(self.above[rows], self.edge[rows], self.position[rows])
+
+
+class Selection(Protocol):
+    """SELECT NEXT and CONTIGUOUS: which events a match may not skip."""
+
+    def limit(self, block: Block) -> Ints:
+        """For each row the position that its next event, if of a later instant, must lie before."""
+
+    def prefixes(self, candidates: Candidates, parent: Block | None) -> Ints | None:
+        """What it needs to know of partial matches with a new event: `Block.prefix`."""
+
+
+class Extension:
+    """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its first."""
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        timeline: Timeline,
+        checks: Checks,
+        guards: Guards,
+        span: int | None,
+        selection: Selection | None,
+    ) -> None:
+        self.pattern, self.timeline, self.checks, self.guards = pattern, timeline, checks, guards
+        self._span, self._selection = span, selection
+        letters = sorted({edge.letter for edge in pattern.edges})
+        events = [timeline.events_of(letter) for letter in letters]
+        self._events = np.concatenate(events) if events else np.empty(0, dtype=np.int64)
+        lengths = np.cumsum([0, *(len(e) for e in events)])
+        self._offset = dict(zip(letters, lengths.tolist(), strict=False))
+        self._enters = [pattern.enters(scope) for scope in checks.scopes]
+        self._on_track = [pattern.on_track(track) for track in range(pattern.positions.tracks)]
+
+    # ---- ranges ------------------------------------------------------------------------------------------------------
+
+    def first_ranges(self, sources: Sources) -> Ranges:
+        """The candidates for first events."""
+        rows = np.arange(len(sources))
+        return self._joined(
+            [self._range(rows, number, sources.low, sources.stop) for number in self.pattern.leaving[0]]
+        )
+
+    def ranges(self, block: Block) -> Ranges:
+        """The candidates for the next event."""
+        states = self.pattern.target[block.edge]
+        high = block.end if self._selection is None else np.minimum(block.end, self._selection.limit(block))
+        found: list[Ranges] = []
+        for state in np.flatnonzero(np.bincount(states, minlength=1)).tolist():
+            if not self.pattern.leaving[state]:
+                continue
+            rows = np.flatnonzero(states == state)
+            for number in self.pattern.leaving[state]:
+                found.append(self._range(rows, number, *self._bounds(block, rows, high, self.pattern.edges[number])))
+        return self._joined(found)
+
+    def _bounds(self, block: Block, rows: Ints, high: Ints, edge: Edge) -> tuple[Ints, Ints]:
+        last = block.position[rows]
+        if edge.tie:
+            return last + 1, self.timeline.instant_end[last]
+        return self.timeline.instant_end[last], self.guards.cut(edge, high[rows], block, rows)
+
+    def _range(self, rows: Ints, number: int, low: Ints, high: Ints) -> Ranges:
+        letter = self.pattern.edges[number].letter
+        rank = self.timeline.rank(letter)
+        start = rank[low]
+        count = rank[high] - start
+        some = count > 0
+        if not some.all():
+            rows, start, count = rows[some], start[some], count[some]
+        return Ranges(rows, np.full(len(rows), number, dtype=np.int32), start + self._offset[letter], count)
+
+    def _joined(self, ranges: list[Ranges]) -> Ranges:
+        if len(ranges) == 1:
+            return ranges[0]
+        empty = np.empty(0, dtype=np.int64)
+        none = Ranges(empty, empty.astype(np.int32), empty, empty)
+        every = [none, *ranges]
+        return Ranges(
+            np.concatenate([r.row for r in every]),
+            np.concatenate([r.edge for r in every]),
+            np.concatenate([r.start for r in every]),
+            np.concatenate([r.count for r in every]),
+        )
+
+    def candidates(self, ranges: Ranges, start: int, stop: int) -> Candidates:
+        """The candidates of ranges number `start` to before `stop`."""
+        counts = ranges.count[start:stop]
+        which, place = expand(counts)
+        position = self._events[ranges.start[start:stop][which] + place]
+        return Candidates(ranges.row[start:stop][which], ranges.edge[start:stop][which], position)
+
+    # ---- blocks ------------------------------------------------------------------------------------------------------
+
+    def admit(self, candidates: Candidates, parent: Block | None, sources: Sources) -> Block:
+        """The candidates for which no condition fails, as a block."""
+        depth = 0 if parent is None else parent.depth + 1
+        before = None if parent is None or parent.starts is None else parent.starts[:, candidates.above]
+        starts = self._starts(candidates, depth, before)
+        candidates, starts, bits = self._checked(candidates, parent, before, starts)
+        above, position = candidates.above, candidates.position
+        if parent is None:
+            end = np.minimum(sources.high[above], self.timeline.reach(self._span)[position])
+        else:
+            end = parent.end[above]
+        undecided = None if parent is None or parent.undecided is None else parent.undecided[above]
+        if bits is not None:
+            undecided = bits if undecided is None else undecided | bits
+        tracks = self._tracks(candidates, parent)
+        prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
+        return Block(depth, parent, above, candidates.edge, position, end, tracks, starts, undecided, prefix=prefix)
+
+    def _checked(
+        self, candidates: Candidates, parent: Block | None, before: Ints | None, starts: Ints | None
+    ) -> tuple[Candidates, Ints | None, Ints | None]:
+        """The candidates that pass, their instances of scopes, and which conditions are undecided for them."""
+        numbers = np.flatnonzero(np.bincount(candidates.edge, minlength=1)).tolist()
+        if not any(self.checks.on_edge[number] for number in numbers):
+            return candidates, starts, None
+        keep = np.ones(len(candidates), dtype=np.bool_)
+        bits = np.zeros(len(candidates), dtype=np.int64)
+        for number in numbers:
+            if not self.checks.on_edge[number]:
+                continue
+            rows = np.flatnonzero(candidates.edge == number)
+            above, position = candidates.above[rows], candidates.position[rows]
+            old = None if before is None else before[:, rows]
+            new = None if starts is None else starts[:, rows]
+            passed, undecided = self.checks.admit(number, parent, above, position, old, new)
+            keep[rows] = False
+            keep[rows[passed]] = True
+            bits[rows[passed]] = undecided
+        return candidates.take(keep), None if starts is None else starts[:, keep], bits[keep] if bits.any() else None
+
+    def _starts(self, candidates: Candidates, depth: int, before: Ints | None) -> Ints | None:
+        """At what depth the current instance of each scope begins, with the new event."""
+        if not self._enters:
+            return None
+        shape = len(self._enters), len(candidates)
+        starts = np.full(shape, -1, dtype=np.int64) if before is None else before.copy()
+        for scope, enters in enumerate(self._enters):
+            starts[scope, enters[candidates.edge]] = depth
+        return starts
+
+    def _tracks(self, candidates: Candidates, parent: Block | None) -> Ints | None:
+        """The last event on each track, with the new event."""
+        if len(self._on_track) == 1:
+            return None
+        shape = len(self._on_track), len(candidates)
+        known = None if parent is None else parent.tracks
+        tracks = np.full(shape, -1, dtype=np.int64) if known is None else known[:, candidates.above]
+        for track, belongs in enumerate(self._on_track):
+            some = belongs[candidates.edge]
+            tracks[track, some] = candidates.position[some]
+        return tracks

@@ -1,0 +1,163 @@
+"""Negations whose conditions mention other events of the match: every negated match in a gap is paired with the match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .block import Path
+from .bound import PathBound
+from .extension import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .block import Block
+    from .condition import Condition
+    from .evaluation import Evaluator
+    from .guards import Gap
+    from .pattern import Pattern
+    from .search import Search
+    from .standing import Standing
+    from .timeline import Bools, Ints, Timeline
+
+
+class JointBound:
+    """What pairs of a negated match and a match have bound: the negated variables' events are of the one, all others of the other."""
+
+    def __init__(self, negated: PathBound, other: PathBound, names: frozenset[str]) -> None:
+        self.count = negated.count
+        self._negated, self._other, self._names = negated, other, names
+
+    def _of(self, variable: str) -> PathBound:
+        return self._negated if variable in self._names else self._other
+
+    def first(self, variable: str) -> Ints:
+        return self._of(variable).first(variable)
+
+    def last(self, variable: str) -> Ints:
+        return self._of(variable).last(variable)
+
+    def one(self, variable: str) -> Ints | None:
+        return self._of(variable).one(variable)
+
+    def before(self, variable: str) -> Ints:
+        return self._of(variable).before(variable)
+
+    def every(self, variable: str) -> tuple[Ints, Ints]:
+        return self._of(variable).every(variable)
+
+    def any_event(self) -> Ints:
+        return self._negated.any_event()
+
+
+class Forbidden:
+    """One negation with `conditions` that tie it to the matches of `pattern`; `search` and `standing` find the matches of what is
+    negated by itself.
+    """
+
+    def __init__(
+        self,
+        negation: int,
+        pattern: Pattern,
+        search: Search,
+        standing: Standing,
+        conditions: Sequence[Condition],
+        timeline: Timeline,
+        evaluator: Evaluator,
+    ) -> None:
+        self._pattern, self._search, self._standing = pattern, search, standing
+        self._negated = negated = search.pattern
+        self._conditions = conditions
+        self._timeline, self._evaluator = timeline, evaluator
+        self._names = frozenset(negated.variables)
+        self._leads = {
+            c.plan.scope: _leads(pattern, negation, c.plan.scope) for c in conditions if c.plan.scope is not None
+        }
+
+    def violated(self, block: Block, rows: Ints, gap: Gap, low: Ints, high: Ints) -> Bools:
+        """For each of some rows of a block of matches, whether the positions from `low` to before `high` hold what the negation forbids
+        together with it. The gap says where in the matches they are.
+        """
+        violated = np.zeros(len(rows), dtype=np.bool_)
+        instances = {scope: self._instances(block, rows, scope, gap.depth) for scope in self._leads}
+        for negated in self._search.blocks(Sources(low, high, high)):
+            pairs = self._standing.accepted(negated).row
+            sources = Path(negated, pairs).sources()
+            new = ~violated[sources]
+            pairs, sources = pairs[new], sources[new]
+            extents = {scope: (start[sources], stop[sources]) for scope, (start, stop) in instances.items()}
+            violated[sources[self._all_hold(negated, pairs, block, rows[sources], extents)]] = True
+        return violated
+
+    def _all_hold(
+        self, negated: Block, pairs: Ints, block: Block, rows: Ints, instances: dict[int, tuple[Ints, Ints]]
+    ) -> Bools:
+        """For each pair of a negated match and a match whether every condition is true."""
+        alive = np.arange(len(pairs))
+        undecided: list[Condition] = []
+        for condition in self._conditions:
+            verdict = condition.judge(
+                self._bound(condition, negated, pairs[alive], block, rows[alive], instances, alive),
+                self._timeline.instant_start,
+                self._evaluator,
+            )
+            if verdict.undecided.any():
+                undecided.append(condition)
+            alive = alive[verdict.holds]
+        for condition in undecided:  # nothing else has excluded them
+            bound = self._bound(condition, negated, pairs[alive], block, rows[alive], instances, alive)
+            alive = alive[condition.demand(bound, self._timeline.instant_start, self._evaluator)]
+        holds = np.zeros(len(pairs), dtype=np.bool_)
+        holds[alive] = True
+        return holds
+
+    def _bound(
+        self,
+        condition: Condition,
+        negated: Block,
+        pairs: Ints,
+        block: Block,
+        rows: Ints,
+        instances: dict[int, tuple[Ints, Ints]],
+        alive: Ints,
+    ) -> JointBound:
+        scope = condition.plan.scope
+        start, stop = (None, None) if scope is None else (extent[alive] for extent in instances[scope])
+        of_negated = PathBound(self._negated, Path(negated, pairs), None)
+        of_others = PathBound(self._pattern, Path(block, rows), scope, start, stop)
+        return JointBound(of_negated, of_others, self._names)
+
+    def _instances(self, block: Block, rows: Ints, scope: int, depth: int | None) -> tuple[Ints, Ints]:
+        """At which depths the instance of the scope begins and ends in which the gap lies that the event at `depth` ends."""
+        enters = self._pattern.enters(scope)
+        path = Path(block, rows)
+        length = path.length
+        upto = length if depth is None else depth + self._leads[scope]
+        start = np.zeros(len(rows), dtype=np.int64)
+        stop = np.full(len(rows), length, dtype=np.int64)
+        for at in range(length):
+            begins = enters[path.level(at)[0]]
+            if at < upto:
+                start[begins] = at
+            else:
+                stop[begins] = np.minimum(stop[begins], at)
+        return start, stop
+
+
+def _leads(pattern: Pattern, negation: int, scope: int) -> bool:
+    """Whether the NOT stands before the first event of the named pattern: a gap that an instance's first event ends is then that one's;
+    else it is the one's before.
+    """
+    outside, waiting = {0}, [0]
+    while waiting:
+        for number in pattern.leaving[waiting.pop()]:
+            edge = pattern.edges[number]
+            if scope in edge.scopes:
+                if any(guard.negation == negation for guard in edge.guards):
+                    return True
+            elif edge.target not in outside:
+                outside.add(edge.target)
+                waiting.append(edge.target)
+    return False

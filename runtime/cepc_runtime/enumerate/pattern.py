@@ -1,0 +1,105 @@
+"""A pattern's positions as look-up tables over edges and states, and what can still be bound from a state on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..plan import Acceptance, Edge, Positions
+    from .timeline import Bools
+
+Numbers = npt.NDArray[np.int32]
+
+
+class Pattern:
+    """`Positions`, indexed. Edges and variables are numbered; edge i binds `variables[variable[i]]`."""
+
+    def __init__(self, positions: Positions) -> None:
+        self.positions = positions
+        self.edges: tuple[Edge, ...] = positions.edges
+        self.variables: tuple[str, ...] = tuple(dict.fromkeys(edge.variable for edge in self.edges))
+        place = {name: i for i, name in enumerate(self.variables)}
+        self.variable: Numbers = np.array([place[edge.variable] for edge in self.edges], dtype=np.int32)
+        self.target: Numbers = np.array([edge.target for edge in self.edges], dtype=np.int32)
+        self.leaving: tuple[tuple[int, ...], ...] = tuple(
+            tuple(
+                sorted(
+                    (i for i, edge in enumerate(self.edges) if edge.source == state), key=lambda i: self.edges[i].rank
+                )
+            )
+            for state in range(positions.states)
+        )
+        self._tables: dict[tuple[str, int | None], Bools] = {}
+        self._lists: dict[int | None, frozenset[str]] = {}
+        self._reachable: dict[tuple[int, int | None], frozenset[str]] = {}
+
+    @cached_property
+    def acceptances(self) -> tuple[tuple[Acceptance, ...], ...]:
+        """For each state its acceptances, the preferred one first."""
+        return tuple(
+            tuple(sorted((a for a in self.positions.acceptances if a.state == state), key=lambda a: a.rank))
+            for state in range(self.positions.states)
+        )
+
+    @cached_property
+    def accepting(self) -> Bools:
+        """For each edge whether a match may end with it."""
+        return np.array([bool(self.acceptances[edge.target]) for edge in self.edges], dtype=np.bool_)
+
+    @cached_property
+    def goes_on(self) -> Bools:
+        """For each edge whether another may follow it."""
+        return np.array([bool(self.leaving[edge.target]) for edge in self.edges], dtype=np.bool_)
+
+    def binds(self, variable: str, scope: int | None) -> Bools:
+        """For each edge whether it binds the variable (in the scope, if one is given)."""
+        key = variable, scope
+        if key not in self._tables:
+            self._tables[key] = _mask(
+                self.edges, lambda edge: edge.variable == variable and (scope is None or scope in edge.scopes)
+            )
+        return self._tables[key]
+
+    def lists(self, scope: int | None) -> frozenset[str]:
+        """The variables that some path binds twice (in one instance of the scope, if one is given)."""
+        if scope not in self._lists:
+            self._lists[scope] = frozenset(
+                edge.variable for edge in self.edges if edge.variable in self.still_binds(edge.target, scope)
+            )
+        return self._lists[scope]
+
+    def enters(self, scope: int) -> Bools:
+        return _mask(self.edges, lambda edge: scope in edge.enters)
+
+    def on_track(self, track: int) -> Bools:
+        return _mask(self.edges, lambda edge: track in edge.tracks)
+
+    def still_binds(self, state: int, scope: int | None) -> frozenset[str]:
+        """The variables that some path from the state binds (in the same instance of the scope, if one is given)."""
+        key = state, scope
+        if key not in self._reachable:
+            self._reachable[key] = frozenset(self._search(state, scope))
+        return self._reachable[key]
+
+    def _search(self, state: int, scope: int | None) -> Iterable[str]:
+        seen, waiting = {state}, [state]
+        while waiting:
+            for i in self.leaving[waiting.pop()]:
+                edge = self.edges[i]
+                if scope is not None and scope in edge.enters:
+                    continue
+                if scope is None or scope in edge.scopes:
+                    yield edge.variable
+                if edge.target not in seen:
+                    seen.add(edge.target)
+                    waiting.append(edge.target)
+
+
+def _mask(edges: Iterable[Edge], test: Callable[[Edge], bool]) -> Bools:
+    return np.array([test(edge) for edge in edges], dtype=np.bool_)

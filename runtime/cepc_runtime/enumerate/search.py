@@ -1,0 +1,91 @@
+"""Depth first through all partial matches, block by block: memory is bounded by the block, not by the number of matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .block import concatenate
+from .derivations import merge
+from .ragged import slices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .block import Block
+    from .budget import Budget
+    from .extension import Extension, Ranges, Sources
+
+BLOCK = 1 << 16
+"""Rows of a block, where nobody asks for less."""
+
+
+class Search:
+    """Goes through the partial matches of a pattern. With `merging`, all derivations of one match are in the same block, and those that
+    nothing can tell apart any more are one row.
+    """
+
+    def __init__(self, extension: Extension, budget: Budget, merging: bool, limit: int = BLOCK) -> None:
+        self._extension, self._budget, self._merging, self._limit = extension, budget, merging, limit
+        self.pattern = extension.pattern
+
+    def blocks(self, sources: Sources) -> Iterator[Block]:
+        """All blocks of partial matches, each before those that grow from it."""
+        waiting = [self._roots(sources)]
+        while waiting:
+            block = next(waiting[-1], None)
+            if block is None:
+                waiting.pop()
+                continue
+            yield block
+            if self.pattern.goes_on[block.edge].any():
+                waiting.append(self._grown(block, sources))
+
+    def _roots(self, sources: Sources) -> Iterator[Block]:
+        if not self._merging:
+            yield from self._portions(self._extension.first_ranges(sources), None, sources)
+            return
+        for chunk in sources.chunks(self._limit):  # an event that begins matches in several ways does so in one block
+            ranges = self._extension.first_ranges(chunk)
+            yield from self._admitted(ranges, [(0, len(ranges.row))], None, chunk)
+
+    def _grown(self, block: Block, sources: Sources) -> Iterator[Block]:
+        ranges = self._extension.ranges(block)
+        if not self._merging:
+            yield from self._portions(ranges, block, sources)
+            return
+        assert block.word is not None
+        ranges = ranges.by_row()  # and so by word
+        words = block.word[ranges.row]
+        counts = np.bincount(words, ranges.count, minlength=1).astype(np.int64)
+        bounds = np.searchsorted(words, np.arange(len(counts) + 1)).tolist()
+        portions = ((bounds[start], bounds[stop]) for start, stop in slices(counts, self._limit))
+        yield from self._admitted(ranges, portions, block, sources)
+
+    def _portions(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Iterator[Block]:
+        ranges = ranges.split(self._limit)
+        yield from self._admitted(ranges, slices(ranges.count, self._limit), parent, sources)
+
+    def _admitted(
+        self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: Block | None, sources: Sources
+    ) -> Iterator[Block]:
+        """What the candidates, portion by portion, leave: few rows wait for more, because a block costs the same for any number."""
+        waiting: list[Block] = []
+        rows = 0
+        for start, stop in portions:
+            candidates = self._extension.candidates(ranges, start, stop)
+            block = self._extension.admit(candidates, parent, sources)
+            self._budget.spend(len(candidates), len(block))
+            if len(block):
+                waiting.append(block)
+                rows += len(block)
+            if rows > self._limit // 2:
+                yield self._joined(waiting)
+                waiting, rows = [], 0
+        if waiting:
+            yield self._joined(waiting)
+
+    def _joined(self, blocks: list[Block]) -> Block:
+        block = concatenate(blocks)
+        return merge(block, self._extension) if self._merging else block

@@ -1,0 +1,260 @@
+"""Complete matches that stand: what could not be decided while reading is decided here.
+
+That is conditions with LAST of a variable that might have been bound again, conditions that could not be evaluated then, gaps at the
+edges of a window, and negations that conditions tie to other events. A match stands if one of its derivations does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from .block import Path
+from .bound import PathBound
+from .checks import bit
+from .derivations import first_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..plan import Acceptance
+    from .block import Block
+    from .checks import Checks
+    from .evaluation import Evaluator
+    from .forbidden import Forbidden
+    from .guards import Gap, Guards
+    from .pattern import Numbers, Pattern
+    from .timeline import Bools, Ints, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Matches of the same length: events in order, one row of `positions` for each; `variables` index `names`.
+
+    A match occurs once for each window in which it stands: `window` is its number (0 in a match query).
+    """
+
+    names: tuple[str, ...]
+    positions: Ints
+    variables: Numbers
+    window: Ints
+
+    def __len__(self) -> int:
+        return len(self.window)
+
+    def take(self, rows: Ints | Bools) -> Matches:
+        return Matches(self.names, self.positions[:, rows], self.variables[:, rows], self.window[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Windows in which matches might stand: of match `row[i]` the window number `window[i]`, from position `opens[i]` to `closes[i]`.
+
+    `rank` is that of the acceptance by which it stands there, if that is known.
+    """
+
+    row: Ints
+    window: Ints
+    opens: Ints
+    closes: Ints
+    rank: Ints | None = None
+
+    def take(self, rows: Ints | Bools) -> Frames:
+        rank = None if self.rank is None else self.rank[rows]
+        return Frames(self.row[rows], self.window[rows], self.opens[rows], self.closes[rows], rank)
+
+
+_NONE = np.empty(0, dtype=np.int64)
+NOWHERE = Frames(_NONE, _NONE, _NONE, _NONE, _NONE)
+
+
+class Windows(Protocol):
+    """Which windows hold matches, given the positions of their first and last events."""
+
+    def frames(self, first: Ints, last: Ints) -> Frames: ...
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """The windows of a match query: each match has its own, and what is forbidden must fit in the bound together with it."""
+
+    timeline: Timeline
+    span: int | None
+
+    def frames(self, first: Ints, last: Ints) -> Frames:
+        if self.span is None:
+            opens = self.timeline.group_starts[self.timeline.group[last]]
+        else:
+            opens = self.timeline.since(self.span)[last]
+        return Frames(
+            np.arange(len(first)), np.zeros(len(first), np.int64), opens, self.timeline.reach(self.span)[first]
+        )
+
+
+class Standing:
+    """Finds the matches that stand among the rows of blocks."""
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        timeline: Timeline,
+        checks: Checks,
+        guards: Guards,
+        forbidden: Mapping[int, Forbidden],
+        evaluator: Evaluator,
+        windows: Windows,
+    ) -> None:
+        self._pattern, self._timeline, self._checks, self._guards = pattern, timeline, checks, guards
+        self._forbidden, self._evaluator, self._windows = forbidden, evaluator, windows
+        self._several = any(len(acceptances) > 1 for acceptances in pattern.acceptances)
+
+    def matches(self, block: Block) -> Matches | None:
+        """The matches that end with the block's last events, each once; None if there are none."""
+        frames = self.accepted(block)
+        if block.word is not None or self._several:
+            words = frames.row if block.word is None else block.word[frames.row]
+            frames = frames.take(first_of_each([words, frames.window]))
+        return self.taken(block, frames) if len(frames.row) else None
+
+    def taken(self, block: Block, frames: Frames) -> Matches:
+        """The matches in these frames."""
+        path = Path(block, frames.row)
+        return Matches(self._pattern.variables, path.positions(), self._pattern.variable[path.edges()], frames.window)
+
+    def accepted(self, block: Block) -> Frames:
+        """The rows of the block that are matches, and the windows in which they stand: once for each acceptance."""
+        rows = np.flatnonzero(self._pattern.accepting[block.edge])
+        if not len(rows):
+            return NOWHERE
+        block, rows = self._at_end(block if len(rows) == len(block) else block.take(rows), rows)
+        if not len(rows):
+            return NOWHERE
+        path = Path(block, np.arange(len(block)))
+        frames = self._windows.frames(path.level(0)[1], path.level(block.depth)[1])
+        frames = self._guarded(block, path, frames)
+        if block.undecided is not None:
+            frames = frames.take(self._decided(block, frames.row)[frames.row])
+        return replace(frames, row=rows[frames.row])
+
+    # ---- conditions --------------------------------------------------------------------------------------------------
+
+    def _at_end(self, block: Block, numbers: Ints) -> tuple[Block, Ints]:
+        """The rows for which the conditions hold that had to wait for the end, and their numbers."""
+        states = self._pattern.target[block.edge]
+        waiting = {state: self._checks.at_end[state] for state in np.unique(states).tolist()}
+        if not any(waiting.values()):
+            return block, numbers
+        keep = np.ones(len(block), dtype=np.bool_)
+        bits = np.zeros(len(block), dtype=np.int64)
+        for state, conditions in waiting.items():
+            rows = np.flatnonzero(states == state)
+            for number in conditions:
+                condition = self._checks.conditions[number]
+                scope = condition.plan.scope
+                start = self._checks.start(scope, block.starts)
+                bound = PathBound(self._pattern, Path(block, rows), scope, None if start is None else start[rows])
+                verdict = condition.judge(bound, self._timeline.instant_start, self._evaluator)
+                bits[rows[verdict.undecided]] |= bit(number)
+                keep[rows[~verdict.holds]] = False
+                rows = rows[verdict.holds]
+        return _with_bits(block, bits).take(keep), numbers[keep]
+
+    def _decided(self, block: Block, standing: Ints) -> Bools:
+        """Of the rows that stand otherwise, those for which the undecided conditions hold. An evaluation that still fails is an error."""
+        assert block.undecided is not None
+        holds = np.zeros(len(block), dtype=np.bool_)
+        holds[standing] = True
+        numbers = [n for n in range(len(self._checks.conditions)) if np.any(block.undecided & bit(n))]
+        failing: list[int] = []
+        for demanding in (False, True):
+            for number in failing if demanding else numbers:
+                for rows, bound in self._instances(
+                    block, number, np.flatnonzero(holds & (block.undecided & bit(number) != 0))
+                ):
+                    condition = self._checks.conditions[number]
+                    if demanding:
+                        condition.demand(bound, self._timeline.instant_start, self._evaluator)
+                        continue
+                    verdict = condition.judge(bound, self._timeline.instant_start, self._evaluator)
+                    holds[rows[~verdict.holds]] = False
+                    failing += [number] if verdict.undecided.any() else []
+        return holds
+
+    def _instances(self, block: Block, number: int, rows: Ints) -> list[tuple[Ints, PathBound]]:
+        """What the rows have bound in the whole match or, for a condition with a scope, in each instance of it."""
+        scope = self._checks.conditions[number].plan.scope
+        path = Path(block, rows)
+        if scope is None:
+            return [(rows, PathBound(self._pattern, path, None))]
+        enters = self._pattern.enters(scope)[path.edges()]
+        begins = np.cumsum(enters, axis=0)  # for each depth how many instances have begun
+        found: list[tuple[Ints, PathBound]] = []
+        for instance in range(1, int(begins.max(initial=0)) + 1):
+            some = begins[-1] >= instance
+            start = (begins[:, some] < instance).sum(axis=0)
+            stop = (begins[:, some] <= instance).sum(axis=0)
+            found.append((rows[some], PathBound(self._pattern, Path(block, rows[some]), scope, start, stop)))
+        return found
+
+    # ---- gaps --------------------------------------------------------------------------------------------------------
+
+    def _guarded(self, block: Block, path: Path, frames: Frames) -> Frames:
+        """The frames in which no guard is violated, acceptance by acceptance."""
+        states = self._pattern.target[block.edge]
+        if not self._guards.any_late:
+            ranks = np.array([a[0].rank if a else 0 for a in self._pattern.acceptances], dtype=np.int64)
+            return replace(frames, rank=ranks[states[frames.row]])
+        edges, positions = path.edges(), path.positions()
+        standing: list[Frames] = []
+        for state in np.unique(states).tolist():
+            rows = np.flatnonzero(states == state)
+            place = np.full(len(block), -1, dtype=np.int64)
+            place[rows] = np.arange(len(rows))
+            for acceptance in self._pattern.acceptances[state]:
+                some = frames.take(place[frames.row] >= 0)
+                free = self._free(block, rows, place, edges[:, rows], positions[:, rows], acceptance, some)
+                standing.append(replace(free, rank=np.full(len(free.row), acceptance.rank)))
+        return Frames(
+            np.concatenate([f.row for f in standing]),
+            np.concatenate([f.window for f in standing]),
+            np.concatenate([f.opens for f in standing]),
+            np.concatenate([f.closes for f in standing]),
+            np.concatenate([np.empty(0, np.int64) if f.rank is None else f.rank for f in standing]),
+        )
+
+    def _free(
+        self,
+        block: Block,
+        rows: Ints,
+        place: Ints,
+        edges: Numbers,
+        positions: Ints,
+        acceptance: Acceptance,
+        frames: Frames,
+    ) -> Frames:
+        """The frames of some rows without anything forbidden; `place` is where in `rows` a row of the block stands."""
+        for gap in self._guards.gaps(edges, positions, acceptance):
+            which = np.full(len(rows), -1, dtype=np.int64)
+            which[gap.rows] = np.arange(len(gap.rows))
+            of_gap = which[place[frames.row]]
+            concerned = np.flatnonzero(of_gap >= 0)
+            violated = self._violated(block, gap.take(of_gap[concerned]), frames.take(concerned))
+            keep = np.ones(len(frames.row), dtype=np.bool_)
+            keep[concerned[violated]] = False
+            frames = frames.take(keep)
+        return frames
+
+    def _violated(self, block: Block, gap: Gap, frames: Frames) -> Bools:
+        forbidden = self._forbidden.get(gap.negation)
+        if forbidden is None:
+            return self._guards.violated(gap, frames.opens, frames.closes)
+        low, high = self._guards.extent(gap, frames.opens, frames.closes)
+        return forbidden.violated(block, frames.row, gap, low, high)
+
+
+def _with_bits(block: Block, bits: Ints) -> Block:
+    if not bits.any():
+        return block
+    return replace(block, undecided=bits if block.undecided is None else block.undecided | bits)
