@@ -6,17 +6,15 @@ names are quoted, literals escaped, and every operator stands in parentheses.
 
 from __future__ import annotations
 
+import decimal
 from typing import TYPE_CHECKING, Final
 
-from .expression import Aggregate, Call, Expression, Field, Literal
+from .expression import Aggregate, Call, Expression, Field, Literal, rewrite
 from .literal import literal_sql
-from .types import quote_name
+from .types import BIGINT, INT, is_numeric, quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Namer = "Callable[[Field | Aggregate], str]"
-"""The name of the column that holds a leaf's value, unquoted."""
 
 _INFIX: Final = frozenset(
     ["+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>", "=", "<=>", "<", "<=", ">", ">="]
@@ -38,13 +36,60 @@ _EXTRACTS: Final = {
 
 def to_sql(expression: Expression, column_namer: Callable[[Field | Aggregate], str]) -> str:
     """The expression as Spark SQL; each field or aggregate is the column that `column_namer` names."""
+    return _print(expression, lambda leaf: quote_name(column_namer(leaf)))
+
+
+def describe(expression: Expression) -> str:
+    """The expression for people: names as in the program, without the conversions of numbers and the outermost parentheses.
+
+    >>> from .types import INT
+    >>> describe(Call("+", (Field("v", "x", "prev", INT), Literal(1, INT)), INT))
+    'PREV(v).x + 1'
+    """
+    text = _print(rewrite(expression, _without_conversion), _readable)
+    return text[1:-1] if isinstance(expression, Call) and expression.function in _INFIX else text
+
+
+def _without_conversion(expression: Expression) -> Expression:
+    match expression:
+        case Call(function, arguments, type_) if function in _INFIX:
+            return Call(function, tuple(_unconverted(a) for a in arguments), type_)
+    return expression
+
+
+def _unconverted(argument: Expression) -> Expression:
+    match argument:
+        case Call("cast", (inner,), type_) if is_numeric(type_) and is_numeric(inner.type):
+            return inner
+        case Literal(decimal.Decimal() | float() as number, _) if number == int(number):
+            return Literal(int(number), BIGINT if abs(number) >= 2**31 else INT)
+    return argument
+
+
+def _readable(leaf: Field | Aggregate) -> str:
+    match leaf:
+        case Field(None, column):
+            return column
+        case Field(variable, column, "each"):
+            return f"{variable}.{column}"
+        case Field(variable, column, at):
+            return f"{at.upper()}({variable}).{column}"
+        case Aggregate(function, variable, None):
+            return f"{function.upper()}({variable or '*'})"
+        case Aggregate(function, _, argument):
+            assert argument is not None
+            return f"{function.upper()}({describe(argument)})"
+    raise TypeError(leaf)
+
+
+def _print(expression: Expression, leaf: Callable[[Field | Aggregate], str]) -> str:
     match expression:
         case Literal():
             return literal_sql(expression)
         case Field() | Aggregate():
-            return quote_name(column_namer(expression))
+            return leaf(expression)
         case Call():
-            return _call(expression, [to_sql(a, column_namer) for a in expression.arguments])
+            return _call(expression, [_print(a, leaf) for a in expression.arguments])
 
 
 def _call(call: Call, arguments: list[str]) -> str:

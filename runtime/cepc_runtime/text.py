@@ -5,6 +5,12 @@ from __future__ import annotations
 import decimal
 import math
 from functools import lru_cache
+from typing import Any
+
+from .calendar import format_date, format_timestamp
+from .literal import interval_sql
+from .parsing import to_float
+from .types import DATE, FLOAT, TIMESTAMP, TIMESTAMP_NTZ, Array, DataType, Decimal, Interval, Map, Struct, is_float
 
 
 def format_double(value: float) -> str:
@@ -38,3 +44,42 @@ def java_digits(shortest: str) -> str:
         fraction = text[point:] if point > 0 else "0" * -point + text
         return f"{minus}{whole}.{fraction or '0'}"
     return f"{minus}{text[0]}.{text[1:] or '0'}E{point - 1}"
+
+
+def format_value(value: Any, type_: DataType) -> str:
+    """A value that is not null, in Spark's internal form (`expression.Value`; tuples for structs, pairs for maps)."""
+    match type_:
+        case Decimal():
+            return format(value, "f")
+        case Interval():
+            return interval_sql(value, type_)
+        case Array(element):
+            return f"[{', '.join(_part(v, element) for v in value)}]"
+        case Struct(fields):
+            return f"{{{', '.join(_part(v, f.type) for v, f in zip(value, fields, strict=True))}}}"
+        case Map(key, item):
+            return f"{{{', '.join(f'{_part(k, key)} -> {_part(v, item)}' for k, v in value)}}}"
+    if type_ == DATE:
+        return format_date(value)
+    if type_ in (TIMESTAMP, TIMESTAMP_NTZ):
+        return format_timestamp(value)
+    if is_float(type_):
+        return format_float(value) if type_ == FLOAT else format_double(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _part(value: Any, type_: DataType) -> str:
+    return "null" if value is None else format_value(value, type_)
+
+
+def format_float(value: float) -> str:
+    """A FLOAT by the fewest digits that tell it from its neighbours of 32 bits."""
+    if not math.isfinite(value):
+        return special(value)
+    for digits in range(1, 10):
+        shortest = f"{value:.{digits}g}"
+        if to_float(float(shortest)) == value:
+            return java_digits(shortest)
+    return java_digits(repr(value))

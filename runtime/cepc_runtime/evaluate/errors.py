@@ -1,0 +1,52 @@
+"""What an evaluation fails with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from ..sql import describe
+
+if TYPE_CHECKING:
+    from ..expression import Call, Expression
+
+
+class EvaluationError(Exception):
+    """An expression that has no value for some row, as ANSI SQL has it: `division by zero in a / b`.
+
+    `reason` in words, `function` as in the catalogue, `expression` the text of the part that failed, `hint` how to have
+    null instead.
+    """
+
+    def __init__(self, reason: str, function: str, expression: str = "", hint: str = "") -> None:
+        self.reason = reason
+        self.function = function
+        self.expression = expression
+        self.hint = hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = f" in `{self.expression}`" if self.expression else ""
+        return f"{self.reason}{where}" + (f"; {self.hint}" if self.hint else "")
+
+    def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, str, str, str]]:
+        return EvaluationError, (self.reason, self.function, self.expression, self.hint)
+
+
+_HINTS = {
+    "+": "`try_add` gives null there",
+    "-": "`try_subtract` gives null there",
+    "*": "`try_multiply` gives null there",
+    "/": "`try_divide` gives null there",
+    "%": "`try_mod` gives null there",
+    "cast": "TRY_CAST gives null there",
+}
+
+
+def fail(call: Call, reason: str) -> NoReturn:
+    """Fails on behalf of a call."""
+    raise EvaluationError(reason, call.function, describe(call), _HINTS.get(call.function, ""))
+
+
+def unsupported(expression: Expression, what: str) -> NoReturn:
+    """Fails on a function that only Spark computes."""
+    raise EvaluationError(f"`{what}` is computed by Spark only", what, describe(expression))

@@ -1,0 +1,162 @@
+"""Functions of DOUBLEs, and rounding."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ..parsing import MAX_LONG, MIN_LONG, to_float, to_scale
+from ..types import BIGINT, DOUBLE, FLOAT, Decimal, integer_range, is_float
+from .arrays import Value, as_array, from_numpy, numbers, parameter, row_wise, valid
+from .errors import fail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..expression import Call
+
+Numbers = np.ndarray[Any, Any]
+
+
+def _cube_root(x: Numbers) -> Numbers:
+    return np.cbrt(x)
+
+
+_ONE: Final[dict[str, Callable[[Numbers], Numbers]]] = {
+    "sqrt": np.sqrt, "cbrt": _cube_root, "exp": np.exp, "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "rint": np.rint, "sign": np.sign, "degrees": lambda x: x * (180.0 / math.pi), "radians": lambda x: x / 180.0 * math.pi,
+}  # fmt: skip
+
+_LOGARITHMS: Final[dict[str, tuple[Callable[[Numbers], Numbers], float]]] = {
+    "ln": (np.log, 0.0), "log10": (np.log10, 0.0), "log2": (np.log2, 0.0), "log1p": (np.log1p, -1.0),
+}  # fmt: skip
+"""And the bound at and below which they are null."""
+
+
+def one(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    x = as_array(arguments[0], length)
+    with np.errstate(all="ignore"):
+        return from_numpy(_ONE[call.function](numbers(x)), valid(x), DOUBLE)
+
+
+def logarithm(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    function, bound = _LOGARITHMS[call.function]
+    x = as_array(arguments[0], length)
+    values, where = numbers(x), valid(x)
+    defined = ~(values <= bound)
+    with np.errstate(all="ignore"):
+        return from_numpy(function(values), defined if where is None else where & defined, DOUBLE)
+
+
+def logarithm_to_base(_: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    base, x = (as_array(a, length) for a in arguments)
+    bases, values, where = numbers(base), numbers(x), valid(base, x)
+    defined = ~((values <= 0) | (bases <= 0))
+    with np.errstate(all="ignore"):
+        return from_numpy(np.log(values) / np.log(bases), defined if where is None else where & defined, DOUBLE)
+
+
+_TWO: Final[dict[str, Callable[[Numbers, Numbers], Numbers]]] = {"atan2": np.arctan2, "hypot": np.hypot}
+
+
+def two(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    a, b = (as_array(x, length) for x in arguments)
+    with np.errstate(all="ignore"):
+        return from_numpy(_TWO[call.function](numbers(a), numbers(b)), valid(a, b), DOUBLE)
+
+
+def power(_: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    """As Java: NaN for an exponent that is NaN, and for 1 to an infinite one."""
+    a, b = (as_array(x, length) for x in arguments)
+    base, exponent = numbers(a), numbers(b)
+    with np.errstate(all="ignore"):
+        result = np.power(base, exponent)
+    undefined = (np.isnan(exponent) | (np.isinf(exponent) & (np.abs(base) == 1.0))) & (exponent != 0)
+    return from_numpy(np.where(undefined, np.nan, result), valid(a, b), DOUBLE)
+
+
+def constant(call: Call, _arguments: tuple[Value, ...], _length: int) -> Value:
+    return pa.scalar(math.pi if call.function == "pi" else math.e)
+
+
+# ---- rounding --------------------------------------------------------------------------------------------------------
+
+
+def ceil(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    """CEIL and FLOOR, to a BIGINT or to a DECIMAL."""
+    x = as_array(arguments[0], length)
+    up = call.function == "ceil"
+    source = call.arguments[0].type
+    if source == BIGINT:
+        return x
+    if source == DOUBLE:
+        return _whole(numbers(x), valid(x), up=up)
+    digits = parameter(call, 1) if len(arguments) == 2 else 0
+    return _decimals(call, x, digits, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
+
+
+def _whole(values: Numbers, where: Numbers | None, *, up: bool) -> pa.Array:
+    """As Java turns a double into a long: NaN is 0, the rest is cut off at the bounds."""
+    with np.errstate(invalid="ignore"):
+        whole = np.nan_to_num(np.ceil(values) if up else np.floor(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        inside = np.clip(whole, -(2.0**63), 2.0**63 - 1024).astype(np.int64)
+        clamped = np.where(whole >= 2.0**63, MAX_LONG, np.where(whole < -(2.0**63), MIN_LONG, inside))
+    return from_numpy(clamped, where, BIGINT)
+
+
+def round_(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
+    """ROUND (half up) and BROUND (half even) to a number of digits."""
+    x, digits = as_array(arguments[0], length), parameter(call, 1)
+    mode = decimal.ROUND_HALF_UP if call.function == "round" else decimal.ROUND_HALF_EVEN
+    if isinstance(call.type, Decimal):
+        return _decimals(call, x, digits, mode)
+    if is_float(call.type):
+        return row_wise(lambda v: _round_float(v, digits, mode, single=call.type == FLOAT), [x], [call.type], call.type)
+    if digits >= 0:
+        return x
+    return row_wise(lambda v: _round_integer(call, v, digits, mode), [x], [call.type], call.type)
+
+
+def _round_float(value: float, digits: int, mode: str, *, single: bool) -> float:
+    """The shortest decimal that reads as the number, rounded."""
+    if not math.isfinite(value):
+        return value
+    exact = decimal.Decimal(repr(value))
+    rounded = float(_quantized(exact, digits, mode))
+    return to_float(rounded) if single else rounded
+
+
+def _quantized(value: decimal.Decimal, digits: int, mode: str) -> decimal.Decimal:
+    exponent = value.as_tuple().exponent
+    if isinstance(exponent, int) and exponent >= -digits:
+        return value
+    return value.quantize(decimal.Decimal(1).scaleb(-digits), rounding=mode, context=_WIDE)
+
+
+_WIDE: Final = decimal.Context(prec=1200, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+
+
+def _round_integer(call: Call, value: int, digits: int, mode: str) -> int:
+    rounded = int(_quantized(decimal.Decimal(value), digits, mode))
+    low, high = integer_range(call.type)
+    if not low <= rounded <= high:
+        fail(call, f"{call.type.sql} overflow")
+    return rounded
+
+
+def _decimals(call: Call, x: pa.Array, digits: int, mode: str) -> pa.Array:
+    type_ = call.type
+    assert isinstance(type_, Decimal)
+
+    def rounded(value: decimal.Decimal) -> decimal.Decimal | None:
+        fitting = to_scale(_quantized(value, digits, mode), type_)
+        if fitting is None:
+            fail(call, f"the result does not fit {type_.sql}")
+        return fitting
+
+    return row_wise(rounded, [x], [call.arguments[0].type], type_)
