@@ -36,6 +36,13 @@ _FIRST_WORDS = {
 }
 
 
+# What other engines call the ways to select.
+_STRATEGIES = {
+    "STRICT": "CONTIGUOUS", "STRICT_CONTIGUITY": "CONTIGUOUS", "CONTIGUITY": "CONTIGUOUS", "SKIP_TILL_NEXT": "NEXT",
+    "SKIP_TILL_NEXT_MATCH": "NEXT", "RELAXED": "NEXT", "SKIP_TILL_ANY": "ANY", "SKIP_TILL_ANY_MATCH": "ANY", "ALL": "ANY",
+}  # fmt: skip
+
+
 def reserved(spot: Spot) -> Diagnostic | None:
     if spot.at == 0 and spot.word() == "TEST":
         return _not_yet("tests in the language are", spot.span(), "keep tests in Python for now")
@@ -133,11 +140,32 @@ def select(spot: Spot) -> Diagnostic | None:
             return Diagnostic(
                 "E0112", "subqueries are not allowed", span, "an expression sees the events of one match only"
             )
+    if spot.word(-1) == "SELECT" and spot.word() in _STRATEGIES:
+        hint = f"write `SELECT {_STRATEGIES[spot.word()]}`"
+        return _wrong(spot.span(), f"`{spot.text()}` is no selection", "ANY, NEXT or CONTIGUOUS is expected", hint)
     if "SELECT" in (spot.word(), spot.word(-1)):
         span = spot.span(0 if spot.word() == "SELECT" else -1)
         hint = "what a row shows stands in RETURN"
         return _wrong(span, "SELECT in the wrong place", "SELECT chooses ANY, NEXT or CONTIGUOUS", hint)
     return None
+
+
+def lone_negation(spot: Spot) -> Diagnostic | None:
+    """`PATTERN NOT A WITHIN … SLIDE`: the WITHIN went to the NOT."""
+    at = next((i for i, token in enumerate(spot.tokens[: spot.at]) if token.upper == "PATTERN"), None)
+    if at is None or at + 1 >= spot.at or spot.tokens[at + 1].upper != "NOT" or spot.word() != "SLIDE":
+        return None
+    span = Span(spot.tokens[at + 1].start, spot.tokens[at + 2].end, spot.source.name)
+    hint = "say what happens instead: `SEQ(A, NOT B, C)`, or `SEQ(A, NOT B WITHIN 30 MINUTES)`"
+    return Diagnostic("E0407", "a pattern of NOT alone", span, "no event is left to make a match of", hint=hint)
+
+
+def source_without_format(spot: Spot) -> Diagnostic | None:
+    token = spot.token
+    if token is None or token.kind != "STRING" or spot.word(-1) != "FROM" or spot.tokens[0].upper != "STREAM":
+        return None
+    hint = f"write `FROM PARQUET {token.text}`, say"
+    return _wrong(spot.span(-1, 0), "a source without a format", "FROM requires a format before the path", hint)
 
 
 def slide_alone(spot: Spot) -> Diagnostic | None:
@@ -300,6 +328,8 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     other_language,
     select,
     sql_clause,
+    lone_negation,
+    source_without_format,
     slide_alone,
     qualified_equivalence,
     unclosed_bracket,

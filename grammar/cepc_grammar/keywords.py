@@ -74,8 +74,8 @@ class KeywordLexer(Lexer):
         self, token: RawToken, following: RawToken | None, accepted: Container[str], inside_pattern: bool
     ) -> bool:
         word = token.upper
-        if inside_pattern and word in PATTERN_WORDS:
-            return True  # reserved: `NOT NOT A` is no event type called NOT
+        if inside_pattern and word in PATTERN_WORDS and "SEQ" in accepted:
+            return True  # reserved where a pattern begins: `NOT NOT A` is no event type called NOT
         if self.terminals.get(word) not in accepted:
             return False
         if "NAME" not in accepted:
