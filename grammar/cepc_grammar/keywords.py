@@ -49,7 +49,7 @@ class KeywordLexer(Lexer):
             depth += {"(": 1, ")": -1}.get(token.text, 0)
             if angles and name == self.terminals[">"]:
                 angles -= len(token.text)
-            if name in _CLAUSES:
+            if name in _CLAUSES and not (in_pattern and depth):  # a NOT has a WITHIN of its own
                 in_pattern = name == "PATTERN"
 
     def _terminals(
