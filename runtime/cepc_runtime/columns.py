@@ -177,7 +177,10 @@ def approximate(column: Any) -> Floats:
     column = flat(column)
     if pa.types.is_decimal(column.type):
         low, high = _decimal_words(column)
-        values = high.astype(np.float64) * 2.0**64 + low.astype(np.float64)
+        small = low.view(np.int64)
+        # The words of a small negative number, added as floats, would cancel to 0.
+        wide = high.astype(np.float64) * 2.0**64 + low.astype(np.float64)
+        values = np.where(high == small >> 63, small.astype(np.float64), wide)
         return np.where(nulls(column), 0.0, values)
     if pa.types.is_floating(column.type):
         return np.asarray(pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False), dtype=np.float64)
