@@ -1,4 +1,5 @@
-"""Partial matches, as a tree of blocks: a block holds what its partial matches read last, and points to the block before.
+"""Partial matches, as a tree of blocks: a block holds what its partial matches read last, and points to the block
+before.
 
 Nothing is copied when partial matches grow: the events of one are found by walking up (`Path`).
 """
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """Partial matches that have read `depth + 1` events. Row i read the event at `position[i]` along edge `edge[i]`, after what
-    row `above[i]` of the parent had read; without a parent, `above` is the source that it started from.
+    """Partial matches that have read `depth + 1` events. Row i read the event at `position[i]` along edge `edge[i]`,
+    after what row `above[i]` of the parent had read; without a parent, `above` is the source that it started from.
 
-    `end` is the first position that is out of the match's bound. `tracks[t]` is the last event read on track t or -1 (None where there
-    is one track), `starts[s]` the depth at which the current instance of scope s began or -1. Bit c of `undecided` says that
-    condition c could not be evaluated early. `word` numbers the different events and variables so far (None where a match has
-    one derivation), `trace` the different derivations that have yet to matter. `prefix` is the state among prefixes (SELECT NEXT).
+    `end` is the first position that is out of the match's bound. `tracks[t]` is the last event read on track t or -1
+    (None where there is one track), `starts[s]` the depth at which the current instance of scope s began or -1. Bit c
+    of `undecided` says that condition c could not be evaluated early. `word` numbers the different events and
+    variables so far (None where a match has one derivation), `trace` the different derivations that have yet to
+    matter. `prefix` is the state among prefixes (SELECT NEXT).
     """
 
     depth: int
@@ -66,8 +68,8 @@ def concatenate(blocks: Sequence[Block]) -> Block:
 
 
 class Path:
-    """The events of partial matches, by depth: those of rows `above` of `parent`, and then (where given) one more event each,
-    read along one edge.
+    """The events of partial matches, by depth: those of rows `above` of `parent`, and then (where given) one more
+    event each, read along one edge.
     """
 
     def __init__(
@@ -99,8 +101,8 @@ class Path:
         return self._walked[1]
 
     def latest(self, binds: Bools, start: Ints | None, stop: Ints | None, before: Ints | None = None) -> Ints:
-        """The last event of each row along an edge in `binds` at a depth from `start` to before `stop`, or -1; only events at
-        positions before `before`.
+        """The last event of each row along an edge in `binds` at a depth from `start` to before `stop`, or -1; only
+        events at positions before `before`.
         """
         found = np.full(self.count, -1, dtype=np.int64)
         for depth in range(self.length - 1, -1, -1):

@@ -1,7 +1,7 @@
 """When conditions are checked while a pattern is followed: each as soon as no later event can change its outcome.
 
-A condition without LAST is checked for the tuples of every new event; one with LAST(v) when v can no longer be bound. Conditions of a
-named pattern look only at the events of one of its matches, an *instance* of the scope.
+A condition without LAST is checked for the tuples of every new event; one with LAST(v) when v can no longer be bound.
+Conditions of a named pattern look only at the events of one of its matches, an *instance* of the scope.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Extent = Literal["new", "all", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Condition number `condition` over the tuples with the `new` event, over `all` up to and with it, or over those of the
-    instance that has `ended` just before it.
+    """Condition number `condition` over the tuples with the `new` event, over `all` up to and with it, or over those
+    of the instance that has `ended` just before it.
     """
 
     condition: int
@@ -100,10 +100,11 @@ class Checks:
         due: Sequence[Check] | None = None,
         demanding: bool = False,
     ) -> tuple[Ints, Ints]:
-        """Which candidates pass what is due (without `due`: on their edge), and for these the bits of undecided conditions.
+        """Which candidates pass what is due (without `due`: on their edge), and for these the bits of undecided
+        conditions.
 
-        `before` and `starts` are where instances of scopes begin, before and after reading the new event. With `demanding`, what cannot
-        be evaluated and nothing else excludes is an error.
+        `before` and `starts` are where instances of scopes begin, before and after reading the new event. With
+        `demanding`, what cannot be evaluated and nothing else excludes is an error.
         """
         due = self.on_edge[edge] if due is None else due
         rows = np.arange(len(position))

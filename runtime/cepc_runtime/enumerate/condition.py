@@ -1,7 +1,7 @@
 """A condition over events bound to variables: which tuples it is about, and whether it holds for all of them.
 
-LANGUAGE.md §3: it holds for a partial match if it is true for every tuple; a tuple with an unbound variable there is none. An
-evaluation that fails (division by zero, overflow) leaves the row undecided: another condition may exclude it.
+LANGUAGE.md §3: it holds for a partial match if it is true for every tuple; a tuple with an unbound variable there is
+none. An evaluation that fails (division by zero, overflow) leaves the row undecided: another condition may exclude it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Bound(Protocol):
 
 @dataclass(frozen=True)
 class Verdict:
-    """For each row whether the condition holds for all tuples, and whether, failing none, it could not be evaluated for some."""
+    """For each row whether the condition holds for all tuples, and whether, failing none, it could not be evaluated
+    for some.
+    """
 
     holds: Bools
     undecided: Bools
@@ -138,7 +140,9 @@ class Condition:
     def _chosen(
         self, rows: Ints, listed: Mapping[str, tuple[Ints, Ints]], instant_start: Ints
     ) -> Iterable[tuple[Ints, Mapping[tuple[str, str], Ints]]]:
-        """Every tuple of the listed variables' events for the rows: the row and, for each variable, the event and the previous."""
+        """Every tuple of the listed variables' events for the rows: the row and, for each variable, the event and the
+        previous.
+        """
         if not listed:
             yield rows, {}
             return

@@ -1,4 +1,6 @@
-"""Several derivations of one match: which rows of a block have read the same word, and which of them are as good as one."""
+"""Several derivations of one match: which rows of a block have read the same word, and which of them are as good as
+one.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ def first_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
 
 
 def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
-    """The block with its words (the events read and the variables they are bound to) numbered from 0, and of rows that differ in nothing
-    that can still matter only the first. Sorted by word if asked for.
+    """The block with its words (the events read and the variables they are bound to) numbered from 0, and of rows that
+    differ in nothing that can still matter only the first. Sorted by word if asked for.
     """
     parent = block.parent
     above = np.zeros(len(block), dtype=np.int64) if parent is None or parent.word is None else parent.word[block.above]

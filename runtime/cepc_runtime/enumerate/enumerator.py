@@ -11,7 +11,6 @@ from ..events import letter_masks
 from .budget import Budget
 from .checks import Checks
 from .condition import Condition
-from .evaluation import Evaluator
 from .extension import Extension, Sources
 from .forbidden import Forbidden
 from .guards import Guards
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..events import Events
     from ..plan import Automaton, ConditionPlan, Letter, Positions, QueryPlan
+    from .evaluation import Evaluator
     from .extension import Selection
     from .standing import Matches, Windows
     from .timeline import Ints
@@ -39,8 +39,9 @@ def timeline_of(events: Events, letters: Sequence[Letter]) -> Timeline:
 class Enumerator:
     """Enumerates the matches of one query over events arranged by its partition.
 
-    `windows` says in which windows matches may stand; without it each match of a match query has its own. `limit` bounds the partial
-    matches that are looked at (`TooManyPartialMatchesError`), `block` those held at once for each event of a match.
+    `windows` says in which windows matches may stand; without it each match of a match query has its own. `limit`
+    bounds the partial matches that are looked at (`TooManyPartialMatchesError`), `block` those held at once for each
+    event of a match.
     """
 
     def __init__(

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..columns import flat
 from ..evaluate import EvaluationError, evaluate
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Evaluator:
     def column(self, name: str) -> Any:
         """The column as one array."""
         if name not in self._columns:
-            self._columns[name] = self.table.column(name).combine_chunks()
+            self._columns[name] = flat(self.table.column(name))
         return self._columns[name]
 
     def take(self, name: str, positions: Ints) -> Any:

@@ -43,8 +43,8 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Candidates: row `row[i]` (of a block, or of the sources) and edge `edge[i]` with `count[i]` events of the edge's letter,
-    number `start[i]` and following in the extension's list of letters' events.
+    """Candidates: row `row[i]` (of a block, or of the sources) and edge `edge[i]` with `count[i]` events of the edge's
+    letter, number `start[i]` and following in the extension's list of letters' events.
     """
 
     row: Ints
@@ -94,7 +94,9 @@ class Selection(Protocol):
 
 
 class Extension:
-    """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its first."""
+    """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its
+    first.
+    """
 
     def __init__(
         self,
@@ -182,16 +184,17 @@ class Extension:
         starts = self._starts(candidates, depth, before)
         candidates, starts, bits = self._checked(candidates, parent, before, starts)
         above, position = candidates.above, candidates.position
-        if parent is None:
-            end = np.minimum(sources.high[above], self.timeline.reach(self._span)[position])
-        else:
-            end = parent.end[above]
+        end = self._first_end(position, sources.high[above]) if parent is None else parent.end[above]
         undecided = None if parent is None or parent.undecided is None else parent.undecided[above]
         if bits is not None:
             undecided = bits if undecided is None else undecided | bits
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
         return Block(depth, parent, above, candidates.edge, position, end, tracks, starts, undecided, prefix=prefix)
+
+    def _first_end(self, position: Ints, high: Ints) -> Ints:
+        """Where matches that begin with these events must end before."""
+        return np.minimum(high, self.timeline.reach(self._span)[position])
 
     def _checked(
         self, candidates: Candidates, parent: Block | None, before: Ints | None, starts: Ints | None

@@ -1,4 +1,6 @@
-"""Negations whose conditions mention other events of the match: every negated match in a gap is paired with the match."""
+"""Negations whose conditions mention other events of the match: every negated match in a gap is paired with the
+match.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class JointBound:
-    """What pairs of a negated match and a match have bound: the negated variables' events are of the one, all others of the other."""
+    """What pairs of a negated match and a match have bound: the negated variables' events are of the one, all others
+    of the other.
+    """
 
     def __init__(self, negated: PathBound, other: PathBound, names: frozenset[str]) -> None:
         self.count = negated.count
@@ -53,8 +57,8 @@ class JointBound:
 
 
 class Forbidden:
-    """One negation with `conditions` that tie it to the matches of `pattern`; `search` and `standing` find the matches of what is
-    negated by itself.
+    """One negation with `conditions` that tie it to the matches of `pattern`; `search` and `standing` find the matches
+    of what is negated by itself.
     """
 
     def __init__(
@@ -77,8 +81,8 @@ class Forbidden:
         }
 
     def violated(self, block: Block, rows: Ints, gap: Gap, low: Ints, high: Ints) -> Bools:
-        """For each of some rows of a block of matches, whether the positions from `low` to before `high` hold what the negation forbids
-        together with it. The gap says where in the matches they are.
+        """For each of some rows of a block of matches, whether the positions from `low` to before `high` hold what the
+        negation forbids together with it. The gap says where in the matches they are.
         """
         violated = np.zeros(len(rows), dtype=np.bool_)
         instances = {scope: self._instances(block, rows, scope, gap.depth) for scope in self._leads}
@@ -130,7 +134,9 @@ class Forbidden:
         return JointBound(of_negated, of_others, self._names)
 
     def _instances(self, block: Block, rows: Ints, scope: int, depth: int | None) -> tuple[Ints, Ints]:
-        """At which depths the instance of the scope begins and ends in which the gap lies that the event at `depth` ends."""
+        """At which depths the instance of the scope begins and ends in which the gap lies that the event at `depth`
+        ends.
+        """
         enters = self._pattern.enters(scope)
         path = Path(block, rows)
         length = path.length
@@ -147,8 +153,8 @@ class Forbidden:
 
 
 def _leads(pattern: Pattern, negation: int, scope: int) -> bool:
-    """Whether the NOT stands before the first event of the named pattern: a gap that an instance's first event ends is then that one's;
-    else it is the one's before.
+    """Whether the NOT stands before the first event of the named pattern: a gap that an instance's first event ends is
+    then that one's; else it is the one's before.
     """
     outside, waiting = {0}, [0]
     while waiting:

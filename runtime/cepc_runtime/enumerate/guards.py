@@ -1,7 +1,8 @@
 """Guards: which gaps must be free of matches of what is negated, and whether they are.
 
-A gap between two events of the match bounds the range of the next event (`Guards.cut`): nothing else need be tested. What depends on
-the window, or on conditions between negated and other events, waits until the match is complete (`Guards.late`).
+A gap between two events of the match bounds the range of the next event (`Guards.cut`): nothing else need be tested.
+What depends on the window, or on conditions between negated and other events, waits until the match is complete
+(`Guards.late`).
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """For rows of complete matches: nothing of the negation strictly between event `after[i]` and event `before[i]`; -1 stands for the
-    edges of the window. The event that ends it was read at depth `depth` (None: the end of the match).
+    """For rows of complete matches: nothing of the negation strictly between event `after[i]` and event `before[i]`;
+    -1 stands for the edges of the window. The event that ends it was read at depth `depth` (None: the end of the
+    match).
     """
 
     negation: int
@@ -41,8 +43,9 @@ class Gap:
 class Guards:
     """The guards of a pattern over one timeline.
 
-    `joined` are the negations that conditions tie to other events, for which matches have to be looked at one by one. `own` gives, for
-    a negation with conditions among its own variables alone, what `earliest_ends` gives for one without, of a span.
+    `joined` are the negations that conditions tie to other events, for which matches have to be looked at one by one.
+    `own` gives, for a negation with conditions among its own variables alone, what `earliest_ends` gives for one
+    without, of a span.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Guards:
             tuple(g for g in edge.guards if self._waits(g, edge)) for edge in pattern.edges
         )
         self._inner: dict[Edge, tuple[Guard, ...]] = {
-            edge: tuple(g for g in edge.guards if g.negation not in joined and not edge.source == 0)
+            edge: tuple(g for g in edge.guards if g.negation not in joined and edge.source != 0)
             for edge in pattern.edges
         }
 
@@ -73,8 +76,8 @@ class Guards:
         return any(self.late) or any(acceptance.guards for acceptance in self._pattern.positions.acceptances)
 
     def next_end(self, negation: int) -> Ints:
-        """Where the next match of the negation ends, for each position. One that must fit in a bound together with the match is no longer
-        than the bound; the gap of NOT … WITHIN is as it is, whatever the bound.
+        """Where the next match of the negation ends, for each position. One that must fit in a bound together with the
+        match is no longer than the bound; the gap of NOT … WITHIN is as it is, whatever the bound.
         """
         plan = self._pattern.positions.negations[negation]
         span = self._span if plan.within is None else None
@@ -107,7 +110,9 @@ class Guards:
     # ---- complete matches --------------------------------------------------------------------------------------------
 
     def gaps(self, edges: Numbers, positions: Ints, acceptance: Acceptance) -> Iterator[Gap]:
-        """The gaps of complete matches that remain to be looked at. `edges` and `positions` have a row for each depth."""
+        """The gaps of complete matches that remain to be looked at. `edges` and `positions` have a row for each
+        depth.
+        """
         for depth in range(len(edges)):
             for number in np.unique(edges[depth]).tolist():
                 for guard in self.late[number]:

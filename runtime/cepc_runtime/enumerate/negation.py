@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 
 
 def next_end(ends: Ints) -> Ints:
-    """For each position the earliest end of a match that begins there or later, given the earliest that begins right there.
+    """For each position the earliest end of a match that begins there or later, given the earliest that begins right
+    there.
 
-    No end is the number of events. A range of positions holds a match if and only if the next end of its first position lies in it;
-    `next_end` also has the position after the last event.
+    No end is the number of events. A range of positions holds a match if and only if the next end of its first
+    position lies in it; `next_end` also has the position after the last event.
     """
     with_none = np.append(ends, len(ends))
     return np.minimum.accumulate(with_none[::-1])[::-1]
 
 
 def earliest_ends(positions: Positions, timeline: Timeline, span: int | None) -> Ints:
-    """For each event the position at which the earliest match without conditions that begins with it ends, less than `span` later;
-    the number of events where none does.
+    """For each event the position at which the earliest match without conditions that begins with it ends, less than
+    `span` later; the number of events where none does.
     """
     none = timeline.length
     accepting = {acceptance.state for acceptance in positions.acceptances}
@@ -40,9 +41,11 @@ def earliest_ends(positions: Positions, timeline: Timeline, span: int | None) ->
 
 
 def _improve(positions: Positions, timeline: Timeline, after: dict[int, Ints], accepting: set[int]) -> bool:
-    """One round over all edges: `after[s][p]` is the earliest known end of a match in state s whose last event so far is at p.
+    """One round over all edges: `after[s][p]` is the earliest known end of a match in state s whose last event so far
+    is at p.
 
-    An accepting state ends at p itself; going round a loop never ends earlier, so there are at most as many rounds as states.
+    An accepting state ends at p itself; going round a loop never ends earlier, so there are at most as many rounds as
+    states.
     """
     improved = False
     for state in range(1, positions.states):

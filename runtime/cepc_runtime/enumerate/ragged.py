@@ -24,7 +24,8 @@ def expand(counts: Ints) -> tuple[Ints, Ints]:
 
 
 def product(lists: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
-    """Every tuple of one element of each of several lists, row by row: the row of each, and where in each flat array it is.
+    """Every tuple of one element of each of several lists, row by row: the row of each, and where in each flat array
+    it is.
 
     `lists` are their counts; there is at least one.
     """

@@ -1,4 +1,6 @@
-"""Depth first through all partial matches, block by block: memory is bounded by the block, not by the number of matches."""
+"""Depth first through all partial matches, block by block: memory is bounded by the block, not by the number of
+matches.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ BLOCK = 1 << 16
 
 
 class Search:
-    """Goes through the partial matches of a pattern. With `merging`, all derivations of one match are in the same block, and those that
-    nothing can tell apart any more are one row.
+    """Goes through the partial matches of a pattern. With `merging`, all derivations of one match are in the same
+    block, and those that nothing can tell apart any more are one row.
     """
 
     def __init__(self, extension: Extension, budget: Budget, merging: bool, limit: int = BLOCK) -> None:
@@ -70,7 +72,9 @@ class Search:
     def _admitted(
         self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: Block | None, sources: Sources
     ) -> Iterator[Block]:
-        """What the candidates, portion by portion, leave: few rows wait for more, because a block costs the same for any number."""
+        """What the candidates, portion by portion, leave: few rows wait for more, because a block costs the same for
+        any number.
+        """
         waiting: list[Block] = []
         rows = 0
         for start, stop in portions:

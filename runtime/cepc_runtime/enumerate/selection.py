@@ -36,8 +36,8 @@ class Contiguous:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A way in which an event could extend some rows to a prefix of the pattern: an event of `letter`, bound as `edge` binds it, for
-    which the conditions hold.
+    """A way in which an event could extend some rows to a prefix of the pattern: an event of `letter`, bound as `edge`
+    binds it, for which the conditions hold.
     """
 
     rows: Ints
@@ -47,11 +47,12 @@ class Option:
 
 
 class NextMatch:
-    """An event may not be skipped that would extend the partial match to a prefix of the pattern, all conditions true of what is bound
-    so far; NOT and WITHIN play no part.
+    """An event may not be skipped that would extend the partial match to a prefix of the pattern, all conditions true
+    of what is bound so far; NOT and WITHIN play no part.
 
-    `prefixes` says what is a prefix, without guards. Without it, rows look at the edges of their own derivation (and, where blocks have
-    words, at those of all derivations of the same word): the way to go where named patterns have conditions.
+    `prefixes` says what is a prefix, without guards. Without it, rows look at the edges of their own derivation (and,
+    where blocks have words, at those of all derivations of the same word): the way to go where named patterns have
+    conditions.
     """
 
     def __init__(self, pattern: Pattern, timeline: Timeline, checks: Checks, prefixes: Automaton | None) -> None:
@@ -120,7 +121,9 @@ class NextMatch:
                 yield Option(rows, letter, edge, tuple(self._due(edge)))
 
     def _due(self, number: int) -> Iterable[Check]:
-        """What has to be true of the events so far with a new one read along the edge; what is known to hold is left out."""
+        """What has to be true of the events so far with a new one read along the edge; what is known to hold is left
+        out.
+        """
         edge = self._pattern.edges[number]
         for c, condition in enumerate(self._checks.conditions):
             scope = condition.plan.scope
@@ -134,8 +137,8 @@ class NextMatch:
                 yield Check(c, "new")
 
     def _first(self, block: Block, option: Option, limit: Ints) -> Ints:
-        """For each of the option's rows the first event after it that extends it; the number of events if none does before the limit
-        known so far and the end of the match's bound.
+        """For each of the option's rows the first event after it that extends it; the number of events if none does
+        before the limit known so far and the end of the match's bound.
         """
         timeline = self._timeline
         low = timeline.instant_end[block.position[option.rows]]

@@ -1,7 +1,8 @@
 """Complete matches that stand: what could not be decided while reading is decided here.
 
-That is conditions with LAST of a variable that might have been bound again, conditions that could not be evaluated then, gaps at the
-edges of a window, and negations that conditions tie to other events. A match stands if one of its derivations does.
+That is conditions with LAST of a variable that might have been bound again, conditions that could not be evaluated
+then, gaps at the edges of a window, and negations that conditions tie to other events. A match stands if one of its
+derivations does.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Windows in which matches might stand: of match `row[i]` the window number `window[i]`, from position `opens[i]` to `closes[i]`.
+    """Windows in which matches might stand: of match `row[i]` the window number `window[i]`, from position `opens[i]`
+    to `closes[i]`.
 
     `rank` is that of the acceptance by which it stands there, if that is known.
     """
@@ -78,16 +80,15 @@ class Windows(Protocol):
 
 @dataclass(frozen=True)
 class Bounded:
-    """The windows of a match query: each match has its own, and what is forbidden must fit in the bound together with it."""
+    """The windows of a match query: each match has its own, and what is forbidden must fit in the bound together with
+    it.
+    """
 
     timeline: Timeline
     span: int | None
 
     def frames(self, first: Ints, last: Ints) -> Frames:
-        if self.span is None:
-            opens = self.timeline.group_starts[self.timeline.group[last]]
-        else:
-            opens = self.timeline.since(self.span)[last]
+        opens = self.timeline.since(self.span)[last]
         return Frames(
             np.arange(len(first)), np.zeros(len(first), np.int64), opens, self.timeline.reach(self.span)[first]
         )
@@ -162,7 +163,9 @@ class Standing:
         return _with_bits(block, bits).take(keep), numbers[keep]
 
     def _decided(self, block: Block, standing: Ints) -> Bools:
-        """Of the rows that stand otherwise, those for which the undecided conditions hold. An evaluation that still fails is an error."""
+        """Of the rows that stand otherwise, those for which the undecided conditions hold. An evaluation that still
+        fails is an error.
+        """
         assert block.undecided is not None
         holds = np.zeros(len(block), dtype=np.bool_)
         holds[standing] = True

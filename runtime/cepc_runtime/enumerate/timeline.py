@@ -25,8 +25,8 @@ _FAR = np.iinfo(np.int64).max // 2
 class Timeline:
     """Events by group, then instant, then canonically.
 
-    `group_starts` and `instant_starts` say where each group and instant begins, with the number of events at the end; an
-    instant lies in one group. `masks[i]` says which events satisfy letter i.
+    `group_starts` and `instant_starts` say where each group and instant begins, with the number of events at the end;
+    an instant lies in one group. `masks[i]` says which events satisfy letter i.
     """
 
     ticks: Ints
@@ -66,7 +66,9 @@ class Timeline:
         return self._letter(letter)[0]
 
     def rank(self, letter: int) -> Ints:
-        """For each position how many events before it satisfy the letter: where a range of positions begins in `events_of`."""
+        """For each position how many events before it satisfy the letter: where a range of positions begins in
+        `events_of`.
+        """
         return self._letter(letter)[1]
 
     def _letter(self, letter: int) -> tuple[Ints, Ints]:
@@ -78,7 +80,8 @@ class Timeline:
         return self._letters[letter]
 
     def reach(self, span: int | None) -> Ints:
-        """For each event the first position of its group that is `span` ticks or more later: what is before it still fits.
+        """For each event the first position of its group that is `span` ticks or more later: what is before it still
+        fits.
 
         None is a span without bound.
         """
@@ -88,8 +91,12 @@ class Timeline:
             )
         return self._reach[span]
 
-    def since(self, span: int) -> Ints:
-        """For each event the first position of its group that is less than `span` ticks earlier."""
+    def since(self, span: int | None) -> Ints:
+        """For each event the first position of its group that is less than `span` ticks earlier. None is a span
+        without bound.
+        """
+        if span is None:
+            return np.repeat(self.group_starts[:-1], np.diff(self.group_starts))
         if span not in self._since:
             self._since[span] = self.first_from(self.group, _later(self.ticks, 1 - span))
         return self._since[span]

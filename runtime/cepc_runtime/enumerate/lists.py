@@ -1,0 +1,128 @@
+"""Aggregates over the events of a list variable, one value for each match: exact, in Spark's types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..columns import approximate, exact_integers, flat, nulls, ranks
+from ..numerals import cast_column, quotients
+from ..totals import add_exactly
+from ..types import Decimal, is_float, is_integer, to_arrow
+from .ragged import starts_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..expression import Aggregate
+    from .timeline import Bools, Ints
+
+    Column = npt.NDArray[Any]
+
+_SAFE = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The events that a variable is bound to: `counts[i]` of match i, their positions match by match, in canonical
+    order.
+    """
+
+    counts: Ints
+    positions: Ints
+
+    def first(self) -> Ints:
+        """The first event of each match, or -1."""
+        return self._at(starts_of(self.counts))
+
+    def last(self) -> Ints:
+        return self._at(np.cumsum(self.counts) - 1)
+
+    def _at(self, places: Ints) -> Ints:
+        found = np.full(len(self.counts), -1, dtype=np.int64)
+        some = self.counts > 0
+        found[some] = self.positions[places[some]]
+        return found
+
+
+def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bools]:
+    """The aggregate as a column, null where its value does not fit; and where it does not. `values` is its argument
+    for all events of the lists (None for COUNT of events).
+    """
+    fits = np.zeros(len(counts), dtype=np.bool_)
+    if values is None:
+        return cast_column(counts, 0, None, aggregate.type)
+    values = flat(values)
+    if aggregate.function == "collect":
+        offsets = np.append(starts_of(counts), len(values)).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), values).cast(to_arrow(aggregate.type)), fits
+    present = ~nulls(values)
+    if not present.all():
+        rows = np.repeat(np.arange(len(counts)), counts)[present]
+        counts, values = np.bincount(rows, minlength=len(counts)), values.filter(pa.array(present))
+    match aggregate.function:
+        case "count":
+            return cast_column(counts, 0, None, aggregate.type)
+        case "min" | "max":
+            return _extreme(aggregate, counts, values), fits
+    assert aggregate.argument is not None
+    type_ = aggregate.argument.type
+    scale = type_.scale if isinstance(type_, Decimal) else 0
+    totals = _sums(counts, _numbers(values, type_))
+    if aggregate.function == "avg":
+        return quotients(totals, counts, scale, aggregate.type)
+    return cast_column(totals, scale, counts == 0, aggregate.type)
+
+
+def _numbers(values: Any, type_: Any) -> Column:
+    """Floats as such; anything else as exact integers (of a DECIMAL the unscaled value), in 64 bits where they fit."""
+    if is_float(type_):
+        return approximate(values)
+    if is_integer(type_):
+        return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False), dtype=np.int64)
+    exact = exact_integers(values)
+    try:
+        return np.array(exact, dtype=np.int64)
+    except OverflowError:
+        return np.array([*exact, None], dtype=object)[:-1]
+
+
+def _sums(counts: Ints, numbers: Column) -> Column:
+    """The sum of each list, 0 of an empty one. Integers are exact whatever their size, and floats overflow only if
+    the sum does.
+    """
+    some = counts > 0
+    starts = starts_of(counts)[some]
+    totals: Column = np.zeros(len(counts), dtype=numbers.dtype)
+    if not len(starts):
+        return totals
+    if numbers.dtype == np.int64 and _largest(numbers) * int(counts.max()) >= _SAFE:
+        numbers, totals = numbers.astype(object), totals.astype(object)
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals[some] = np.add.reduceat(numbers, starts)
+    if numbers.dtype == np.float64:
+        lost = np.flatnonzero(~np.isfinite(totals))
+        if len(lost):
+            ends = np.cumsum(counts)
+            totals = totals.astype(object)
+            for row in lost.tolist():
+                totals[row] = add_exactly(numbers[ends[row] - counts[row] : ends[row]].tolist())
+    return totals
+
+
+def _largest(numbers: Column) -> int:
+    return max(abs(int(numbers.min())), abs(int(numbers.max()))) if len(numbers) else 0
+
+
+def _extreme(aggregate: Aggregate, counts: Ints, values: Any) -> Any:
+    """The least or greatest value of each list, null of an empty one."""
+    some = counts > 0
+    ranked = ranks(values)
+    reduce = np.minimum.reduceat if aggregate.function == "min" else np.maximum.reduceat
+    places = np.zeros(len(counts), dtype=np.int64)
+    if some.any():
+        places[some] = reduce(ranked.numbers, starts_of(counts)[some])
+    return flat(ranked.values.take(pa.array(places, mask=~some))).cast(to_arrow(aggregate.type))
