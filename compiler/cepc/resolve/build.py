@@ -14,26 +14,22 @@ if TYPE_CHECKING:
 
     from cepc_runtime.expression import Expression
 
-    from .variables import Variable
     from .written import Written
 
 
-def build(
-    pattern: Written, conditions: Mapping[int, Sorted], variables: Mapping[str, Variable], unit: Tick
-) -> model.Pattern:
+def build(pattern: Written, conditions: Mapping[int, Sorted], unit: Tick) -> model.Pattern:
     """`conditions` are those of named patterns, by the identity of their nodes."""
-    return _build(pattern, {}, conditions, variables, unit)
+    return _build(pattern, {}, conditions, unit)
 
 
 def _build(
     node: Written,
     tests: Mapping[str, tuple[Expression, ...]],
     conditions: Mapping[int, Sorted],
-    variables: Mapping[str, Variable],
     unit: Tick,
 ) -> model.Pattern:
     def part(inner: Written) -> model.Pattern:
-        return _build(inner, tests, conditions, variables, unit)
+        return _build(inner, tests, conditions, unit)
 
     match node:
         case written.Event(variable):
@@ -56,10 +52,11 @@ def _build(
             return model.Not(part(body), length)
         case written.Named(body, name):
             own = conditions.get(id(node), NOTHING)
-            inside = {e.variable for e in written.events(body)}
-            merged = {
-                **tests,
-                **{v: (*tests.get(v, ()), *found) for v in inside if (found := own.tests_of(variables[v]))},
-            }
-            inner = _build(body, merged, conditions, variables, unit)
+            # What mentions no variable holds for the events of a match of this pattern, in a NOT around it too.
+            matched = {e.variable for e in written.positive(body)}
+            inside = dict(tests)
+            for variable in {e.variable for e in written.events(body)}:
+                found = (*own.tests.get(variable, ()), *(own.shared if variable in matched else ()))
+                inside[variable] = (*tests.get(variable, ()), *found)
+            inner = _build(body, inside, conditions, unit)
             return model.Scope(inner, name, own.conditions) if own.conditions else inner

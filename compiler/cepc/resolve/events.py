@@ -80,8 +80,8 @@ class EventTypes:
         others = [s.name for s in self._streams.values() if s.types is not None and root in s.types]
         if others:
             return say.type_of_other_stream(name, stream.name, others)
-        known = [*(stream.types or ()), *self._declared.events, *self._declared.patterns]
-        return say.unknown_type(name, known, f"the stream `{stream.name}`")
+        known = [*(stream.types or ()), *self._declared.events]
+        return say.unknown_type(name, known, self._declared.patterns, f"the stream `{stream.name}`")
 
     def place(self, name: str) -> Span | None:
         """Where the name is declared or listed as an event type."""
@@ -173,4 +173,4 @@ def mentions(expression: ast.Expression, names: frozenset[str] | set[str]) -> bo
 def _unknown_base(event: ast.DerivedEvent, declared: Declarations, types: Mapping[str, EventTypes]) -> Diagnostic:
     known = [n for t in types.values() if t.stream is not None for n in t.stream.types or ()]
     where = f"the stream `{next(iter(types))}`" if len(types) == 1 else "any stream"
-    return say.unknown_type(event.base, [*known, *(n for n in declared.events if n != event.name.text)], where)
+    return say.unknown_type(event.base, [*known, *(n for n in declared.events if n != event.name.text)], (), where)

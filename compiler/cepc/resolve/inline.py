@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .written import Written
 
 MOST_EVENTS = 10_000
-MOST_LEVELS = 50  # of named patterns in named patterns
+MOST_LEVELS = 150  # so that later stages may recurse over it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,24 @@ def inline(pattern: ast.Pattern, declared: Declarations, types: EventTypes) -> I
     work = _Inlining(declared, types)
     result = work.pattern(pattern, _Place())
     if work.too_large:
-        work.problems = [say_pattern.too_large(pattern.span, MOST_EVENTS)]
+        work.problems = [say_pattern.too_large(pattern.span, MOST_EVENTS, MOST_LEVELS)]
     return Inlined(result, work.complete, tuple(work.problems), work.types_used, work.patterns_used, work.aliases)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Inside which named patterns: the prefix of variables, what parameters stand for, the names from the outside in."""
+    """Inside which named patterns: the prefix of variables, what parameters stand for, the names from the outside in.
+
+    `depth` counts the levels of all of them.
+    """
 
     prefix: str = ""
     arguments: Mapping[str, ast.Expression] = field(default_factory=dict)
     within: tuple[str, ...] = ()
+    depth: int = 0
+
+    def deeper(self) -> _Place:
+        return _Place(self.prefix, self.arguments, self.within, self.depth + 1)
 
 
 @dataclass
@@ -77,6 +84,9 @@ class _Inlining:
     events: int = 0
 
     def pattern(self, node: ast.Pattern, place: _Place) -> Written | None:
+        if place.depth > MOST_LEVELS or self.too_large:
+            return self._stop()
+        place = place.deeper()
         match node:
             case ast.Atom():
                 return self._atom(node, place)
@@ -149,9 +159,9 @@ class _Inlining:
         name = declaration.name.text
         self.patterns_used.setdefault(name, atom.name.span)
         if name in place.within:
-            return self._give_up()  # check_patterns reports the circle where it is declared
-        if len(place.within) >= MOST_LEVELS or self.too_large:
-            return self._stop()
+            # A circle of declarations is reported there; this one is closed by an argument.
+            way = [*place.within[place.within.index(name) :], name]
+            return self._give_up(None if name in self.declared.circles else say.pattern_cycle(atom.name.span, way))
         parameters = declaration.parameters or ()
         given = tuple(in_expression(a, place.arguments) for a in atom.arguments or ())
         if len(given) != len(parameters) or (atom.arguments is not None and declaration.parameters is None):
@@ -162,7 +172,7 @@ class _Inlining:
             prefix = f"{place.prefix}{atom.alias.text}."
             self.aliases.setdefault(place.prefix + atom.alias.text, (atom.alias, name))
         arguments = {p.text: a for p, a in zip(parameters, given, strict=True)}
-        inside = _Place(prefix, arguments, (*place.within, name))
+        inside = _Place(prefix, arguments, (*place.within, name), place.depth)
         body = self.pattern(declaration.pattern, inside)
         if body is None:
             return None

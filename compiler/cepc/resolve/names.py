@@ -9,6 +9,7 @@ from cepc_grammar import ast
 
 from .lost import NOTHING, Lost
 from .messages import names as say
+from .walk import atoms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class Declarations:
     """The first statement of each name; `queries` has all of them, those of a name taken too, so that each is checked.
 
-    `lost` are names whose declarations could not be read.
+    `lost` are names whose declarations could not be read, `circles` has for each pattern that contains itself how.
     """
 
     streams: Mapping[str, ast.Stream]
@@ -29,6 +30,7 @@ class Declarations:
     queries: tuple[ast.Query, ...]
     query_names: Mapping[str, ast.Name]
     lost: Lost
+    circles: Mapping[str, list[str]]
 
 
 def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> tuple[Declarations, list[Diagnostic]]:
@@ -54,6 +56,7 @@ def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> t
         queries,
         {name: query.name for name, query in _by_name(queries).items()},
         lost,
+        circles({p.name.text: [a.name.text for a in atoms(p.pattern)] for p in patterns}),
     )
     return found, problems
 
@@ -117,3 +120,44 @@ def _types_and_patterns(
             yield say.pattern_like_type(pattern.name, types[pattern.name.text].span)
         elif (twin := folded.get(pattern.name.text.casefold())) is not None:
             yield say.case_twins("name", pattern.name.text, pattern.name.span, twin.text, twin.span)
+
+
+def circles(uses: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """For each name that leads back to itself, a shortest way, which has the name at both ends.
+
+    >>> circles({"a": ["b", "x"], "b": ["a"], "c": ["a"]})
+    {'a': ['a', 'b', 'a'], 'b': ['b', 'a', 'b']}
+    """
+    users: dict[str, list[str]] = {}
+    open_uses: dict[str, int] = {}
+    for name, used in uses.items():
+        inside = {u for u in used if u in uses}
+        open_uses[name] = len(inside)
+        for u in inside:
+            users.setdefault(u, []).append(name)
+    # Names that use nothing open are in no circle, nor are those that use only such names; what is left leads into one.
+    done = [name for name, count in open_uses.items() if count == 0]
+    for name in done:
+        for user in users.get(name, ()):
+            open_uses[user] -= 1
+            if open_uses[user] == 0:
+                done.append(user)
+    left = {name: uses[name] for name, count in open_uses.items() if count > 0}
+    return {name: way for name in left if (way := _way_back(name, left)) is not None}
+
+
+def _way_back(name: str, uses: Mapping[str, list[str]]) -> list[str] | None:
+    before: dict[str, str] = {}
+    queue = [name]
+    for current in queue:
+        for used in uses.get(current, ()):
+            if used == name:
+                way = [name]
+                while current != name:
+                    way.insert(0, current)
+                    current = before[current]
+                return [name, *way]
+            if used not in before and used in uses:
+                before[used] = current
+                queue.append(used)
+    return None

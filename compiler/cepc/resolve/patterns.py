@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 
 from . import written
 from .conditions import equivalences
+from .events import EventTypes
 from .inline import inline
 from .messages import names as say
 from .messages import patterns as say_pattern
@@ -20,24 +22,22 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
 
-    from .events import EventTypes
     from .names import Declarations
 
 
 def check_patterns(declared: Declarations, types: Mapping[str, EventTypes]) -> Iterator[Diagnostic]:
     """Circles, parameters, and for a pattern that no query uses what its uses would tell."""
-    uses = {name: [a.name.text for a in atoms(p.pattern)] for name, p in declared.patterns.items()}
-    circular: set[str] = set()
+    reported: set[str] = set()
     for name, pattern in declared.patterns.items():
         yield from _parameters(pattern)
         for equivalence in equivalences(pattern.where):
             attributes = ", ".join(a.text for a in equivalence.attributes)
             yield say_pattern.equivalence_in_pattern(equivalence.span, attributes)
-        if name not in circular and (chain := _circle(name, uses)) is not None:
-            circular |= set(chain)
-            place = next(a.name.span for a in atoms(pattern.pattern) if a.name.text == chain[1])
-            yield say.pattern_cycle(place, chain)
-    yield from _unused(declared, types, uses)
+        if (way := declared.circles.get(name)) is not None and reported.isdisjoint(way):
+            reported |= set(way)
+            place = next(a.name.span for a in atoms(pattern.pattern) if a.name.text == way[1])
+            yield say.pattern_cycle(place, way)
+    yield from _unused(declared, types)
 
 
 def _parameters(pattern: ast.NamedPattern) -> Iterator[Diagnostic]:
@@ -57,45 +57,39 @@ def _parameters(pattern: ast.NamedPattern) -> Iterator[Diagnostic]:
             yield say.unused_parameter(parameter, pattern.name.text)
 
 
-def _unused(
-    declared: Declarations, types: Mapping[str, EventTypes], uses: Mapping[str, list[str]]
-) -> Iterator[Diagnostic]:
-    """Patterns that stand in no query, as if one stood there alone; with one stream, and no parameters to give."""
+def _unused(declared: Declarations, types: Mapping[str, EventTypes]) -> Iterator[Diagnostic]:
+    """Patterns that stand in no query, as if one stood there alone; with one stream, where columns are known."""
     stack = [a.name.text for q in declared.queries for a in atoms(q.pattern)]
     used: set[str] = set()
     while stack:
         name = stack.pop()
         if name not in used:
             used.add(name)
-            stack += uses.get(name, ())
-    if len(types) != 1:
-        return
-    (only,) = types.values()
+            stack += [a.name.text for a in atoms(declared.patterns[name].pattern)] if name in declared.patterns else []
+    only = next(iter(types.values())) if len(types) == 1 else EventTypes(None, declared, {})
     for name, pattern in declared.patterns.items():
-        if name in used or pattern.parameters is not None:
-            continue
-        inlined = inline(ast.Atom(pattern.name), declared, only)
-        yield from inlined.diagnostics
-        if inlined.pattern is not None and inlined.complete:
-            yield from check_parts(inlined.pattern)
-            for node in written.walk(inlined.pattern):
-                if isinstance(node, written.Named) and node.where is not None:
-                    yield from named_conditions(node, only.stream, None, complete=True)[1]
+        if name not in used:
+            yield from _alone(pattern, declared, only)
 
 
-def _circle(name: str, uses: Mapping[str, list[str]]) -> list[str] | None:
-    """The shortest chain from the pattern back to itself."""
-    before: dict[str, str] = {}
-    queue = [name]
-    for current in queue:
-        for used in uses.get(current, ()):
-            if used == name:
-                chain = [name]
-                while current != name:
-                    chain.insert(1, current)
-                    current = before[current]
-                return [*chain, name]
-            if used not in before and used in uses:
-                before[used] = current
-                queue.append(used)
-    return None
+def _alone(pattern: ast.NamedPattern, declared: Declarations, types: EventTypes) -> Iterator[Diagnostic]:
+    """What is wrong with a pattern that stands alone. Parameters stand for themselves, and then no types are known."""
+    parameters = pattern.parameters
+    arguments = None if parameters is None else tuple(ast.Reference((p,), p.span) for p in parameters)
+    mean_themselves = {p.text for p in parameters or ()} - {pattern.name.text}
+    others = {name: p for name, p in declared.patterns.items() if name not in mean_themselves}
+    declared = replace(declared, patterns=others, query_names={})
+    stream = None if parameters else types.stream
+    columns = (
+        None if types.stream is None else frozenset((*types.stream.columns, *types.stream.broken, *mean_themselves))
+    )
+    inlined = inline(
+        ast.Atom(pattern.name, arguments), declared, EventTypes(None, declared, {}) if parameters else types
+    )
+    yield from inlined.diagnostics
+    if inlined.pattern is None or not inlined.complete:
+        return
+    yield from check_parts(inlined.pattern)
+    for node in written.walk(inlined.pattern):
+        if isinstance(node, written.Named) and node.where is not None:
+            yield from named_conditions(node, stream, columns, complete=True)[1]

@@ -87,7 +87,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         query.name.text,
         types.stream.name,
         kind,
-        build(pattern, conditions[1], found_variables, unit),
+        build(pattern, conditions[1], unit),
         made,
         shared.agree,
         shared.group_by,

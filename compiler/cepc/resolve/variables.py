@@ -86,7 +86,7 @@ def check_variables(inlined: Inlined, types: EventTypes) -> Iterator[Diagnostic]
         if negation is not its_negation:
             reported.add(event.variable)
             here, there = (event, earlier) if negation is not None else (earlier, event)
-            yield say_pattern.negated_name(event.variable, here.span, there.span)
+            yield say_pattern.negated_name(event.variable, here.span, there.span, here.type_name)
         elif event.type_name != earlier.type_name:
             reported.add(event.variable)
             yield say_pattern.two_types(event.variable, event.span, event.type_name, earlier.span, earlier.type_name)

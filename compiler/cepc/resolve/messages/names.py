@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 _PLURAL = {"query": "queries"}
 
 
-def unknown_type(name: ast.Name, known: Iterable[str], where: str) -> Diagnostic:
+def unknown_type(name: ast.Name, types: Iterable[str], patterns: Iterable[str], where: str) -> Diagnostic:
     """`where` says what was searched: "the stream `rides`"."""
-    known = list(known)
+    types = list(types)
     return Diagnostic(
-        "E0201", f"unknown event type `{name.text}`", name.span, f"no such type in {where}",
-        hint=did_you_mean(name.text, known) or (f"the types are {_listed(known)}" if known else ""),
-    )  # fmt: skip
+        "E0201",
+        f"unknown event type `{name.text}`",
+        name.span,
+        f"no such type in {where}",
+        hint=did_you_mean(name.text, [*types, *patterns]) or (f"the types are {_listed(types)}" if types else ""),
+    )
 
 
 def type_of_other_stream(name: ast.Name, stream: str, others: Sequence[str]) -> Diagnostic:

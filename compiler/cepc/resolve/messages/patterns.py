@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic, Place
 
 if TYPE_CHECKING:
-    from cepc_grammar import ast
     from cepc_grammar.source import Span
 
 
@@ -91,12 +90,16 @@ def no_anchor(negation: Span, within: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def negated_name(variable: str, span: Span, other: Span) -> Diagnostic:
+def negated_name(variable: str, span: Span, other: Span, type_: str) -> Diagnostic:
     return Diagnostic(
-        "E0410", f"the negated `{variable}` requires a name of its own", span, f"`{variable}` is another variable already",
-        notes=("a condition on the name would otherwise mean both, those that must be there and those that must not",),
-        others=(Place(other, "this one"),), hint=f"give it an alias: `NOT {variable} n`",
-    )  # fmt: skip
+        "E0410",
+        f"the negated `{variable}` requires a name of its own",
+        span,
+        f"`{variable}` is another variable already",
+        notes=("a condition on the name would mean both, the events that must be there and those that must not",),
+        others=(Place(other, "this one"),),
+        hint=f"give it an alias of its own: `NOT {type_} {'other' if variable == 'n' else 'n'}`",
+    )
 
 
 def two_negations(span: Span, variables: tuple[str, str], places: tuple[Span, Span]) -> Diagnostic:
@@ -146,11 +149,15 @@ def some_with_after_match(span: Span, clause: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def too_large(span: Span, most: int) -> Diagnostic:
+def too_large(span: Span, events: int, levels: int) -> Diagnostic:
     return Diagnostic(
-        "E0417", "the pattern is too large", span, f"more than {most:,} events when its named patterns are written out",
-        notes=("named patterns that double each other grow exponentially",), hint="use repetition: `P{2,100}`",
-    )  # fmt: skip
+        "E0417",
+        "the pattern is too large",
+        span,
+        f"more than {events:,} events or {levels} levels when its named patterns are written out",
+        notes=("named patterns that double each other grow exponentially",),
+        hint="use repetition: `P{2,100}`",
+    )
 
 
 def overflow(span: Span, part: Span) -> Diagnostic:
@@ -164,15 +171,13 @@ def overflow(span: Span, part: Span) -> Diagnostic:
 
 def enumeration(span: Span, text: str) -> Diagnostic:
     return Diagnostic(
-        "W0402", "this condition needs every partial match enumerated", span, "compares events that are no neighbours in the pattern",
+        "W0402",
+        "this condition needs every partial match enumerated",
+        span,
+        "compares events that are no neighbours",
         notes=(
-            ("neighbours in a SEQ, PREV, and LAST before the next variable cost little; for other conditions each partial match is kept, "
-            "and their number can double with every event"),
+            "time and memory grow with the number of partial matches, which under `+` doubles with every event",
             f"a job with too many of them stops with an error that names `{text}`",
         ),
-        hint="compare neighbours, or make the events agree on an attribute with `[ ]`",
-    )  # fmt: skip
-
-
-def shared_attributes(names: tuple[ast.Name, ...]) -> str:
-    return ", ".join(n.text for n in names)
+        hint="cheap are neighbours in a SEQ, PREV, LAST before and FIRST behind a neighbour, and `[ ]`",
+    )
