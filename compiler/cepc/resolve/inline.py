@@ -166,7 +166,8 @@ class _Inlining:
         given = tuple(in_expression(a, place.arguments) for a in atom.arguments or ())
         if len(given) != len(parameters) or (atom.arguments is not None and declaration.parameters is None):
             return self._give_up(say.arity(atom, declaration))
-        self.problems += _not_names(declaration, dict(zip(parameters, given, strict=True)))
+        misused = list(_not_names(declaration, dict(zip(parameters, given, strict=True))))
+        self.problems += misused
         prefix = place.prefix
         if atom.alias is not None:
             prefix = f"{place.prefix}{atom.alias.text}."
@@ -176,7 +177,7 @@ class _Inlining:
         body = self.pattern(declaration.pattern, inside)
         if body is None:
             return None
-        where = None if declaration.where is None else in_expression(declaration.where, arguments)
+        where = None if declaration.where is None or misused else in_expression(declaration.where, arguments)
         return written.Named(body, name, where, prefix, atom.name.span)
 
     def _give_up(self, problem: Diagnostic | None = None) -> Written | None:

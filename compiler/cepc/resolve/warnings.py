@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.plan import Positions
 
     from .written import Written
 
@@ -53,13 +54,18 @@ def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
         condition = places[plan.text]
         if plan.text in reported:
             continue
-        try:
-            if not negated.isdisjoint(plan.variables):
-                raise NotAdjacent(plan)
-            edge_conditions(built.positions, (plan,))
-        except NotAdjacent:
+        in_not = not negated.isdisjoint(plan.variables)
+        if in_not or not _is_adjacent(plan, built.positions):
             reported.add(plan.text)
-            yield say.enumeration(condition.span, condition.text)
+            yield say.enumeration(condition.span, condition.text, negated=in_not)
+
+
+def _is_adjacent(condition: ConditionPlan, positions: Positions) -> bool:
+    try:
+        edge_conditions(positions, (condition,))
+    except NotAdjacent:
+        return False
+    return True
 
 
 def _unbounded(pattern: Written) -> written.Repeat | None:

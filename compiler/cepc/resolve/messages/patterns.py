@@ -169,12 +169,12 @@ def overflow(span: Span, part: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def enumeration(span: Span, text: str) -> Diagnostic:
+def enumeration(span: Span, text: str, *, negated: bool) -> Diagnostic:
     return Diagnostic(
         "W0402",
         "this condition needs every partial match enumerated",
         span,
-        "compares events that are no neighbours",
+        "compares an event inside NOT with others" if negated else "compares events that are no neighbours",
         notes=(
             "time and memory grow with the number of partial matches, which under `+` doubles with every event",
             f"a job with too many of them stops with an error that names `{text}`",
