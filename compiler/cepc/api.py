@@ -16,6 +16,7 @@ from cepc_grammar.ast import Program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
+from .broken import without_consequences
 from .diagnostics.render import as_text, errors, render
 from .files import messages
 from .files.read import load, read_import
@@ -84,8 +85,10 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
     lost = reduce(or_, map(lost_in, programs, parsed), Lost())
     resolved = check(Program(statements), read_import, lost)
     known |= {source.name: source for source in resolved.sources}
-    program = None if errors(diagnostics) else resolved.program
-    return Checked(program, diagnostics + resolved.diagnostics, known)
+    if not diagnostics:
+        return Checked(resolved.program, resolved.diagnostics, known)
+    further = without_consequences(resolved.diagnostics, known, zip(programs, parsed, strict=True))
+    return Checked(None if errors(diagnostics) else resolved.program, diagnostics + further, known)
 
 
 def _is_empty(parsed: Parsed) -> bool:
