@@ -27,15 +27,22 @@ ANY = "ANY"
 
 @dataclass(frozen=True, slots=True)
 class EventScope:
-    """The names in the condition of a derived event: the columns of the event at hand."""
+    """The names in the condition of a derived event: the columns of the event at hand.
+
+    Its own name or its base's, which are `own`, may stand before them.
+    """
 
     stream: Stream
+    own: tuple[str, ...]
 
     def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
-        first, *rest = reference.parts
+        parts = reference.parts
+        if len(parts) > 1 and parts[0].text in self.own and parts[0].text not in self.stream.columns:
+            parts = parts[1:]
+        first, *rest = parts
         type_ = self.stream.columns.get(first.text)
         if type_ is None:
-            return self._unknown(reference)
+            return self._unknown(first, rest)
         expression: Expression = Field(None, first.text, "each", type_)
         for part in rest:
             inner = struct_field(expression, part)
@@ -51,8 +58,7 @@ class EventScope:
     def info(self, name: str) -> VariableInfo:
         raise KeyError(name)
 
-    def _unknown(self, reference: ast.Reference) -> Diagnostic:
-        first, *rest = reference.parts
+    def _unknown(self, first: ast.Name, rest: list[ast.Name]) -> Diagnostic:
         if rest and rest[0].text in self.stream.columns:
             return say.variable_in_event(first.text, first.span, rest[0].text)
         return say.unknown_column(first, list(self.stream.columns), self.stream.name)
@@ -107,7 +113,9 @@ class EventTypes:
                 if mentions(conjunct, self.stream.broken):
                     typed.append(None)
                     continue
-                expression, found = type_condition(conjunct, EventScope(self.stream), Context.EVENT)
+                expression, found = type_condition(
+                    conjunct, EventScope(self.stream, (name, event.base.text)), Context.EVENT
+                )
                 typed.append(expression)
                 self.problems[name] += found
             good = [t for t in typed if t is not None]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .scopes import Names
     from .streams import Stream
 
-AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM", "TRY_AVG"})
+AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM"})
 _OF_A_MATCH = frozenset({"FIRST", "LAST", "PREV", "NEXT", "COLLECT"})
 
 
