@@ -32,6 +32,7 @@ class _Place:
     inside: list[_Place] = field(default_factory=list)
     before: list[Doc] = field(default_factory=list)
     after: list[Doc] = field(default_factory=list)
+    left: bool = False  # a comment inside has moved behind it; later ones follow
 
     def neighbours(self, start: int, end: int) -> tuple[_Place | None, _Place | None]:
         """The last part in this place before an interval, and the first after it."""
@@ -127,13 +128,13 @@ def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[Raw
     before, after = _around(root, start, end, to_end="\n" not in before_it and "\n" in after_it)
     if "\n" not in after_it and "\n" not in text and (before or after):
         if before is not None and (after is None or closes):
-            before.after.append(f" {text}")
+            before.after.append(Remark(text) if Remark in map(type, before.after) else f" {text}")
         elif after is not None:
-            after.before += (text, HARD) if after in root.inside else (f"{text} ",)
+            after.before += (Remark(text), HARD) if after in root.inside else (f"{text} ",)
     elif before is not None and (after is None or closes or "\n" not in before_it):
         before.after.append(Remark(text, own_line="\n" in before_it))
     elif after is not None:
-        after.before += (text, HARD)
+        after.before += (Remark(text), HARD)
     else:
         root.after.append(Remark(text))
 
@@ -148,7 +149,8 @@ def _around(root: _Place, start: int, end: int, *, to_end: bool) -> tuple[_Place
         if start < inner.origin.span.start and not (inner.inside and inner.inside[0].start == inner.origin.span.start):
             start = end = inner.start  # between AND and what follows it, say
         elif not inner.inside:
-            start = end = inner.end if to_end else inner.start
+            inner.left = inner.left or to_end
+            start = end = inner.end if inner.left else inner.start
             place = root
             continue
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import ast
 from .comments import tidy, weave
-from .layout import TextLine, cat, render, text_of
+from .layout import TextLine, cat, comment_line, render, text_of
 from .parser import parse
 from .printer import statement
 from .source import Source
@@ -28,13 +28,22 @@ def format_source(source: Source) -> str | tuple[Diagnostic, ...]:
     The result means the same and has the same comments, and formatting it again changes nothing. Should it ever read
     back as something else, the text is given back as it was.
     """
-    parsed = parse(source)
+    parsed = current = parse(source)
     if any(d.severity == "error" for d in parsed.diagnostics):
         return parsed.diagnostics
-    text = formatted(source, parsed)
-    again = parse(Source(source.name, text))
-    same = again.program == parsed.program and not again.diagnostics and _remarks(again) == _remarks(parsed)
-    return text if same else source.text
+    text = source.text
+    for _ in range(_ROUNDS):
+        before, text = text, formatted(Source(source.name, text), current)
+        if text == before:
+            break
+        current = parse(Source(source.name, text))
+        if current.diagnostics or current.program != parsed.program or _remarks(current) != _remarks(parsed):
+            return source.text
+    return text
+
+
+# A comment in the middle of a part moves to where the next round finds it beside that part; nearly always one is enough.
+_ROUNDS = 5
 
 
 def _remarks(parsed: Parsed) -> list[str]:
@@ -42,7 +51,7 @@ def _remarks(parsed: Parsed) -> list[str]:
 
 
 def formatted(source: Source, parsed: Parsed) -> str:
-    """The text of a source that was parsed without errors, in canonical layout and with the line ends of the source."""
+    """One round: the text of a source that was parsed without errors, in canonical layout and with its own line ends."""
     text = text_of(_assembled(source.text, _chunks(source, parsed)))
     text = text + "\n" if text else ""
     return text.replace("\n", "\r\n") if "\r\n" in source.text else text
@@ -82,7 +91,7 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
         closing = "" if bare and not isinstance(follower, ast.DerivedEvent | ast.NamedPattern) else ";"
         chunks.append(_Chunk(extent.start, extent.end, tuple(render(cat(doc, closing))), type(node)))
     free += reversed(pending)
-    chunks += (_Chunk(c.span.start, c.span.end, (TextLine(tidy(c.text)),)) for c in free)
+    chunks += (_Chunk(c.span.start, c.span.end, (comment_line(tidy(c.text)),)) for c in free)
     return sorted(chunks, key=lambda chunk: chunk.start)
 
 
@@ -109,22 +118,17 @@ def _assembled(text: str, chunks: Sequence[_Chunk]) -> list[TextLine]:
     for i, chunk in enumerate(chunks):
         gap = text.count("\n", chunks[i - 1].end, chunk.start) if i else 0  # 0 for a comment before the `;`
         if gap == 0 and i and chunk.kind is None:
-            lines += _beside(lines.pop(), chunk.lines[0].code)
+            (comment,) = chunk.lines[0].remarks
+            if lines[-1].closed:
+                lines += chunk.lines
+            else:
+                lines[-1] = lines[-1].beside(comment)
             continue
         if i and (gap > 1 or (above is not None and _parted(text, above, chunks, i))):
             lines.append(TextLine(""))
         lines += chunk.lines
         above = chunk if chunk.kind is not None else None
     return lines
-
-
-def _beside(line: TextLine, comment: str) -> tuple[TextLine, ...]:
-    """A comment behind a line, or below it if the line ends with a `--` comment."""
-    if line.remark.startswith("--") or line.code.startswith("--"):
-        return line, TextLine(comment)
-    if line.code.startswith("/*"):
-        return (TextLine(f"{line.code} {comment}"),)
-    return (TextLine(line.code, f"{line.remark} {comment}".lstrip()),)
 
 
 def _parted(text: str, above: _Chunk, chunks: Sequence[_Chunk], i: int) -> bool:

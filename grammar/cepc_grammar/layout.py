@@ -106,10 +106,23 @@ def bracketed(left: str, inside: Doc, right: str) -> Group:
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line of output, and the remark behind it."""
+    """A line of output, and the remarks behind it, or after its indentation where it has no code."""
 
     code: str
-    remark: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """Nothing can stand behind it any more."""
+        return bool(self.remarks) and self.remarks[-1].startswith("--")
+
+    def beside(self, remark: str) -> TextLine:
+        """The line with one more remark; it must not be closed."""
+        return TextLine(self.code, (*self.remarks, remark))
+
+
+def comment_line(text: str, indent: int = 0) -> TextLine:
+    return TextLine(" " * indent, (text,))
 
 
 _State = tuple[int, bool, Doc]  # indentation, flat?, document
@@ -201,14 +214,13 @@ def _fits(room: int, rest: Sequence[_State], first: _State) -> bool:
 
 def _finished(code: str, remarks: Sequence[tuple[int, Remark]]) -> list[TextLine]:
     """A line, and the remarks that waited for its end: those that cannot stand behind it go below."""
-    behind = ""
-    below: list[TextLine] = []
+    lines = [TextLine(code.rstrip(" ") or (code if remarks else ""))]
     for indent, remark in remarks:
-        if remark.own_line or below or behind.startswith("--"):
-            below.append(TextLine(" " * indent + remark.text))
+        if remark.own_line or len(lines) > 1 or lines[-1].closed:
+            lines.append(comment_line(remark.text, indent))
         else:
-            behind = f"{behind} {remark.text}" if behind else remark.text
-    return [TextLine(code.rstrip(" "), behind), *below]
+            lines[-1] = lines[-1].beside(remark.text)
+    return lines
 
 
 _ALIGN_LIMIT = 60
@@ -217,8 +229,17 @@ _ALIGN_LIMIT = 60
 def text_of(lines: Iterable[TextLine]) -> str:
     """The lines joined, with the remarks of neighbouring lines in one column where none of them is long."""
     texts: list[str] = []
-    for aligned, run in groupby(lines, lambda line: bool(line.remark) and len(line.code) <= _ALIGN_LIMIT):
+    for aligned, run in groupby(lines, _is_aligned):
         members = list(run)
         column = max(len(line.code) for line in members) if aligned else 0
-        texts += (f"{line.code.ljust(column)}  {line.remark}" if line.remark else line.code for line in members)
+        texts += (_text(line, column) for line in members)
     return "\n".join(texts)
+
+
+def _is_aligned(line: TextLine) -> bool:
+    return bool(line.remarks) and 0 < len(line.code.rstrip()) <= _ALIGN_LIMIT
+
+
+def _text(line: TextLine, column: int) -> str:
+    gap = "  " if line.remarks and line.code.strip(" ") else ""
+    return line.code.ljust(column) + gap + " ".join(line.remarks)

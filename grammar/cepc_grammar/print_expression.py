@@ -101,10 +101,20 @@ def bare(node: ast.Expression) -> Doc:
             return _predicate(node)
 
 
+def after_word(node: ast.Expression) -> Origin:
+    """An expression behind CASE, DISTINCT or MATCH, which are names where an operator follows: `CASE (+x) WHEN`."""
+    first: ast.Expression | None = node
+    while first is not None and not isinstance(first, ast.Unary):
+        first = getattr(first, "left", None) or getattr(first, "operand", None)
+    signed = first is not None and first.operator == "+"
+    return Origin(bracketed("(", expression(node), ")"), node.span) if signed else expression(node)
+
+
 def _call(opening: str, arguments: tuple[ast.Expression, ...], before: str) -> Doc:
     if not arguments:
         return opening + ")"
-    return bracketed(opening, cat(before, commas([Origin(bare(a), a.span) for a in arguments])), ")")
+    first = after_word(arguments[0]) if before else expression(arguments[0])
+    return bracketed(opening, cat(before, commas([first, *[Origin(bare(a), a.span) for a in arguments[1:]]])), ")")
 
 
 def _unary(operator: str, operand: ast.Expression) -> Doc:
@@ -150,7 +160,7 @@ def _predicate(node: ast.Between | ast.In | ast.Like | ast.Is | ast.IsDistinct) 
 
 
 def _case(operand: ast.Expression | None, branches: tuple[ast.Branch, ...], otherwise: ast.Expression | None) -> Doc:
-    head = cat("CASE ", expression(operand)) if operand is not None else "CASE"
+    head = cat("CASE ", after_word(operand)) if operand is not None else "CASE"
     lines: list[Doc] = [Origin(_branch(branch), branch.span) for branch in branches]
     if otherwise is not None:
         lines.append(_led(otherwise, _OR, "ELSE"))

@@ -23,7 +23,7 @@ from .layout import (
     separated,
     text_of,
 )
-from .print_expression import expression
+from .print_expression import after_word, expression
 from .print_pattern import pattern
 from .source import NOWHERE
 from .spelling import (
@@ -37,7 +37,7 @@ from .spelling import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .source import Span
 
@@ -92,7 +92,7 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
         case ast.Stream():
             return _stream(node)
         case ast.DerivedEvent(name, base, where):
-            head = cat("EVENT ", _name(name), LINE, "AS ", name_text(base))
+            head = cat(Group(Nest(cat("EVENT ", _name(name), LINE, "AS ", Origin(name_text(base), base.span)))))
             return Group(Nest(cat(head, LINE, _led("WHERE", expression(where)))))
         case ast.NamedPattern(name, parameters, body, where):
             listed = "" if parameters is None else f"({', '.join(map(name_text, parameters))})"
@@ -164,9 +164,10 @@ def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
     def clause(word: str, doc: Doc, span: Span, *lead: str) -> Origin:
         return Origin(cat(word + " " if bare else f"{word:<9}", Align(doc)), span, lead or (word,))
 
-    items = commas(map(_item, node.returns.items))
-    yield clause("RETURN", Group(cat("MATCH ", items) if node.returns.match else items), node.returns.span)
-    yield clause("PATTERN", pattern(node.pattern), node.pattern.span)
+    yield clause("RETURN", _items(node.returns), node.returns.span)
+    negated = isinstance(node.pattern, ast.Not) and node.pattern.within is None  # it would take the query's WITHIN
+    whole = bracketed("(", pattern(node.pattern), ")") if negated else pattern(node.pattern)
+    yield clause("PATTERN", whole, node.pattern.span)
     if node.stream is not None:
         yield clause("FROM", name_text(node.stream), node.stream.span)
     if node.where is not None:
@@ -184,10 +185,17 @@ def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
     yield clause("WITHIN", _window(node), _window_span(node), "WITHIN", "WINDOW")
 
 
-def _item(node: ast.Item) -> Origin:
+def _items(node: ast.Return) -> Doc:
+    if not node.match:
+        return Group(commas(map(_item, node.items)))
+    first, *others = node.items
+    return Group(cat("MATCH ", commas([_item(first, after_word), *map(_item, others)])))
+
+
+def _item(node: ast.Item, printed: Callable[[ast.Expression], Origin] = expression) -> Origin:
     if node.alias is None:
-        return Origin(expression(node.expression), node.span)
-    return Origin(Group(Nest(cat(expression(node.expression), LINE, "AS ", name_text(node.alias)))), node.span)
+        return Origin(printed(node.expression), node.span)
+    return Origin(Group(Nest(cat(printed(node.expression), LINE, "AS ", name_text(node.alias)))), node.span)
 
 
 def _after_match(node: ast.AfterMatch) -> str:
