@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 from tests import oracle
+
+if TYPE_CHECKING:
+    from cepc_grammar import ast
 
 STREAM = """
 STREAM s (at BIGINT, kind STRING, g INT, x INT, y DOUBLE, name STRING, seq INT)
@@ -24,7 +26,15 @@ def events(text: str) -> list[dict[str, object]]:
     """
     rows: list[dict[str, object]] = []
     for label, kind, time, columns in re.findall(r"(([a-zA-Z])(-?\d+)'*)(?:\(([^)]*)\))?", text):
-        row: dict[str, object] = {"at": int(time), "kind": kind.upper(), "g": None, "x": None, "y": None, "name": label, "seq": None}
+        row: dict[str, object] = {
+            "at": int(time),
+            "kind": kind.upper(),
+            "g": None,
+            "x": None,
+            "y": None,
+            "name": label,
+            "seq": None,
+        }
         for given in re.findall(r"(\w+)=(\S+?)(?:,|$|\s)", columns):
             row[given[0]] = _value(given[1])
         rows.append(row)
@@ -44,7 +54,9 @@ def query(clauses: str, returns: str = "MATCH *") -> ast.Program:
     What precedes the keyword QUERY is put before the query: `EVENT …; QUERY SEQ(A, B)`.
     """
     before, _, clauses = clauses.rpartition("QUERY ")
-    window = "" if re.search(r"\bWITHIN (\d+ s(?! ?,| ?\))|UNBOUNDED)\s*(SLIDE \d+ s)?\s*$", clauses) else " WITHIN 100 s"
+    window = (
+        "" if re.search(r"\bWITHIN (\d+ s(?! ?,| ?\))|UNBOUNDED)\s*(SLIDE \d+ s)?\s*$", clauses) else " WITHIN 100 s"
+    )
     returned = "" if clauses.startswith("RETURN") else f"RETURN {returns} PATTERN "
     return program(f"{STREAM}{before}QUERY q {returned}{clauses}{window};")
 

@@ -268,7 +268,7 @@ def test_selection_says_what_a_match_may_skip(clauses: str, stream: str, expecte
 
 
 def test_an_event_without_a_type_is_no_event_to_be_skipped() -> None:
-    stream = [*events("a1 b3"), {"at": 2, "kind": None}]
+    stream: list[dict[str, object]] = [*events("a1 b3"), {"at": 2, "kind": None}]
     assert len(oracle.matches(query("SEQ(A, B) SELECT CONTIGUOUS"), "q", stream)) == 1
 
 
@@ -306,7 +306,12 @@ AFTER_MATCH = [
     case("SEQ(A+, B) SELECT CONTIGUOUS AFTER MATCH SKIP TO FIRST A", "a1 a2 b3", "a1 a2 b3", "a2 b3"),
     case("SEQ(A, B+, A z) SELECT CONTIGUOUS AFTER MATCH SKIP TO FIRST z", "a1 b2 a3 b4 a5", "a1 b2 z=a3", "a3 b4 z=a5"),
     case("SEQ(A, B?) SELECT CONTIGUOUS AFTER MATCH SKIP TO FIRST B", "a1 a2 b3 a4", "a1", "a2 b3", "a4"),
-    case("SEQ(A, B) WHERE [g] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT", "a1(g=1) a2(g=2) b3(g=1) b4(g=2)", "a1 b3", "a2 b4"),
+    case(
+        "SEQ(A, B) WHERE [g] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT",
+        "a1(g=1) a2(g=2) b3(g=1) b4(g=2)",
+        "a1 b3",
+        "a2 b4",
+    ),
     case("A+ SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 2 s", "a1 a2 a3", "a1 a2", "a3"),
     case("SEQ(A, NOT C) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 5 s", "a1 a2 c6", "a1"),
     case(f"SEQ(A, B) {PAST_LAST}", "a1 a1' b2", "a1 b2"),
@@ -349,7 +354,14 @@ CONDITIONS = [
     case("A WHERE A.y > 1e300", "a1(y=nan) a2(y=1.5)", "a1"),
     case("EVENT Big AS A WHERE x > 5; QUERY SEQ(Big, B)", "a1(x=6) a2(x=5) a3 b4", "Big=a1 b4"),
     case("EVENT Huge AS Big WHERE x > 9; EVENT Big AS A WHERE x > 5; QUERY Huge", "a1(x=6) a2(x=10)", "Huge=a2"),
-    case("EVENT Big AS A WHERE A.x > 5; QUERY AND(Big, A)", "a1(x=6) a2(x=6) a3", "Big=a1 a2", "a1 Big=a2", "Big=a1 a3", "Big=a2 a3"),
+    case(
+        "EVENT Big AS A WHERE A.x > 5; QUERY AND(Big, A)",
+        "a1(x=6) a2(x=6) a3",
+        "Big=a1 a2",
+        "a1 Big=a2",
+        "Big=a1 a3",
+        "Big=a2 a3",
+    ),
     case("EVENT Big AS A WHERE x > 5; QUERY SEQ(A, NOT Big, B)", "a1 a2(x=6) b3", "a2 b3"),
 ]
 
@@ -367,16 +379,28 @@ NAMED_PATTERNS = [
     case(LEG + "leg", "a1(x=1) b2(x=2) b3(x=0)", "p=a1 t=b2"),
     case(LEG + "leg+", "a1(x=1) b2(x=2) a3(x=5) b4(x=6)", "p=a1 t=b2", "p=a1 t=b4", "p=a3 t=b4", "p=a1 t=b2 p=a3 t=b4"),
     case(LEG + "leg+ WHERE p.x < t.x", "a1(x=1) b2(x=2) a3(x=5) b4(x=6)", "p=a1 t=b2", "p=a1 t=b4", "p=a3 t=b4"),
-    case(LEG + "SEQ(leg u, leg v) WHERE u.p.x = v.p.x", "a1(x=1) b2(x=2) a3(x=1) b4(x=6)", "u.p=a1 u.t=b2 v.p=a3 v.t=b4"),
+    case(
+        LEG + "SEQ(leg u, leg v) WHERE u.p.x = v.p.x", "a1(x=1) b2(x=2) a3(x=1) b4(x=6)", "u.p=a1 u.t=b2 v.p=a3 v.t=b4"
+    ),
     case(LEG + "SEQ(leg, A p)", "a1(x=1) b2(x=2) a3", "p=a1 t=b2 p=a3"),
     case(LEG + "SEQ(C, leg?)", "c1 a2(x=3) b3(x=1)", "c1"),
     case(RISE + "rise(A, x)", "a1(x=1) a2(x=0) a3(x=2)", "up=a1", "up=a2", "up=a3", "up=a1 up=a3", "up=a2 up=a3"),
     case(RISE + "SEQ(rise(A, x) r, rise(B, y) s)", "a1(x=1) b2(y=1.5) b3(y=0.5)", "r.up=a1 s.up=b2", "r.up=a1 s.up=b3"),
     case(RISE + "rise(A, x){2} WHERE up.x < 9", "a1(x=5) a2(x=4) a3(x=9)", "up=a1 up=a2"),
     case("PATTERN over(n, k) AS A WHERE A.n > k; QUERY over(x, -2)", "a1(x=-3) a2(x=-1)", "a2"),
-    case("PATTERN in_step AS SEQ(A, B) WHERE [g]; QUERY in_step+", "a1(g=1) b2(g=1) a3(g=2) b4(g=2)", "a1 b2", "a3 b4", "a1 b2 a3 b4"),
+    case(
+        "PATTERN in_step AS SEQ(A, B) WHERE [g]; QUERY in_step+",
+        "a1(g=1) b2(g=1) a3(g=2) b4(g=2)",
+        "a1 b2",
+        "a3 b4",
+        "a1 b2 a3 b4",
+    ),
     case("PATTERN two(P) AS SEQ(P, P); QUERY two(A)", "a1 a2", "a1 a2"),
-    case("PATTERN pair AS SEQ(A, B); PATTERN pairs AS SEQ(pair u, C); QUERY pairs w", "a1 b2 c3", "w.u.A=a1 w.u.B=b2 w.C=c3"),
+    case(
+        "PATTERN pair AS SEQ(A, B); PATTERN pairs AS SEQ(pair u, C); QUERY pairs w",
+        "a1 b2 c3",
+        "w.u.A=a1 w.u.B=b2 w.C=c3",
+    ),
     case(FREE + "free", "a1(x=3) c2(x=4) b3", *NOTHING),
     case(FREE + "free", "a1(x=3) c2(x=2) b3", "a=a1 b=b3"),
     case(FREE + "free{2}", "a1(x=1) b2 a3(x=9) c4(x=5) b5", "a=a1 b=b2 a=a3 b=b5"),
@@ -390,5 +414,7 @@ NAMED_PATTERNS = [
 
 
 @pytest.mark.parametrize(("clauses", "stream", "expected"), NAMED_PATTERNS)
-def test_the_conditions_of_a_named_pattern_hold_within_each_of_its_matches(clauses: str, stream: str, expected: set[str]) -> None:
+def test_the_conditions_of_a_named_pattern_hold_within_each_of_its_matches(
+    clauses: str, stream: str, expected: set[str]
+) -> None:
     assert found(clauses, stream) == expected

@@ -32,7 +32,9 @@ def expressions(reluctant: bool) -> st.SearchStrategy[Expression]:
         return st.one_of(
             several.map(lambda ps: (f"SEQ({', '.join(p for p, _ in ps)})", "".join(r for _, r in ps))),
             several.map(lambda ps: (f"OR({', '.join(p for p, _ in ps)})", f"(?:{'|'.join(r for _, r in ps)})")),
-            st.tuples(smaller, quantified).map(lambda t: (f"({t[0][0]}){''.join(t[1])}", f"(?:{t[0][1]}){''.join(t[1])}")),
+            st.tuples(smaller, quantified).map(
+                lambda t: (f"({t[0][0]}){''.join(t[1])}", f"(?:{t[0][1]}){''.join(t[1])}")
+            ),
         )
 
     return st.recursive(st.sampled_from([("A", "a"), ("B", "b"), ("C", "c")]), larger, max_leaves=5)
@@ -55,7 +57,9 @@ def test_matches_are_the_subwords_that_the_regular_expression_accepts(expression
 
 
 @given(expressions(reluctant=False), WORDS)
-def test_contiguous_matches_are_the_factors_that_the_regular_expression_accepts(expression: Expression, word: str) -> None:
+def test_contiguous_matches_are_the_factors_that_the_regular_expression_accepts(
+    expression: Expression, word: str
+) -> None:
     pattern, regex = expression
     factors = [range(i, j) for i, j in combinations(range(len(word) + 1), 2) if re.fullmatch(regex, word[i:j])]
     assert found(f"{pattern} SELECT CONTIGUOUS", stream(word)) == {named(word, places) for places in factors}
@@ -73,7 +77,9 @@ def test_next_skips_no_event_with_which_the_match_could_have_gone_on(expression:
         skipped = [begun[i] + word[x] for i, p in enumerate(places[:-1]) for x in range(p + 1, places[i + 1])]
         return not any(re.fullmatch(regex, prefix + rest) for prefix in set(skipped) for rest in rests)
 
-    assert found(f"{pattern} SELECT NEXT", stream(word)) == {match for match in found(pattern, stream(word)) if follows(match)}
+    assert found(f"{pattern} SELECT NEXT", stream(word)) == {
+        match for match in found(pattern, stream(word)) if follows(match)
+    }
 
 
 @given(expressions(reluctant=True), WORDS)
@@ -100,7 +106,8 @@ def patterns() -> st.SearchStrategy[str]:
         several = st.lists(smaller, min_size=2, max_size=3).map(", ".join)
         operators = st.sampled_from(["SEQ", "SEQ", "AND", "OR", "SOME"])
         return st.one_of(
-            st.tuples(operators, several).map(lambda t: f"{t[0]}({t[1]})"), st.tuples(smaller, QUANTIFIERS).map(lambda t: f"({t[0]}){t[1]}")
+            st.tuples(operators, several).map(lambda t: f"{t[0]}({t[1]})"),
+            st.tuples(smaller, QUANTIFIERS).map(lambda t: f"({t[0]}){t[1]}"),
         )
 
     return st.recursive(ATOMS, larger, max_leaves=4)
@@ -120,10 +127,20 @@ def test_matches_are_the_sets_of_bound_events_that_a_recogniser_accepts(pattern:
     program = query(pattern)
     tree = next(s.pattern for s in program.statements if isinstance(s, ast.Query))
     variables = {"A": "Axyz", "B": "Bz", "C": "Cz"}
-    ways = [[None, *((int(str(r["at"])), str(r["name"]), kind, v) for v in variables[kind])] for r in rows if (kind := str(r["kind"]))]
+    ways = [
+        [None, *((int(str(r["at"])), str(r["name"]), kind, v) for v in variables[kind])]
+        for r in rows
+        if (kind := str(r["kind"]))
+    ]
     sets = (frozenset(b for b in choice if b is not None) for choice in product(*ways))
-    accepted = {frozenset((name, variable) for _, name, _, variable in bound) for bound in sets if bound and accepts(tree, bound)}
-    assert {frozenset((rows[e]["name"], v) for e, v in match) for match in oracle.matches(program, "q", rows)} == accepted
+    accepted = {
+        frozenset((name, variable) for _, name, _, variable in bound)
+        for bound in sets
+        if bound and accepts(tree, bound)
+    }
+    assert {
+        frozenset((rows[e]["name"], v) for e, v in match) for match in oracle.matches(program, "q", rows)
+    } == accepted
 
 
 def accepts(pattern: ast.Pattern, bound: frozenset[Bound]) -> bool:

@@ -43,7 +43,9 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize(("clauses", "stream", "expected"), WINDOWS, ids=[f"{c} over {s}" for c, s, _ in WINDOWS])
-def test_a_match_counts_in_every_window_that_holds_all_of_its_events(clauses: str, stream: str, expected: object) -> None:
+def test_a_match_counts_in_every_window_that_holds_all_of_its_events(
+    clauses: str, stream: str, expected: object
+) -> None:
     assert windows(clauses, stream) == expected
 
 
@@ -187,6 +189,7 @@ def test_without_as_a_column_is_named_as_spark_names_it(item: str, name: str) ->
 
 # ---- numbers are never wrong in silence ------------------------------------------------------------------------------
 
+
 def wide(returned: str, values: list[object], kind: str = "BIGINT", having: str = "") -> list[dict[str, Any]]:
     """The rows of an aggregate over A events with these values of v."""
     text = f"""
@@ -259,7 +262,9 @@ def test_arithmetic_fails_as_in_ansi_mode() -> None:
 # ---- §1, §5, §6: times and bad data ----------------------------------------------------------------------------------
 
 
-def timed(kind: str, unit: str, window: str, times: list[object], returned: str = "COUNT(*) AS n") -> list[dict[str, Any]]:
+def timed(
+    kind: str, unit: str, window: str, times: list[object], returned: str = "COUNT(*) AS n"
+) -> list[dict[str, Any]]:
     text = f"""
     STREAM A (at {kind}) EVENT TIME at {unit};
     QUERY q RETURN {returned} PATTERN A+ WITHIN {window};
@@ -316,7 +321,7 @@ def test_order_by_breaks_ties_with_nulls_first() -> None:
 
 
 def test_an_event_without_a_time_or_a_type_is_dropped() -> None:
-    stream = [*events("a1 b2"), {"at": None, "kind": "A"}, {"at": 1, "kind": None}]
+    stream: list[dict[str, object]] = [*events("a1 b2"), {"at": None, "kind": "A"}, {"at": 1, "kind": None}]
     assert len(oracle.matches(query("ANY+"), "q", stream)) == 3
 
 

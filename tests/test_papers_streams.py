@@ -101,7 +101,9 @@ def test_gloria_a_bare_query_of_the_workload_files_runs_as_it_is() -> None:
     """
     stream: list[dict[str, object]] = [
         {"ts": minute(i), "symbol": symbol, "open": float(i), "vol": 101, "open_level": 7}
-        for i, symbol in enumerate("T1 T2 T3 T4 T2 T3 T4 T5 T1 T2 T3 T4 T5 T6 T7".split())
+        for i, symbol in enumerate(
+            ["T1", "T2", "T3", "T4", "T2", "T3", "T4", "T5", "T1", "T2", "T3", "T4", "T5", "T6", "T7"]
+        )
     ]
     rows = oracle.evaluate(program(text), stream)["q0"]
     # From T1 at 0 to T5 at 7 there are 5 runs of the inner pattern, to T5 at 12 there are 18; from T1 at 8 there is 1; and 5 · 1

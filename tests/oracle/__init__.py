@@ -6,6 +6,8 @@ syntax. It takes programs that the checker accepts; what the page does not say i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from cepc_grammar import ast
 
 from .errors import EvaluationError, Overflow, Unsupported
@@ -13,10 +15,12 @@ from .matches import Finder
 from .rows import rows
 from .stream import read
 
+Events = Sequence[Mapping[str, object]]
+
 __all__ = ["EvaluationError", "Overflow", "Unsupported", "evaluate", "matches"]
 
 
-def evaluate(program: ast.Program, events: list[dict[str, object]]) -> dict[str, list[dict[str, object]]]:
+def evaluate(program: ast.Program, events: Events) -> dict[str, list[dict[str, object]]]:
     """The result rows of every query of the program, in no particular order, over the events of its one stream.
 
     Values: TIMESTAMP an aware datetime, TIMESTAMP_NTZ a naive one, DATE a date, numbers int, float or Decimal, str, bool, bytes,
@@ -27,7 +31,7 @@ def evaluate(program: ast.Program, events: list[dict[str, object]]) -> dict[str,
     return {query.name.text: rows(Finder(program, query, read_events)) for query in _queries(program)}
 
 
-def matches(program: ast.Program, query_name: str, events: list[dict[str, object]]) -> set[frozenset[tuple[int, str]]]:
+def matches(program: ast.Program, query_name: str, events: Events) -> set[frozenset[tuple[int, str]]]:
     """The matches of one query before HAVING, each a set of (index into `events`, variable).
 
     They satisfy partition, conditions, selection, AFTER MATCH and WITHIN; in an aggregate query they stand in at least one window.

@@ -7,6 +7,7 @@ from decimal import Decimal
 from cepc_grammar import ast
 
 from .casts import to_string
+from .errors import Unsupported
 from .expressions import compiled
 from .types import DOUBLE, normal
 
@@ -72,7 +73,7 @@ def written(node: ast.Expression) -> str:
             return f"{written(operand)}.{name.text}"
         case ast.Index(operand, index):
             return f"{written(operand)}[{written(index)}]"
-    return str(node)
+    raise Unsupported("a column of an interval needs a name")
 
 
 def type_name(kind: ast.TypeExpr) -> str:
@@ -84,6 +85,8 @@ def _call(name: str, arguments: str) -> str:
     upper = name.upper()
     if upper == "IF":
         return f"(IF({arguments}))"
+    if upper == "ROUND" and "," not in arguments:
+        return f"round({arguments}, 0)"
     if upper == "ISNULL":
         return f"({arguments} IS NULL)"
     if upper == "ISNOTNULL":

@@ -5,7 +5,7 @@ An event is named by its place in canonical order, so that comparing two events 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from typing import cast as assume
@@ -73,7 +73,7 @@ class Events:
         return typed
 
 
-def read(program: ast.Program, rows: list[dict[str, object]]) -> Events:
+def read(program: ast.Program, rows: Sequence[Row]) -> Events:
     """The rows as events of the program's stream. A row without a time or a type is dropped (§6)."""
     streams = [statement for statement in program.statements if isinstance(statement, ast.Stream)]
     if len(streams) != 1 or streams[0].event_time is None:
