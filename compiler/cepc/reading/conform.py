@@ -1,0 +1,67 @@
+"""A pyarrow column as the column of a declared type, without a change of any value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cepc_runtime.types import TIMESTAMP, Array, Map, Struct, to_arrow
+
+if TYPE_CHECKING:
+    from cepc_runtime.types import DataType
+
+
+def conform(column: Any, type_: DataType) -> Any:
+    """The column in the Arrow type of `type_`, to which its own type widens.
+
+    A time without a zone is UTC where one with a zone is declared. Raises pyarrow's ArrowInvalid where a value is
+    finer than a microsecond or no UTF-8 text.
+    """
+    import pyarrow as pa
+
+    wanted = to_arrow(type_)
+    if column.type == wanted:
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([conform(chunk, type_) for chunk in column.chunks], wanted)
+    if pa.types.is_dictionary(column.type):
+        return conform(column.dictionary_decode(), type_)
+    match type_:
+        case _ if pa.types.is_null(column.type):
+            return pa.nulls(len(column), wanted)
+        case Array(element):
+            return _list(column, element)
+        case Map(key, value):
+            return _map(column, key, value)
+        case Struct():
+            return _struct(column, type_)
+    if type_ == TIMESTAMP and pa.types.is_timestamp(column.type) and column.type.tz is None:
+        return column.cast(pa.timestamp("us")).view(wanted)
+    return column.cast(wanted)
+
+
+def _list(column: Any, element: DataType) -> Any:
+    """Of any kind of list; a slice is copied, so that offsets begin at 0."""
+    import pyarrow as pa
+
+    lists = pa.concat_arrays([column.cast(pa.list_(column.type.value_type))])
+    values = conform(lists.values, element)
+    return pa.ListArray.from_arrays(lists.offsets, values, pa.list_(to_arrow(element)), mask=lists.is_null())
+
+
+def _map(column: Any, key: DataType, value: DataType) -> Any:
+    import pyarrow as pa
+
+    maps = pa.concat_arrays([column])
+    keys, items = conform(maps.keys, key), conform(maps.items, value)
+    return pa.MapArray.from_arrays(
+        maps.offsets, keys, items, pa.map_(to_arrow(key), to_arrow(value)), mask=maps.is_null()
+    )
+
+
+def _struct(column: Any, type_: Struct) -> Any:
+    """The declared fields by their names, whatever others there are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = [conform(pc.struct_field(column, [field.name]), field.type) for field in type_.fields]
+    return pa.StructArray.from_arrays(fields, fields=list(to_arrow(type_)), mask=column.is_null())

@@ -1,0 +1,169 @@
+"""What is said about events: the E07 family. Each function makes one diagnostic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.source import NOWHERE, Span
+
+from ..diagnostics.near import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cepc_runtime.types import DataType
+
+UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705")
+"""Codes that say that the command names no events that can be read; the others say that the events are wrong."""
+
+
+def _about(code: str, title: str, name: str, *notes: str, hint: str = "") -> Diagnostic:
+    return Diagnostic(code, title, Span(0, 0, name) if name else NOWHERE, notes=notes, hint=hint)
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def missing(name: str, near: str | None, directory: str | None) -> Diagnostic:
+    """`near` is a path that may be meant; `directory` is missing as well."""
+    notes = (f"the directory `{directory}` does not exist either",) if directory else ()
+    hint = f"did you mean `{near}`?" if near else "name a file or a directory of events, or `-` for standard input"
+    return _about("E0701", f"there are no events at `{name}`: no such file or directory", name, *notes, hint=hint)
+
+
+def no_files(name: str, others: Sequence[str], form: str | None) -> Diagnostic:
+    """`others` are files that are there and not read."""
+    what = f"no {FORM_NAMES[form]} files" if form else "no files of events"
+    notes = (f"it holds {_some(others)}",) if others else ("it is empty",)
+    hint = "`--input-format` says what files with other names are" if others and not form else ""
+    return _about("E0702", f"the directory `{name}` has {what}", name, *notes, hint=hint)
+
+
+def several_formats(name: str, forms: Sequence[str]) -> Diagnostic:
+    kinds = " and ".join(FORM_NAMES[form] for form in forms)
+    return _about(
+        "E0703", f"the directory `{name}` has files of several formats", name, f"there are {kinds} files",
+        hint=f"choose one: `--input-format {forms[0]}`",
+    )  # fmt: skip
+
+
+def unknown_format(name: str, guess: str | None) -> Diagnostic:
+    what = f"it looks like {FORM_NAMES[guess]}: " if guess else ""
+    return _about(
+        "E0703", f"the name of `{name}` does not say in which format it is", name,
+        "known are .parquet, .csv, .json, .jsonl and .ndjson, the text formats also with .gz, .zst, .bz2 or .lz4",
+        hint=f"{what}add `--input-format {guess or 'FORMAT'}`",
+    )  # fmt: skip
+
+
+def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
+    if reason == "Permission denied" and not hint:
+        hint = f"its owner can allow it: `chmod a+r {name}`"
+    return _about("E0704", f"`{name}` cannot be read: {reason}", name, hint=hint)
+
+
+def no_source(stream: str, form: str | None) -> Diagnostic:
+    """`form` is what FROM says, None where the stream has no FROM."""
+    title = f"FROM {form.upper()} is read by Spark alone" if form else f"no events are named for the stream `{stream}`"
+    return _about("E0705", title, "", hint="name them: `cepc run … --events PATH`, a Parquet, CSV or JSON lines file")
+
+
+FORM_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def missing_column(name: str, column: str, type_: DataType, stream: str, have: Sequence[str]) -> Diagnostic:
+    other_case = next((h for h in have if h.lower() == column.lower()), None)
+    near = other_case or nearest(column, have)
+    hint = f"did you mean `{near}`?" if near else f"if the events have none, take `{column}` out of the STREAM"
+    if other_case:
+        hint = f"names are case-sensitive: write `{other_case}` in the STREAM"
+    found = f"found are {_some(have)}" if have else "there are no columns at all"
+    return _about(
+        "E0706", f"the events have no column `{column}`", name, _declares(stream, column, type_), found, hint=hint
+    )
+
+
+def other_type(name: str, column: str, type_: DataType, found: str, stream: str, hint: str = "") -> Diagnostic:
+    return _about(
+        "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name, _declares(stream, column, type_),
+        hint=hint or f"declare it as {found}, if that is what is meant, or change the data",
+    )  # fmt: skip
+
+
+def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
+    separator = next((s for s in (";", "\t", "|") if s in first and "," not in first), None)
+    hint = f"begin the file with `{','.join(expected)}`"
+    if separator:
+        hint = f"the columns seem to be parted by {'tabs' if separator == chr(9) else f'`{separator}`'}; a CSV file has commas"
+    shown = first if len(first) <= 80 else first[:77] + "…"
+    return _about(
+        "E0708", f"`{name}` does not begin with the names of its columns", name,
+        "the first line of a CSV file is its header", f"the first line is `{shown}`", hint=hint,
+    )  # fmt: skip
+
+
+def twice(name: str, column: str) -> Diagnostic:
+    return _about("E0709", f"the column `{column}` occurs twice", name, hint="rename one of the two in the data")
+
+
+def not_in_csv(name: str, column: str, type_: DataType) -> Diagnostic:
+    return _about(
+        "E0712", f"the column `{column}` is {type_.sql}, which CSV cannot hold", name,
+        hint="keep such events as JSON lines or Parquet",
+    )  # fmt: skip
+
+
+# ---- lines and values ------------------------------------------------------------------------------------------------
+
+
+def malformed(place: Span, what: str, reason: str, hint: str = "") -> Diagnostic:
+    return Diagnostic("E0710", f"a line is no {what}", place, reason, hint=hint)
+
+
+def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str) -> Diagnostic:
+    return Diagnostic(
+        "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
+        hint=_VALUE_HINTS.get(type_.sql, ""),
+    )  # fmt: skip
+
+
+_VALUE_HINTS = {
+    "TIMESTAMP": "times are ISO 8601, `2026-01-31T12:30:00Z`; a time without a zone is UTC",
+    "TIMESTAMP_NTZ": "times are ISO 8601 without a zone, `2026-01-31T12:30:00`",
+    "DATE": "dates are ISO 8601, `2026-01-31`",
+    "BOOLEAN": "it is `true` or `false`",
+}
+
+
+# ---- warnings --------------------------------------------------------------------------------------------------------
+
+
+def type_never_occurs(type_: str, place: Span, occur: Sequence[str]) -> Diagnostic:
+    near = nearest(type_, occur)
+    return Diagnostic(
+        "W0713", f"no event has the type `{type_}`", place, "this never matches these events",
+        notes=(f"the events have {_some(sorted(occur))}",) if occur else ("there are no events with a type",),
+        hint=f"did you mean `{near}`?" if near else "",
+    )  # fmt: skip
+
+
+def column_never_occurs(name: str, column: str, type_: DataType, stream: str, have: Sequence[str]) -> Diagnostic:
+    near = next((h for h in have if h.lower() == column.lower()), None) or nearest(column, have)
+    return _about(
+        "W0714", f"no line has the key `{column}`: it is null everywhere", name, _declares(stream, column, type_),
+        hint=f"did you mean `{near}`?" if near else "",
+    )  # fmt: skip
+
+
+def _declares(stream: str, column: str, type_: DataType) -> str:
+    return f"the stream `{stream}` declares `{column} {type_.sql}`"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(f"`{name}`" for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -1,0 +1,522 @@
+"""Events read from files: what each format gives, and what is said of files and values that are wrong."""
+
+import bz2
+import gzip
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepc.errors import DataError
+from cepc.reading.read import Read, read_events
+from cepc.reading.widening import widens
+from cepc_runtime.plan import StreamPlan
+from cepc_runtime.types import from_text as type_of
+from cepc_runtime.types import to_arrow
+
+RIDES = "at TIMESTAMP, kind STRING, driver BIGINT, minutes DOUBLE"
+ROWS = [
+    {"at": "2026-01-31T12:00:00Z", "kind": "Pickup", "driver": 1, "minutes": None},
+    {"at": "2026-01-31T12:10:00.5Z", "kind": "Travel", "driver": 1, "minutes": 9.5},
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def declared(text: str) -> tuple[tuple[str, Any], ...]:
+    """`a INT, b MAP<STRING, INT>` as columns."""
+    columns, depth, start = [], 0, 0
+    for i, c in enumerate(text + ","):
+        depth += (c in "<(") - (c in ">)")
+        if c == "," and depth == 0:
+            name, _, type_ = text[start:i].strip().partition(" ")
+            columns.append((name, type_of(type_)))
+            start = i + 1
+    return tuple(columns)
+
+
+def stream(columns: str, *, types: tuple[str, ...] | None = None, needed: tuple[str, ...] | None = None) -> StreamPlan:
+    """A stream whose first column is the time; `kind` is its type column where there is one."""
+    every = declared(columns)
+    read = tuple(c for c in every if needed is None or c[0] in needed)
+    kind = "kind" if any(name == "kind" for name, _ in every) else None
+    return StreamPlan(
+        "rides", read, tuple(n for n, _ in every), every[0][0], "us", (), kind, None if kind else "rides", types
+    )
+
+
+def read(path: str | Path, columns: str = RIDES, form: Any = None, **options: Any) -> Read:
+    return read_events(str(path), stream(columns, **options), declared(columns), form)
+
+
+def problem(path: str | Path, columns: str = RIDES, form: Any = None, **options: Any) -> str:
+    """What is said of events that are wrong."""
+    with pytest.raises(DataError) as caught:
+        read(path, columns, form, **options)
+    return str(caught.value)
+
+
+def write(name: str, content: str | bytes) -> str:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+def table(columns: str, **values: list[Any]) -> pa.Table:
+    types = dict(declared(columns))
+    return pa.table({name: pa.array(column, to_arrow(types[name])) for name, column in values.items()})
+
+
+def values(found: Read, column: str) -> list[Any]:
+    result: list[Any] = found.table.column(column).to_pylist()
+    return result
+
+
+# ---- one answer from every format ------------------------------------------------------------------------------------
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def comma_separated(rows: list[dict[str, Any]]) -> str:
+    body = (",".join("" if v is None else str(v) for v in row.values()) + "\n" for row in rows)
+    return ",".join(rows[0]) + "\n" + "".join(body)
+
+
+def rides() -> pa.Table:
+    times = pa.array([1769860800000000, 1769861400500000], pa.timestamp("us", "UTC"))
+    return pa.table({"at": times, "kind": ["Pickup", "Travel"], "driver": [1, 1], "minutes": [None, 9.5]})
+
+
+FILES: dict[str, bytes] = {
+    "rides.jsonl": lines(ROWS).encode(),
+    "rides.json": lines(ROWS).encode(),
+    "rides.ndjson": lines(ROWS).rstrip().encode(),
+    "rides.csv": comma_separated(ROWS).encode(),
+    "RIDES.CSV": comma_separated(ROWS).replace("\n", "\r\n").encode(),
+    "bom.csv": b"\xef\xbb\xbf" + comma_separated(ROWS).encode(),
+    "bom.jsonl": b"\xef\xbb\xbf" + lines(ROWS).encode(),
+    "rides.csv.gz": gzip.compress(comma_separated(ROWS).encode()),
+    "rides.jsonl.bz2": bz2.compress(lines(ROWS).encode()),
+    "rides.jsonl.zst": pa.compress(lines(ROWS).encode(), "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("name", [*FILES, "rides.parquet", "snappy.parquet", "gzip.parquet", "int96.parquet"])
+def test_every_format_gives_the_same_table(name: str) -> None:
+    if name in FILES:
+        write(name, FILES[name])
+    else:
+        options: Any = {"snappy": {"compression": "snappy"}, "gzip": {"compression": "gzip"}}.get(
+            name.split(".")[0], {}
+        )
+        pq.write_table(rides(), name, use_deprecated_int96_timestamps=name == "int96.parquet", **options)
+    found = read(name)
+    assert found.table.equals(rides())
+    assert (found.rows, found.files, found.types) == (2, 1, frozenset({"Pickup", "Travel"}))
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("name", ["rides.jsonl", "rides.csv", "rides.csv.gz", "rides.parquet"])
+def test_standard_input_is_recognised(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pq.write_table(rides(), "rides.parquet")
+    data = FILES[name] if name in FILES else Path(name).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert read("-").table.equals(rides())
+
+
+def test_a_directory_is_all_files_below_it_without_the_hidden_ones() -> None:
+    for name in ("a/part-00001.parquet", "a/part-00000.parquet", "a/more/part-0.snappy.parquet"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(rides(), name)
+    write("a/_SUCCESS", "")
+    write("a/.part-0.parquet.crc", "x")
+    write("a/_temporary/part-2.parquet", "x")
+    write("a/notes.txt", "x")
+    found = read("a")
+    assert (found.rows, found.files) == (6, 3)
+
+
+def test_folders_of_a_partitioned_table_are_columns() -> None:
+    for day in ("2026-01-30", "2026-01-31", "__HIVE_DEFAULT_PARTITION__"):
+        write(f"t/date={day}/city=S%C3%A3o Paulo/part-0.jsonl", lines(ROWS[:1]))
+    columns = f"{RIDES}, date DATE, city STRING"
+    found = read("t", columns)
+    assert [str(v) for v in values(found, "date")] == ["2026-01-30", "2026-01-31", "None"]
+    assert values(found, "city") == ["São Paulo"] * 3
+    assert found.table.column_names == ["at", "kind", "driver", "minutes", "date", "city"]
+    write("t/date=soon/x.jsonl", lines(ROWS[:1]))
+    assert "the column `date` is `soon` in the name of a folder, and DATE is expected" in problem("t", columns)
+
+
+def test_only_the_needed_columns_and_types_are_kept() -> None:
+    rows = [{**ROWS[0], "kind": k} for k in ("Pickup", "Ping", None, "Travel")] + [{"at": None, "kind": "Ping"}]
+    for name, text in (("r.jsonl", lines(rows)), ("r.csv", comma_separated([{**ROWS[0], **row} for row in rows]))):
+        write(name, text)
+        found = read(name, types=("Pickup", "Travel"), needed=("at", "kind"))
+        assert found.table.column_names == ["at", "kind"]
+        assert values(found, "kind") == ["Pickup", None, "Travel", "Ping"], "nulls are kept, to be counted"
+        assert found.rows == 5
+        assert found.types == frozenset({"Pickup", "Ping", "Travel"})
+
+
+def test_progress_is_told_in_bytes() -> None:
+    told: list[tuple[int, int]] = []
+    pq.write_table(rides(), "a.parquet")
+    size = Path("a.parquet").stat().st_size
+    read_events("a.parquet", stream(RIDES), declared(RIDES), None, lambda *at: told.append(at))
+    assert told == [(size, size)]
+    write("b.jsonl", lines(ROWS))
+    read_events("b.jsonl", stream(RIDES), declared(RIDES), None, lambda *at: told.append(at))
+    assert told[-1][0] == told[-1][1] == Path("b.jsonl").stat().st_size
+
+
+# ---- types -----------------------------------------------------------------------------------------------------------
+
+MOMENT = "2026-01-31 12:00:00+00:00"
+
+TEXTS: list[tuple[str, str, object]] = [
+    ("TINYINT", "-128", -128),
+    ("BIGINT", "9223372036854775807", 2**63 - 1),
+    ("INT", "+5", 5),
+    ("FLOAT", "0.5", 0.5),
+    ("DOUBLE", "1e3", 1000.0),
+    ("DOUBLE", "-Infinity", float("-inf")),
+    ("DECIMAL(10,2)", "1.5", Decimal("1.50")),
+    ("DECIMAL(38,0)", "9" * 38, Decimal("9" * 38)),
+    ("BOOLEAN", "TRUE", True),
+    ("STRING", "x", "x"),
+    ("BINARY", "x", b"x"),
+    ("DATE", "2026-01-31", "2026-01-31"),
+    ("TIMESTAMP", "2026-01-31T12:00:00Z", MOMENT),
+    ("TIMESTAMP", "2026-01-31 12:00:00", MOMENT),
+    ("TIMESTAMP", "2026-01-31T13:00:00.000+01:00", MOMENT),
+    ("TIMESTAMP", "2026-01-31T12:00", MOMENT),
+    ("TIMESTAMP", "2026-01-31", "2026-01-31 00:00:00+00:00"),
+    ("TIMESTAMP", "2026-01-31T12:00:00.1234567Z", "2026-01-31 12:00:00.123456+00:00"),
+    ("TIMESTAMP_NTZ", "2026-01-31T12:00:00", "2026-01-31 12:00:00"),
+]
+
+
+@pytest.mark.parametrize(("type_", "text", "value"), TEXTS)
+def test_csv_values(type_: str, text: str, value: object) -> None:
+    write("x.csv", f"t,v\n1,{text}\n2,\n")
+    first, second = values(read("x.csv", f"t BIGINT, v {type_}"), "v")
+    assert (str(first) if isinstance(value, str) else first) == value
+    assert second is None
+
+
+def test_an_empty_quoted_csv_value_is_the_empty_string() -> None:
+    write("x.csv", 't,v\n1,\n2,""\n3,"a ""quoted"", comma\nand line"\n\n4,NULL\n')
+    assert values(read("x.csv", "t BIGINT, v STRING"), "v") == [None, "", 'a "quoted", comma\nand line', "NULL"]
+
+
+JSONS: list[tuple[str, str, object]] = [
+    ("TINYINT", "-128", -128),
+    ("BIGINT", "9223372036854775807", 2**63 - 1),
+    ("DOUBLE", "1", 1.0),
+    ("DOUBLE", "1.5e300", 1.5e300),
+    ("DOUBLE", '"Infinity"', float("inf")),
+    ("FLOAT", "0.5", 0.5),
+    ("DECIMAL(38,18)", "1.000000000000000001", Decimal("1.000000000000000001")),
+    ("DECIMAL(4,1)", '"1.5"', Decimal("1.5")),
+    ("DECIMAL(4,1)", "7", Decimal("7.0")),
+    ("BOOLEAN", "true", True),
+    ("STRING", '"\\u00e9\\ud83d\\ude00"', "é😀"),
+    ("STRING", "1.50", "1.50"),
+    ("STRING", '{"a": [1, 2.50, null, "é"]}', '{"a":[1,2.50,null,"é"]}'),
+    ("STRING", "true", "true"),
+    ("BINARY", '"aGk="', b"hi"),
+    ("DATE", '"2026-01-31"', "2026-01-31"),
+    ("TIMESTAMP", '"2026-01-31T12:00:00"', MOMENT),
+    ("TIMESTAMP_NTZ", '"2026-01-31T12:00:00"', "2026-01-31 12:00:00"),
+    ("ARRAY<INT>", "[1, null]", [1, None]),
+    ("ARRAY<ARRAY<STRING>>", '[["a"], [], null]', [["a"], [], None]),
+    ("MAP<STRING, DOUBLE>", '{"a": 1, "b": null}', [("a", 1.0), ("b", None)]),
+    ("MAP<INT, STRING>", '{"1": "a"}', [(1, "a")]),
+    ("STRUCT<`a`: INT, `b`: ARRAY<DATE>>", '{"z": 0, "a": 1}', {"a": 1, "b": None}),
+    ("ARRAY<STRUCT<`a`: DECIMAL(3,1)>>", '[{"a": 1.5}, {}]', [{"a": Decimal("1.5")}, {"a": None}]),
+]
+
+
+@pytest.mark.parametrize(("type_", "text", "value"), JSONS)
+def test_json_values(type_: str, text: str, value: object) -> None:
+    columns = f"t BIGINT, v {type_}"
+    write("x.jsonl", f'\n{{"t": 1, "v": {text}}}\n{{"t": 2, "v": null}}\n  \n{{"t": 3}}')
+    first, *rest = values(read("x.jsonl", columns), "v")
+    plain = isinstance(value, str) and type_ != "STRING"
+    assert (str(first) if plain else first) == value
+    assert rest == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "value"),
+    [
+        (pa.int8(), "BIGINT", 1),
+        (pa.int32(), "DOUBLE", 1),
+        (pa.uint32(), "BIGINT", 1),
+        (pa.uint64(), "DECIMAL(20,0)", 1),
+        (pa.float32(), "DOUBLE", 1.5),
+        (pa.int32(), "DECIMAL(12,2)", 1),
+        (pa.decimal128(5, 2), "DECIMAL(10,4)", Decimal("1.50")),
+        (pa.large_string(), "STRING", "x"),
+        (pa.dictionary(pa.int8(), pa.string()), "STRING", "x"),
+        (pa.binary(), "STRING", b"x"),
+        (pa.timestamp("ms"), "TIMESTAMP", 1000),
+        (pa.timestamp("ns", "Europe/Berlin"), "TIMESTAMP", 1000),
+        (pa.timestamp("us"), "TIMESTAMP_NTZ", 1000),
+        (pa.timestamp("us", "Europe/Berlin"), "TIMESTAMP_NTZ", 1000),
+        (pa.date32(), "TIMESTAMP_NTZ", 1),
+        (pa.list_(pa.int32()), "ARRAY<BIGINT>", [1, None]),
+        (pa.large_list(pa.string()), "ARRAY<STRING>", ["x"]),
+        (pa.map_(pa.string(), pa.int32()), "MAP<STRING, BIGINT>", [("x", 1)]),
+        (pa.struct([("b", pa.string()), ("a", pa.int8())]), "STRUCT<`a`: INT>", {"b": "x", "a": 1}),
+    ],
+)
+def test_parquet_columns_widen_as_in_spark(found: Any, expected: str, value: object) -> None:
+    column = pa.array([None, value], found)
+    pq.write_table(pa.table({"t": pa.array([1, 2]), "v": column}), "x.parquet")
+    result = read("x.parquet", f"t BIGINT, v {expected}").table.column("v")
+    assert result.type == to_arrow(type_of(expected))
+    assert result.null_count == 1
+    if pa.types.is_timestamp(found):
+        assert (
+            result.cast(pa.int64()).to_pylist()[1] == {"s": 10**6, "ms": 10**3, "us": 1, "ns": 0.001}[found.unit] * 1000
+        )
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("BIGINT", "INT"), ("DOUBLE", "BIGINT"), ("BIGINT", "DOUBLE"), ("DOUBLE", "FLOAT"), ("STRING", "BIGINT"), ("INT", "STRING"),
+        ("DATE", "TIMESTAMP"), ("TIMESTAMP", "DATE"), ("DECIMAL(10,2)", "DECIMAL(10,3)"),
+        ("DECIMAL(10,2)", "DOUBLE"), ("INT", "DECIMAL(9,0)"), ("BIGINT", "TIMESTAMP"), ("ARRAY<STRING>", "ARRAY<INT>"),
+        ("STRUCT<`a`: INT>", "STRUCT<`b`: INT>"), ("MAP<STRING, INT>", "MAP<INT, INT>"), ("BOOLEAN", "INT"),
+    ],
+)  # fmt: skip
+def test_what_does_not_widen_is_an_error_before_the_first_row(found: str, expected: str) -> None:
+    assert not widens(type_of(found), type_of(expected))
+    empty = pa.table({"t": pa.array([], pa.int64()), "v": pa.array([], to_arrow(type_of(found)))})
+    pq.write_table(empty, "x.parquet")
+    said = problem("x.parquet", f"t BIGINT, v {expected}")
+    assert f"error[E0707]: the column `v` is {type_of(found).sql}, and {type_of(expected).sql} is expected" in said
+    assert "--> x.parquet" in said
+
+
+def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
+    for last, good in ((1000, True), (1001, False)):
+        pq.write_table(pa.table({"t": pa.array([0, last], pa.timestamp("ns"))}), "x.parquet")
+        if good:
+            assert read("x.parquet", "t TIMESTAMP").rows == 2
+        else:
+            assert "Spark has microseconds" in problem("x.parquet", "t TIMESTAMP")
+
+
+# ---- files that cannot be read ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "form", "said"),
+    [
+        ({}, "rides.csv", None, "error[E0701]: there are no events at `rides.csv`"),
+        ({}, "", None, "error[E0701]"),
+        ({}, "data/rides.csv", None, "the directory `data` does not exist either"),
+        ({"rides.csv": "x"}, "ride.csv", None, "did you mean `rides.csv`?"),
+        ({"d/_SUCCESS": ""}, "d", None, "error[E0702]: the directory `d` has no files of events"),
+        ({"d/a.txt": ""}, "d", None, "it holds `a.txt`"),
+        ({"d/a.csv": ""}, "d", "json", "the directory `d` has no JSON lines files"),
+        ({"d/a.csv": "", "d/b.json": ""}, "d", None, "there are CSV and JSON lines files"),
+        ({"rides": '{"at": 1}'}, "rides", None, "it looks like JSON lines: add `--input-format json`"),
+        ({"rides.dat": "PAR1"}, "rides.dat", None, "it looks like Parquet: add `--input-format parquet`"),
+        ({"rides.dat": "\x01"}, "rides.dat", None, "error[E0703]"),
+        ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`a.parquet` cannot be read: it is no Parquet file"),
+        ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "error[E0704]: `a.csv.gz` cannot be read"),
+        ({"a.jsonl.gz": "{}\n"}, "a.jsonl.gz", None, "error[E0704]: `a.jsonl.gz` cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_files_that_cannot_be_read(files: dict[str, str], path: str, form: Any, said: str) -> None:
+    for name, content in files.items():
+        write(name, content)
+    assert said in problem(path, form=form)
+
+
+def test_a_truncated_parquet_file_is_damaged() -> None:
+    pq.write_table(pa.table({c: rides().column(c) for c in rides().column_names}), "a.parquet")
+    data = Path("a.parquet").read_bytes()
+    write("a.parquet", data[: len(data) // 2] + b"PAR1")
+    assert "error[E0704]: `a.parquet` cannot be read" in problem("a.parquet")
+
+
+def test_a_format_can_be_said() -> None:
+    write("rides.txt", comma_separated(ROWS))
+    assert read("rides.txt", form="csv").rows == 2
+    write("d/part-00000", lines(ROWS))
+    write("d/part-00001.csv", "never read")
+    assert read("d", form="json").rows == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["e.csv", "e.jsonl", "e.parquet", "header.csv", "blank.csv", "blank.jsonl", "schema.parquet"]
+)
+def test_an_empty_file_has_no_events(name: str) -> None:
+    if name == "schema.parquet":
+        pq.write_table(rides().slice(0, 0), name)
+    else:
+        write(
+            name, {"header.csv": "at,kind,driver,minutes\n", "blank.csv": "\n\n", "blank.jsonl": " \n\n"}.get(name, "")
+        )
+    found = read(name)
+    assert (found.rows, found.table.num_rows, found.files) == (0, 0, 1)
+    assert found.table.schema == rides().schema
+
+
+# ---- columns that are wrong ------------------------------------------------------------------------------------------
+
+
+def test_all_problems_with_columns_are_told_at_once() -> None:
+    pq.write_table(pa.table({"at": ["x"], "Kind": ["x"], "drivr": [1], "minutes": [1.0]}), "a.parquet")
+    said = problem("a.parquet")
+    assert "the column `at` is STRING, and TIMESTAMP is expected" in said
+    assert "the events have no column `kind`" in said
+    assert "names are case-sensitive: write `Kind` in the STREAM" in said
+    assert "did you mean `drivr`?" in said
+    assert said.endswith("3 errors")
+
+
+def test_a_problem_of_many_files_is_told_once() -> None:
+    for i in range(3):
+        write(f"d/{i}.csv", "at,kind,minutes\n")
+    said = problem("d")
+    assert said.count("no column `driver`") == 1
+    assert "--> d/0.csv" in said
+    assert "it is so in 2 more files" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2026-01-31T12:00:00Z,Pickup,1,\n", "error[E0708]: `x.csv` does not begin with the names of its columns"),
+        ("at;kind;driver;minutes\n", "the columns seem to be parted by `;`"),
+        ("at\tkind\tdriver\tminutes\n", "parted by tabs"),
+        ("at,kind,driver,kind,minutes\n", "error[E0709]: the column `kind` occurs twice"),
+    ],
+)
+def test_what_is_said_of_headers(text: str, said: str) -> None:
+    write("x.csv", text)
+    assert said in problem("x.csv")
+
+
+def test_csv_cannot_hold_arrays() -> None:
+    write("x.csv", "t,v\n")
+    assert "error[E0712]: the column `v` is ARRAY<INT>, which CSV cannot hold" in problem(
+        "x.csv", "t INT, v ARRAY<INT>"
+    )
+
+
+def test_a_column_that_is_not_needed_must_be_there_all_the_same() -> None:
+    write("x.csv", "at,kind,driver\n")
+    assert "no column `minutes`" in problem("x.csv", needed=("at", "kind"))
+
+
+# ---- lines and values that are wrong ---------------------------------------------------------------------------------
+
+GOOD_LINE = lines(ROWS[:1])
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        (GOOD_LINE + '{"at": \n', "x.jsonl:2:7", "error[E0710]: a line is no JSON object"),
+        (GOOD_LINE + "\n" + "null\n", "x.jsonl:3:1", "this is `null`"),
+        (GOOD_LINE + " [1]\n", "x.jsonl:2:2", "this is an array"),
+        ("[\n", "x.jsonl:1:2", "each line is an object of its own"),
+        ('{\n"at": 1\n}\n', "x.jsonl:1:2", "each line is an object of its own"),
+        ('{"at": null} {"at": null}\n', "x.jsonl:1:14", "more after the object"),
+        ("{'at': null}\n", "x.jsonl:1:2", "expecting property name enclosed in double quotes"),
+        ('{"driver": 1.5}\n', "x.jsonl:1:12", "error[E0711]: `1.5` is no BIGINT for `driver`"),
+        ('{"driver": 9223372036854775808}\n', "x.jsonl:1:12", "it does not fit"),
+        ('{"driver": "1"}\n', "x.jsonl:1:12", '`"1"` is no BIGINT'),
+        ('{"driver": true}\n', "x.jsonl:1:12", "`true` is no BIGINT"),
+        ('{"minutes": "many"}\n', "x.jsonl:1:13", '`"many"` is no DOUBLE'),
+        (GOOD_LINE + '{"at": "yesterday"}\n', "x.jsonl:2:9", "error[E0711]: `\"yesterday\"` is no TIMESTAMP for `at`"),
+        ('{"at": 1769860800}\n', "x.jsonl:1:8", "a number says no unit"),
+        ('{"kind": "\\ud800"}\n', "x.jsonl:1:2", "half of a character"),
+    ],
+)  # fmt: skip
+def test_a_wrong_json_line_is_shown(text: str, place: str, said: str) -> None:
+    write("x.jsonl", text)
+    found = problem("x.jsonl")
+    assert said in found
+    assert f"--> {place}" in found
+
+
+def test_json_that_is_no_utf8_is_shown() -> None:
+    write("x.jsonl", GOOD_LINE.encode() + b'{"kind": "\xf6"}\n')
+    assert "--> x.jsonl:2:11" in problem("x.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("2026-01-31,A,1,\nx,A,1,\n", "x.csv:3:1", "error[E0711]: `x` is no TIMESTAMP for `at`"),
+        ("2026-01-31,A,1.0,\n", "x.csv:2:14", "`1.0` is no BIGINT for `driver`"),
+        ("2026-01-31,A, 1,\n", "x.csv:2:14", "` 1` is no BIGINT for `driver`"),
+        ("2026-01-31,A,0x1F,\n", "x.csv:2:14", "`0x1F` is no BIGINT"),
+        ("2026-01-31,A,,\n\n2026-01-31,A,99999999999999999999,\n", "x.csv:4:14", "is no BIGINT"),
+        ('2026-01-31,"a\nb",1,\n2026-01-31,A,x,\n', "x.csv:4:14", "`x` is no BIGINT"),
+        ('2026-01-31,"a,""b",1,many\n', "x.csv:2:22", "`many` is no DOUBLE for `minutes`"),
+        ("2026-01-31,A,1\n", "x.csv:2:1", "the header has 4 columns, this line 3"),
+        ("2026-01-31,A,1,,\n", "x.csv:2:1", "the header has 4 columns, this line 5"),
+        ('2026-01-31,"A,1,\n', "x.csv:2:1", "is a quote not closed?"),
+    ],
+)
+def test_a_wrong_csv_line_is_shown(text: str, place: str, said: str) -> None:
+    write("x.csv", "at,kind,driver,minutes\n" + text)
+    found = problem("x.csv")
+    assert said in found
+    assert f"--> {place}" in found
+
+
+def test_csv_that_is_no_utf8_is_shown() -> None:
+    write("x.csv", b"at,kind,driver,minutes\n2026-01-31,A,1,\n2026-01-31,\xf6,1,\n")
+    found = problem("x.csv")
+    assert "error[E0710]" in found
+    assert "--> x.csv:3:1" in found
+
+
+def test_a_zone_in_a_time_without_one_is_shown() -> None:
+    for name, text in (("x.csv", "t\n2026-01-31T12:00:00Z\n"), ("x.jsonl", '{"t": "2026-01-31T12:00:00+01:00"}\n')):
+        write(name, text)
+        assert "a time without a zone is expected" in problem(name, "t TIMESTAMP_NTZ")
+
+
+def test_a_wrong_value_is_found_after_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepc.reading.json_lines.BLOCK", 100)
+    monkeypatch.setattr("cepc.reading.csv_files.BLOCK", 100)
+    write("x.jsonl", "".join(f'{{"t": {i}}}\n' for i in range(1000)) + '{"t": "x"}\n')
+    assert "--> x.jsonl:1001:" in problem("x.jsonl", "t BIGINT")
+    write("x.csv", "t,v\n" + "".join(f"{i},\n" for i in range(1000)) + "x,\n")
+    assert "--> x.csv:1002:1" in problem("x.csv", "t BIGINT")
+
+
+# ---- keys that never occur -------------------------------------------------------------------------------------------
+
+
+def test_a_key_that_no_line_has_is_a_warning_and_of_time_or_type_an_error() -> None:
+    write("x.jsonl", '{"at": null, "Kind": "A", "driver": null}\n')
+    said = problem("x.jsonl")
+    assert "error[E0706]: the events have no column `kind`" in said
+    write("x.jsonl", '{"at": null, "kind": "A", "driver": null, "minuts": 3}\n')
+    (warning,) = read("x.jsonl").warnings
+    assert (warning.code, warning.title) == ("W0714", "no line has the key `minutes`: it is null everywhere")
+    assert warning.hint == "did you mean `minuts`?"
