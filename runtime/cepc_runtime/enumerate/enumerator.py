@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..events import letter_masks
+from .after import AfterMatch
 from .budget import Budget
 from .checks import Checks
 from .condition import Condition
@@ -68,6 +69,11 @@ class Enumerator:
 
     def matches(self) -> Iterator[Matches]:
         """The matches that stand, in batches of matches of one length."""
+        if self.query.after is not None:
+            yield from AfterMatch(
+                self.extension, self.standing, self._budget, *self.query.after, self._merging, self._block
+            ).matches()
+            return
         search = Search(self.extension, self._budget, self._merging, self._block)
         for block in search.blocks(self.everywhere()):
             found = self.standing.matches(block)

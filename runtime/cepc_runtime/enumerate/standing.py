@@ -117,12 +117,12 @@ class Standing:
         if block.word is not None or self._several:
             words = frames.row if block.word is None else block.word[frames.row]
             frames = frames.take(first_of_each([words, frames.window]))
-        return self.taken(block, frames) if len(frames.row) else None
+        return self.taken(block, frames.row, frames.window) if len(frames.row) else None
 
-    def taken(self, block: Block, frames: Frames) -> Matches:
-        """The matches in these frames."""
-        path = Path(block, frames.row)
-        return Matches(self._pattern.variables, path.positions(), self._pattern.variable[path.edges()], frames.window)
+    def taken(self, block: Block, rows: Ints, window: Ints) -> Matches:
+        """The matches that these rows of a block are, in these windows."""
+        path = Path(block, rows)
+        return Matches(self._pattern.variables, path.positions(), self._pattern.variable[path.edges()], window)
 
     def accepted(self, block: Block) -> Frames:
         """The rows of the block that are matches, and the windows in which they stand: once for each acceptance."""

@@ -1,0 +1,197 @@
+"""AFTER MATCH: one match for each first event, the preferred one, and then on as the clause says (LANGUAGE.md §2).
+
+First events are tried some at a time in every group at once. A group whose matches pass over most of those tried gets
+fewer the next time, one where they do not gets more: work is not wasted on long matches, nor rounds on short ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .block import Path
+from .derivations import merge
+from .extension import Sources
+from .ragged import expand, slices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .block import Block
+    from .budget import Budget
+    from .extension import Extension, Ranges
+    from .standing import Matches, Standing
+    from .timeline import Bools, Ints
+
+_NO_RANK = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Partial matches of one depth in the order of preference, and what may come of them.
+
+    `found` says whether a match that stands comes of a row; then `child` is the row of the next level on the way to the
+    preferred one, -1 where it ends here.
+    """
+
+    block: Block
+    found: Bools
+    child: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The preferred matches of some first events: they end at row `row[i]` of level `level[i]`. `first` is ascending."""
+
+    first: Ints
+    level: Ints
+    row: Ints
+
+    def take(self, which: Ints) -> Chosen:
+        return Chosen(self.first[which], self.level[which], self.row[which])
+
+
+class AfterMatch:
+    """Finds the matches of a query with AFTER MATCH SKIP `skip` (and `variable`, where it names one)."""
+
+    def __init__(
+        self,
+        extension: Extension,
+        standing: Standing,
+        budget: Budget,
+        skip: str,
+        variable: str | None,
+        merging: bool,
+        limit: int,
+    ) -> None:
+        self._extension, self._standing, self._budget = extension, standing, budget
+        self._skip, self._variable, self._merging, self._limit = skip, variable, merging, limit
+        self._timeline = extension.timeline
+
+    def matches(self) -> Iterator[Matches]:
+        timeline = self._timeline
+        firsts = self._firsts()
+        upto = np.searchsorted(firsts, timeline.group_starts[1:])
+        begin = np.searchsorted(firsts, timeline.group_starts[:-1])
+        width = np.ones(len(upto), dtype=np.int64)
+        groups = np.flatnonzero(begin < upto)
+        while len(groups):
+            counts = np.minimum(upto[groups] - begin[groups], width[groups])
+            for start, stop in slices(counts, self._limit):
+                some, tried = groups[start:stop], counts[start:stop]
+                which, place = expand(tried)
+                levels, chosen = self._preferred(firsts[begin[some][which] + place])
+                resume = self._resume(levels, chosen)
+                group = timeline.group[chosen.first]
+                kept, allowed = _chain(group, chosen.first, resume)
+                wasted = np.bincount(group[~kept], minlength=len(upto))[some]
+                used = np.bincount(group[kept], minlength=len(upto))[some]
+                width[some] = np.clip(np.where(wasted > used, width[some] // 2, width[some] * 2), 1, self._limit)
+                begin[some] += tried
+                for number, position in allowed.items():
+                    begin[number] = max(begin[number], np.searchsorted(firsts[: upto[number]], position))
+                yield from self._taken(levels, chosen.take(np.flatnonzero(kept)))
+            groups = groups[begin[groups] < upto[groups]]
+
+    def _firsts(self) -> Ints:
+        """The events with which a match may begin."""
+        pattern = self._extension.pattern
+        begins = np.zeros(self._timeline.length, dtype=np.bool_)
+        for letter in {pattern.edges[number].letter for number in pattern.leaving[0]}:
+            begins[self._timeline.events_of(letter)] = True
+        return np.flatnonzero(begins)
+
+    # ---- the preferred match of each first event ---------------------------------------------------------------------
+
+    def _preferred(self, firsts: Ints) -> tuple[list[Level], Chosen]:
+        blocks: list[Block] = []
+        sources = Sources(firsts, firsts + 1, self._timeline.group_end[firsts])
+        block = self._grown(self._extension.first_ranges(sources), None, sources)
+        while len(block):
+            blocks.append(block)
+            block = self._grown(self._extension.ranges(block), block, sources)
+        levels: list[Level] = []
+        for block in reversed(blocks):
+            levels.append(self._level(block, levels[-1] if levels else None))
+        levels.reverse()
+        return levels, _choose(levels, firsts)
+
+    def _grown(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Block:
+        """The next level: row by row, edge by edge, event by event, and so in the order of preference."""
+        ranges = ranges.by_row()
+        candidates = self._extension.candidates(ranges, 0, len(ranges.row))
+        block = self._extension.admit(candidates, parent, sources)
+        self._budget.spend(len(candidates), len(block))
+        return merge(block, self._extension, by_word=False) if self._merging and len(block) else block
+
+    def _level(self, block: Block, below: Level | None) -> Level:
+        """Which of its rows lead to a match, and how to the preferred one: by a child or, if that has the better rank, by its end."""
+        rank = np.full(len(block), _NO_RANK)
+        child = np.full(len(block), -1, dtype=np.int64)
+        if below is not None:
+            ranks = np.array([edge.rank for edge in self._extension.pattern.edges], dtype=np.int64)
+            leading = np.flatnonzero(below.found)
+            rows, first = np.unique(below.block.above[leading], return_index=True)
+            child[rows] = leading[first]
+            rank[rows] = ranks[below.block.edge[leading[first]]]
+        ends = np.full(len(block), _NO_RANK)
+        frames = self._standing.accepted(block)
+        if frames.rank is not None:
+            np.minimum.at(ends, frames.row, frames.rank)
+        child[ends < rank] = -1
+        return Level(block, np.minimum(ends, rank) < _NO_RANK, child)
+
+    # ---- going on ----------------------------------------------------------------------------------------------------
+
+    def _resume(self, levels: list[Level], chosen: Chosen) -> Ints:
+        """From which position on the next match may begin."""
+        resume = self._timeline.instant_end[chosen.first]
+        if self._skip == "TO NEXT EVENT":
+            return resume
+        for number, level in enumerate(levels):
+            some = np.flatnonzero(chosen.level == number)
+            path = Path(level.block, chosen.row[some])
+            if self._skip == "PAST LAST EVENT":
+                resume[some] = self._timeline.instant_end[path.level(number)[1]]
+                continue
+            assert self._variable is not None
+            binds = self._extension.pattern.binds(self._variable, None)
+            event = path.earliest(binds, None, None) if self._skip == "TO FIRST" else path.latest(binds, None, None)
+            resume[some] = np.maximum(resume[some], event)
+        return resume
+
+    def _taken(self, levels: list[Level], chosen: Chosen) -> Iterator[Matches]:
+        for number, level in enumerate(levels):
+            rows = chosen.row[chosen.level == number]
+            if len(rows):
+                yield self._standing.taken(level.block, rows, np.zeros(len(rows), dtype=np.int64))
+
+
+def _choose(levels: list[Level], firsts: Ints) -> Chosen:
+    """From the preferred first rows down to where their preferred matches end."""
+    if not levels:
+        return Chosen(firsts[:0], firsts[:0], firsts[:0])
+    leading = np.flatnonzero(levels[0].found)
+    source, first = np.unique(levels[0].block.above[leading], return_index=True)
+    ends = np.zeros(len(source), dtype=np.int64)
+    rows = leading[first]
+    going = np.arange(len(source))
+    for number, level in enumerate(levels):
+        ends[going] = number
+        child = level.child[rows[going]]
+        going, child = going[child >= 0], child[child >= 0]
+        rows[going] = child
+    return Chosen(firsts[source], ends, rows)
+
+
+def _chain(group: Ints, first: Ints, resume: Ints) -> tuple[Bools, dict[int, int]]:
+    """Which matches are kept when each group goes from one to the next that it may, and from where each group may go on."""
+    kept = np.zeros(len(first), dtype=np.bool_)
+    allowed: dict[int, int] = {}
+    for i, (number, position, then) in enumerate(zip(group.tolist(), first.tolist(), resume.tolist(), strict=True)):
+        if position >= allowed.get(number, -1):
+            kept[i] = True
+            allowed[number] = then
+    return kept, allowed
