@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -176,12 +177,11 @@ def _to_decimal(how: Cast, array: pa.Array) -> pa.Array:
 
 
 def _fitting(how: Cast, value: float | None) -> decimal.Decimal | None:
-    """The shortest decimal that reads as the double, rounded to the scale."""
+    """The shortest decimal that reads as the double, rounded to the scale; null for NaN and the infinities."""
     assert isinstance(how.target, Decimal)
-    if value is None:
+    if value is None or not math.isfinite(value):
         return None
-    exact = decimal.Decimal(repr(value))
-    fitting = to_scale(exact, how.target) if exact.is_finite() else None
+    fitting = to_scale(decimal.Decimal(repr(value)), how.target)
     if fitting is None and not how.safe:
         fail(how.call, how.overflow())
     return fitting
@@ -191,7 +191,7 @@ def _rescaled(how: Cast, array: pa.Array, source: Decimal, target: Decimal) -> p
     """From DECIMAL to DECIMAL, rounded HALF_UP."""
     if target.scale >= source.scale and target.precision - target.scale >= source.precision - source.scale:
         return array.cast(arrow_type(target))
-    wide = array.cast(pa.decimal256(source.precision, source.scale))
+    wide = array.cast(pa.decimal256(source.precision + 1, source.scale))  # rounding up may take one more digit
     if target.scale < source.scale:
         wide = pc.round(wide, ndigits=target.scale, round_mode="half_towards_infinity")
     try:
@@ -293,12 +293,18 @@ def _wrapped(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
 
 
+_SECONDS: Final = Decimal(19, 6)
+
+
 def _from_timestamp(how: Cast, array: pa.Array) -> pa.Array:
     """To a number of seconds: whole ones rounded down, or with a fraction."""
     micros, where = numbers(array), valid(array)
     if is_integer(how.target):
         seconds = from_numpy(micros // MICROS_PER_SECOND, where, BIGINT)
         return cast_array(how.to(BIGINT, how.target), seconds)
+    if isinstance(how.target, Decimal):
+        exact = _row(array, TIMESTAMP, _SECONDS, lambda m: decimal.Decimal(m).scaleb(-6))
+        return _rescaled(how, exact, _SECONDS, how.target)
     return cast_array(how.to(DOUBLE, how.target), from_numpy(micros / 1e6, where, DOUBLE))
 
 
@@ -322,7 +328,7 @@ def _to_interval(how: Cast, array: pa.Array, target: Interval) -> pa.Array:
 def _from_interval(how: Cast, array: pa.Array, source: Interval) -> pa.Array:
     size = _UNITS[source.end]
     if isinstance(how.target, Decimal):
-        seconds = Decimal(19, 6) if source.end == 3 else Decimal(19, 0)
+        seconds = _SECONDS if source.end == 3 else Decimal(19, 0)
         exact = _row(array, source, seconds, lambda m: _in_units(m, size, seconds))
         return _rescaled(how, exact, seconds, how.target)
     counts = [None if m is None else _quotient(m, size) for m in to_values(array, source)]

@@ -93,19 +93,20 @@ KERNELS: Final[dict[str, Kernel]] = {
     "seconds_with_fraction": moments.seconds_with_fraction,
     **_all(moments.interval_part, "interval_days", "interval_hours", "interval_minutes", "interval_seconds"),
     **_all(moments.since_epoch, "unix_seconds", "unix_millis", "unix_micros"),
+    "unix_timestamp": moments.unix_timestamp,
     **_all(moments.from_epoch, "timestamp_seconds", "timestamp_millis", "timestamp_micros"),
     "date_trunc": moments.date_trunc,
 }  # fmt: skip
 
 NEVER_FAIL: Final = frozenset(
     [
-        "=", "<=>", "<", "<=", ">", ">=", "in", "not", "isnull", "isnotnull", "isnan", "nanvl", "greatest", "least", "and", "or",
-        "case", "coalesce", "field", "size", "array_contains", "&", "|", "^", "~", "<<", ">>", ">>>", "upper", "lower",
-        "length", "octet_length", "bit_length", "trim", "ltrim", "rtrim", "substring", "left", "right", "concat", "concat_ws",
-        "contains", "startswith", "endswith", "replace", "instr", "locate", "reverse", "year", "quarter", "month", "day",
-        "dayofyear", "weekday", "dayofweek", "weekofyear", "hour", "minute", "second", "date_trunc", "datediff", "try_cast",
-        "try_add", "try_subtract", "try_multiply", "try_divide", "unix_seconds", "unix_millis", "unix_micros", "sqrt", "exp",
-        "ln", "log", "log10", "log2", "pow", "sign",
+        "=", "<=>", "<", "<=", ">", ">=", "in", "not", "and", "or", "case", "coalesce", "isnull", "isnotnull", "isnan",
+        "nanvl", "greatest", "least", "field", "size", "array_contains", "&", "|", "^", "~", "<<", ">>", ">>>", "upper",
+        "lower", "length", "octet_length", "bit_length", "trim", "ltrim", "rtrim", "substring", "left", "right", "concat",
+        "concat_ws", "contains", "startswith", "endswith", "replace", "instr", "locate", "reverse", "year", "quarter",
+        "month", "day", "dayofyear", "weekday", "dayofweek", "weekofyear", "hour", "minute", "second", "date_trunc",
+        "datediff", "unix_seconds", "unix_millis", "unix_micros", "unix_timestamp", "try_cast", "try_add", "try_subtract",
+        "try_multiply", "try_divide", "sqrt", "exp", "ln", "log", "log10", "log2", "pow", "sign",
     ]
 )  # fmt: skip
 """Functions that have a value for every row, so that it does not matter for which rows they are computed."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..parsing import MAX_LONG, MIN_LONG, to_float, to_scale
+from ..parsing import to_float, to_scale
 from ..types import BIGINT, DOUBLE, FLOAT, Decimal, integer_range, is_float
-from .arrays import Value, as_array, from_numpy, numbers, parameter, row_wise, valid
+from .arrays import Value, any_true, as_array, from_numpy, numbers, parameter, row_wise, valid
 from .errors import fail
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def _cube_root(x: Numbers) -> Numbers:
 _ONE: Final[dict[str, Callable[[Numbers], Numbers]]] = {
     "sqrt": np.sqrt, "cbrt": _cube_root, "exp": np.exp, "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
-    "rint": np.rint, "sign": np.sign, "degrees": lambda x: x * (180.0 / math.pi), "radians": lambda x: x / 180.0 * math.pi,
+    "rint": np.rint, "sign": lambda x: np.copysign(np.sign(x), x), "degrees": lambda x: x * (180.0 / math.pi),
+    "radians": lambda x: x * (math.pi / 180.0),
 }  # fmt: skip
 
 _LOGARITHMS: Final[dict[str, tuple[Callable[[Numbers], Numbers], float]]] = {
@@ -95,18 +96,18 @@ def ceil(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
     if source == BIGINT:
         return x
     if source == DOUBLE:
-        return _whole(numbers(x), valid(x), up=up)
+        return _whole(call, numbers(x), valid(x), up=up)
     digits = parameter(call, 1) if len(arguments) == 2 else 0
     return _decimals(call, x, digits, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
 
 
-def _whole(values: Numbers, where: Numbers | None, *, up: bool) -> pa.Array:
-    """As Java turns a double into a long: NaN is 0, the rest is cut off at the bounds."""
-    with np.errstate(invalid="ignore"):
-        whole = np.nan_to_num(np.ceil(values) if up else np.floor(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
-        inside = np.clip(whole, -(2.0**63), 2.0**63 - 1024).astype(np.int64)
-        clamped = np.where(whole >= 2.0**63, MAX_LONG, np.where(whole < -(2.0**63), MIN_LONG, inside))
-    return from_numpy(clamped, where, BIGINT)
+def _whole(call: Call, values: Numbers, where: Numbers | None, *, up: bool) -> pa.Array:
+    """As a BIGINT; NaN is 0, as in Java."""
+    whole = np.nan_to_num(np.ceil(values) if up else np.floor(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    beyond = (whole >= 2.0**63) | (whole < -(2.0**63))
+    if any_true(beyond, where):
+        fail(call, "BIGINT overflow")
+    return from_numpy(np.where(beyond, 0.0, whole).astype(np.int64), where, BIGINT)
 
 
 def round_(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
@@ -127,7 +128,7 @@ def _round_float(value: float, digits: int, mode: str, *, single: bool) -> float
     if not math.isfinite(value):
         return value
     exact = decimal.Decimal(repr(value))
-    rounded = float(_quantized(exact, digits, mode))
+    rounded = float(_quantized(exact, digits, mode)) + 0.0  # not -0.0
     return to_float(rounded) if single else rounded
 
 

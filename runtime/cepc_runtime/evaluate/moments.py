@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,8 @@ from .arrays import Value, any_true, arrow_type, as_array, from_numpy, numbers, 
 from .errors import fail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..expression import Call
 
 Numbers = np.ndarray[Any, Any]
@@ -140,7 +142,7 @@ def _thursday(days: Numbers) -> Numbers:
     return days - _weekday(days) + 3
 
 
-_DATE_PARTS = {
+_DATE_PARTS: Final[dict[str, Callable[[Numbers], Numbers]]] = {
     "year": _year,
     "quarter": lambda days: _months(days) % 12 // 3 + 1,
     "month": lambda days: _months(days) % 12 + 1,
@@ -255,6 +257,15 @@ def interval_part(call: Call, arguments: tuple[Value, ...], length: int) -> pa.A
 
 
 _EPOCHS = {"unix_seconds": MICROS_PER_SECOND, "unix_millis": 1000, "unix_micros": 1}
+
+
+def unix_timestamp(_: Call, arguments: tuple[Value, ...], length: int) -> pa.Array:
+    """Whole seconds, toward zero where `unix_seconds` rounds down."""
+    times = as_array(arguments[0], length)
+    micros = numbers(times)
+    return from_numpy(
+        micros // MICROS_PER_SECOND + ((micros < 0) & (micros % MICROS_PER_SECOND != 0)), valid(times), BIGINT
+    )
 
 
 def since_epoch(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Array:

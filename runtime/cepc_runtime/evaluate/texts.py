@@ -147,7 +147,7 @@ def _plain_like(text: Value, pattern: str, escape: str) -> Value | None:
         return None
     before, after = pattern[: len(pattern) - len(pattern.lstrip("%"))], pattern[len(pattern.rstrip("%")) :]
     if not core:
-        return pc.is_valid(text) if not pattern else None
+        return None if pattern else pc.equal(text, "")
     match bool(before), bool(after):
         case False, False:
             return pc.equal(text, core)
@@ -185,7 +185,9 @@ def locate(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
             return 0
         if p is None or t is None:
             return None
-        return 0 if s < 1 else t.find(p, s - 1) + 1
+        if s < 1:
+            return 0
+        return t.find(p, s - 1) + 1 if p else 1
 
     return from_values([position(*row) for row in zip(part, text, start, strict=True)], INT)
 

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from ..expression import Call, Expression, Literal, Value
-from ..parsing import read_text
+from ..parsing import read_text, to_scale
 from ..types import (
     BIGINT,
     BOOLEAN,
@@ -280,6 +280,19 @@ def _converted(literal: Literal, type_: DataType) -> Value:
             return None
         case int(number) if is_integer(literal.type):
             return _wider(number, literal.type, type_)
+        case int(micros) if isinstance(literal.type, Interval) and isinstance(type_, Interval):
+            return micros if type_.end >= literal.type.end else None
+        case decimal.Decimal() as number:
+            return _wider_decimal(number, type_)
+    return None
+
+
+def _wider_decimal(number: decimal.Decimal, to: DataType) -> Value:
+    if to == DOUBLE:
+        return float(number)
+    if isinstance(to, Decimal):
+        exact = to_scale(number, to)
+        return exact if exact == number else None
     return None
 
 

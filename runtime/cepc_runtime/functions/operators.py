@@ -168,6 +168,8 @@ def _time_and_interval(name: str, operator: str, a: Expression, b: Expression) -
         b = cast_to(b, INTERVAL)
     if not isinstance(b.type, Interval):
         return None
+    if a.type == DATE and b.type == Interval(0, 0):  # whole days keep a DATE a DATE
+        return Call("date_add" if operator == "+" else "date_sub", (a, Call("interval_days", (b,), INT)), DATE)
     if a.type == DATE or a.type == STRING:
         moved = Call(name, (cast_to(a, TIMESTAMP), cast_to(b, INTERVAL)), TIMESTAMP)
         return moved if a.type == DATE else cast_to(moved, STRING)

@@ -48,11 +48,11 @@ def _from_epoch(name: str, unit: str) -> Function:
 
 
 def _unix_timestamp(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
-    """Of a time the same as UNIX_SECONDS; text is read as by a cast, which takes more forms than Spark's pattern."""
+    """Of a time; of text only with Spark's pattern."""
     x = arguments[0]
     if x.type not in (DATE, TIMESTAMP, TIMESTAMP_NTZ, NULL):
         return Mismatch(0, "a date or a timestamp")
-    return Call("unix_seconds", (x if x.type == TIMESTAMP_NTZ else cast_to(x, TIMESTAMP),), BIGINT)
+    return Call("unix_timestamp", (x if x.type == TIMESTAMP_NTZ else cast_to(x, TIMESTAMP),), BIGINT)
 
 
 def _to_date(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
