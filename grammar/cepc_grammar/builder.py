@@ -132,12 +132,13 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         kind: ast.LiteralKind = "double" if "e" in digits.lower() else "decimal" if "." in digits else "integer"
         whole = kind == "integer"
         if suffix:
-            kind = _SUFFIXES.get(suffix.upper(), kind)
             if suffix.upper() not in _SUFFIXES or (suffix.upper() in _INTEGERS and not whole):
                 self._error(
                     "E0111", f"`{children[0]}` is no number", self._span(meta), f"`{suffix}` does not belong here",
                     notes=("a number may end in L (BIGINT), S (SMALLINT), Y (TINYINT), D (DOUBLE), F (FLOAT) or BD (DECIMAL)",),
                 )  # fmt: skip
+            else:
+                kind = _SUFFIXES[suffix.upper()]
         return ast.Literal(kind, digits, self._span(meta))
 
     def string(self, meta: Meta, children: list[Token]) -> ast.Literal:
@@ -147,6 +148,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         digits = children[0][2:-1]
         if not re.fullmatch(r"[0-9a-fA-F]*", digits):
             self._error("E0111", f"`{children[0]}` is no binary literal", self._span(meta), "only digits and A to F are allowed")
+            digits = ""
         return ast.Literal("binary", digits.upper(), self._span(meta))
 
     def boolean(self, meta: Meta, children: list[Token]) -> ast.Literal:

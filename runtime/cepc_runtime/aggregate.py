@@ -62,7 +62,7 @@ def _run_class(
 
 def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[QueryPlan]) -> tuple[Reading, Kinds]:
     """The events that some query of the class reads, and only the letters that one asks for."""
-    wanted = frozenset().union(*(letters_of(query) for query in queries))
+    wanted = frozenset().union(*(query.automaton.letters for query in queries if query.automaton))
     known: dict[frozenset[int], int] = {}
     place = np.array([known.setdefault(letters & wanted, len(known)) for letters in kinds.letters], dtype=np.int32)
     of = place[kinds.of]
@@ -71,14 +71,6 @@ def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[QueryPlan]) -> 
         if not mask.all():
             return select(reading, mask), Kinds(of[mask], tuple(known))
     return reading, Kinds(of, tuple(known))
-
-
-def letters_of(query: QueryPlan) -> frozenset[int]:
-    """The letters that the query's automaton reads."""
-    a = query.automaton
-    assert a is not None
-    moves = (letter for move in (*a.moves, *a.new_moves) for letter in move.letters)
-    return frozenset([*(step.letter for step in (*a.steps, *a.ties)), *moves, *a.kills])
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------

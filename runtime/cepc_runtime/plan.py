@@ -189,6 +189,12 @@ class Automaton:
             found[move.negation] = found.get(move.negation, frozenset()) | set(move.letters)
         return found
 
+    @property
+    def letters(self) -> frozenset[int]:
+        """All letters that something mentions."""
+        moves = (letter for move in (*self.moves, *self.new_moves) for letter in move.letters)
+        return frozenset([*(step.letter for step in (*self.steps, *self.ties)), *moves, *self.kills])
+
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 from .compiled import run_function
 from .loop import Buffer, Input
 from .planes import QueryPlanes, planes_of
-from .tables import build, new_state
+from .tables import ACTIVE, DONE, EMITTED, EMITTED_VALUES, SLOTS, STRIDE, build, new_state
 from .values import Values, values_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..events import Events
     from ..letters import Kinds
     from ..plan import QueryPlan
-    from .tables import Layout
+    from .tables import Layout, State
 
 ROWS = 1 << 16
 """Rows that the buffer holds, if not more are needed for one instant."""
@@ -58,29 +58,28 @@ def count_matches(
     run, instant, buffer = run_function(interpreted), 0, _buffer(layout, rows)
     while True:
         instant = run(layout.tables, state, data, buffer, instant, True)
-        for query, part in _split(buffer, layout):
+        for query, part in _split(buffer, state, layout):
             found[query].append(part)
-        if instant == len(data.instants) - 1 and state.counters[0] == 0:
+        if instant == len(data.instants) - 1 and state.counters[ACTIVE] == 0:
             break
-        buffer.used[:] = 0
+        state.counters[EMITTED] = state.counters[EMITTED_VALUES] = 0
     emissions = tuple(_joined(parts, planes.count) for parts, planes in zip(found, layout.planes, strict=True))
-    return Counted(emissions, layout.planes, values, int(state.counters[2]))
+    return Counted(emissions, layout.planes, values, int(state.counters[DONE]))
 
 
 def _buffer(layout: Layout, rows: int) -> Buffer:
     """Room for the rows, and at least for all that one instant can emit."""
-    t = layout.tables
-    rows = max(rows, int(t.slots.sum()))
+    queries = layout.tables.queries
+    rows = max(rows, int(queries[:, SLOTS].sum()))
     widest = max((planes.count for planes in layout.planes), default=1)
-    size = max(rows * widest, int(t.stride.sum()))
-    query, group, window = (np.empty(rows, dtype=np.int64) for _ in range(3))
-    return Buffer(query, group, window, np.empty(size), np.zeros(2, dtype=np.int64))
+    size = max(rows * widest, int(queries[:, STRIDE].sum()))
+    return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(size))
 
 
-def _split(buffer: Buffer, layout: Layout) -> Iterator[tuple[int, Emissions]]:
+def _split(buffer: Buffer, state: State, layout: Layout) -> Iterator[tuple[int, Emissions]]:
     """The buffer's rows by query."""
-    rows, size = int(buffer.used[0]), int(buffer.used[1])
-    queries = buffer.query[:rows]
+    rows, size = state.counters[EMITTED], state.counters[EMITTED_VALUES]
+    queries, groups, windows = buffer.rows[:rows].T
     counts = np.array([planes.count for planes in layout.planes], dtype=np.int64)
     ends = np.cumsum(counts[queries])
     assert rows == 0 or ends[-1] == size
@@ -89,7 +88,7 @@ def _split(buffer: Buffer, layout: Layout) -> Iterator[tuple[int, Emissions]]:
     for query in np.flatnonzero(np.diff(bounds)).tolist():
         chosen = order[bounds[query] : bounds[query + 1]]
         places = (ends[chosen] - counts[query])[:, None] + np.arange(counts[query])
-        yield query, Emissions(buffer.group[chosen], buffer.window[chosen], buffer.values[places])
+        yield query, Emissions(groups[chosen], windows[chosen], buffer.values[places])
 
 
 def _joined(parts: list[Emissions], planes: int) -> Emissions:

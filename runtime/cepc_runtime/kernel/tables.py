@@ -6,8 +6,8 @@ is in slot k mod `slots`. Rows are addressed by their offset in the region.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -22,85 +22,113 @@ if TYPE_CHECKING:
     from ..plan import Automaton, Move, QueryPlan, Step
 
 
+# A table is an array of integers with a row for each entry; these are its columns. An entry that owns others has `FIRST` and
+# `END` of theirs. Rows of memory are given by where they start in all of memory (operations, ties) or in the region (the rest).
+
+# queries
+WITHIN: Final = 0
+SLIDE: Final = 1  # 0: one window over everything
+SLOTS: Final = 2
+ADDITIVE: Final = 3  # numbers of additive planes in a row
+STRIDE: Final = 4  # numbers in a row
+STATES: Final = 5
+REGION: Final = 6
+ACCEPTING: Final = 7  # into Tables.accepting
+ACCEPTING_END: Final = 8
+NEGATIONS: Final = 9
+NEGATIONS_END: Final = 10
+QUERY_COLUMNS: Final = 11
+
+# segments: what one kind of event does to one query
+QUERY: Final = 0
+STARTS: Final = 1  # does something where only the start row is not empty
+OPERATIONS: Final = 2
+OPERATIONS_END: Final = 3
+TIES: Final = 4
+TIES_END: Final = 5
+SEEN: Final = 6
+SEEN_END: Final = 7
+KILLS: Final = 8
+
+# operations: an instant of one event, in place. Ties: what one event of several adds, reading what stood before the instant
+# (CODE 0) or what earlier events of the instant have added (CODE 1).
+CODE: Final = 0
+SOURCE: Final = 1
+TARGET: Final = 2
+BINDINGS: Final = 3
+BINDINGS_END: Final = 4
+
+# bindings: a plane that changes when an event is bound
+PLANE: Final = 0  # its offset in a row
+VALUE: Final = 1  # a row of the values' matrix, or ONE
+LEAST: Final = 2
+
+# seen: the letters of a negation that a segment's kind has
+NEGATION: Final = 0
+BITS: Final = 1
+
+# negations own moves; a move applies when exactly its letters were seen
+MOVES: Final = 0
+MOVES_END: Final = 1
+LETTERS: Final = 0
+NEW: Final = 1  # applies to what the instant added
+FROM: Final = 2
+TO: Final = 3  # -1: dropped
+
+
 class Tables(NamedTuple):
-    """What does not change. Entries i of a family are `start[i]:start[i + 1]` of its arrays.
+    """What does not change. The segments of kind k are `kinds[k]:kinds[k + 1]`."""
 
-    A query: `within`, `slide` (0: one window over everything), `slots`, `additive` and `stride` (numbers of additive planes
-    and of all planes in a row, times slots), `rows`, `region`, accepting rows, bindings by variable.
-    A segment is what one kind of event does to one query: operations for an instant of one event, `tie_*` for more.
-    """
-
-    within: Ints
-    slide: Ints
-    slots: Ints
-    additive: Ints
-    stride: Ints
-    states: Ints
-    region: Ints
-    accepting_start: Ints
+    kinds: Ints
+    queries: Ints
+    segments: Ints
+    operations: Ints
+    bindings: Ints
     accepting: Ints
-    # kinds and segments
-    segment_start: Ints
-    segment_query: Ints
-    segment_starts: Ints
-    operation_start: Ints
-    operation_code: Ints
-    operation_source: Ints
-    operation_target: Ints
-    operation_variable: Ints
-    # bindings: for each (query, variable), the planes that a bound event changes
-    binding_start: Ints
-    binding_plane: Ints  # the offset of the plane in a row
-    binding_value: Ints  # a row of the values' matrix, or ONE
-    binding_least: Ints
-    # instants of several events: what one of them adds, by steps (reading what stood) and ties (reading what was added)
-    tie_start: Ints
-    tie_new: Ints
-    tie_source: Ints
-    tie_target: Ints
-    tie_variable: Ints
-    tie_kills: Ints
-    seen_start: Ints  # which negations' letters a segment's kind has
-    seen_negation: Ints
-    seen_bits: Ints
-    negation_start: Ints  # the negations of a query
-    move_start: Ints  # the moves of a negation
-    move_bits: Ints
-    move_new: Ints
-    move_source: Ints
-    move_target: Ints  # -1: dropped
+    ties: Ints
+    seen: Ints
+    negations: Ints
+    moves: Ints
+
+
+# a query's progress in the group at hand
+OPEN: Final = 0  # the first open window
+OPEN_END: Final = 1
+CHANGE: Final = 2  # the first tick at which other windows are open
+TOUCHED: Final = 3
+WAITING: Final = 4  # events of the instant at hand that are to come
+KILLED: Final = 5
+PROGRESS_COLUMNS: Final = 6
+
+# counters
+ACTIVE: Final = 0  # how many queries are touched in the group at hand
+GROUP: Final = 1
+DONE: Final = 2  # row operations
+EMITTED: Final = 3  # rows in the buffer
+EMITTED_VALUES: Final = 4
 
 
 class State(NamedTuple):
-    """What changes. `memory` are the regions; `delta` and `fresh` are as large, for instants of several events.
-
-    `first:end` are a query's open windows and `change` is the first tick at which they are others. `active` lists the queries
-    touched in the group at hand. `counters`: active queries, the group at hand, row operations done.
+    """What changes. `memory` are the regions; `delta` and `fresh` are as large, for instants of several events. `active` lists
+    the queries touched in the group at hand; `letters` are those of each negation that the instant at hand has.
     """
 
     memory: Floats
     delta: Floats
     fresh: Floats
-    first: Ints
-    end: Ints
-    change: Ints
-    touched: Ints
+    progress: Ints
     active: Ints
-    waiting: Ints
-    killed: Ints
-    seen: Ints
+    letters: Ints
     counters: Ints
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the tables relate to the queries: `queries[i]` is query i's planes."""
+    """The tables, how large memory is, and the planes of each query."""
 
     tables: Tables
+    size: int
     planes: tuple[QueryPlanes, ...]
-
-
-UNLIMITED = np.iinfo(np.int64).max
 
 
 def slots_of(within: int | None, slide: int | None) -> int:
@@ -109,189 +137,147 @@ def slots_of(within: int | None, slide: int | None) -> int:
 
 
 def new_state(layout: Layout) -> State:
-    t = layout.tables
-    queries, size = len(t.slots), int(t.region[-1])
-
-    def zeros(length: int) -> Ints:
-        return np.zeros(length, dtype=np.int64)
-
+    queries = len(layout.planes)
     return State(
-        np.zeros(size), np.zeros(size), np.zeros(size),
-        zeros(queries), zeros(queries), zeros(queries), zeros(queries), zeros(queries), zeros(queries), zeros(queries),
-        zeros(len(t.move_start)), np.array([0, -1, 0], dtype=np.int64),
-    )  # fmt: skip
+        memory=np.zeros(layout.size),
+        delta=np.zeros(layout.size),
+        fresh=np.zeros(layout.size),
+        progress=np.zeros((queries, PROGRESS_COLUMNS), dtype=np.int64),
+        active=np.zeros(queries, dtype=np.int64),
+        letters=np.zeros(len(layout.tables.negations), dtype=np.int64),
+        counters=np.array([0, -1, 0, 0, 0], dtype=np.int64),
+    )
 
 
 def build(
     queries: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int] | None = None
 ) -> Layout:
     """The tables of the queries (each with an automaton) for events of these kinds. `index` finds the rows of values."""
-    builder = _Builder(queries, index or {})
-    for kind in kinds:
-        builder.add_kind(kind)
-    return builder.finish()
+    return _Builder(queries, kinds, index or {}).layout()
 
 
-class _Family:
-    """Entries of one family: arrays of equal length, and where each owner's entries start."""
-
-    def __init__(self, width: int) -> None:
-        self.starts = [0]
-        self.columns: list[list[int]] = [[] for _ in range(width)]
-
-    def add(self, *entry: int) -> None:
-        for column, value in zip(self.columns, entry, strict=True):
-            column.append(value)
-
-    def close(self) -> None:
-        self.starts.append(len(self.columns[0]))
-
-    def arrays(self) -> list[Ints]:
-        return [np.array(c, dtype=np.int64) for c in (self.starts, *self.columns)]
-
-
+@dataclass
 class _Query:
     """One query while tables are built."""
 
-    def __init__(self, plan: QueryPlan, first_binding: int) -> None:
-        assert plan.automaton is not None
-        self.automaton: Automaton = plan.automaton
-        self.planes = planes_of(plan.automaton, plan.measures)
-        self.slots = slots_of(plan.within, plan.slide)
-        self.stride = self.planes.count * self.slots
-        self.first_binding = first_binding
-        self.rows = plan.automaton.states
-        self.programs: dict[frozenset[int], Program] = {}
-        a = plan.automaton
-        steps = {s.letter for s in (*a.steps, *a.ties)}
-        moves = {letter for m in (*a.moves, *a.new_moves) for letter in m.letters}
-        self.letters = frozenset(steps | moves | set(a.kills))
+    plan: QueryPlan
+    automaton: Automaton
+    planes: QueryPlanes
+    slots: int
+    region: int = 0
+    rows: int = 0
+    bindings: dict[int, tuple[int, int]] = field(default_factory=dict)  # by variable
+    negations: dict[int, tuple[int, list[int]]] = field(default_factory=dict)  # by number: its row, its letters
+    programs: dict[frozenset[int], Program] = field(default_factory=dict)
 
-    def program(self, letters: frozenset[int]) -> Program:
-        found = self.programs.get(letters)
-        if found is None:
-            found = self.programs[letters] = program(self.automaton, letters)
-            self.rows = max(self.rows, found.rows)
-        return found
+    @property
+    def stride(self) -> int:
+        return self.planes.count * self.slots
 
-    def variable(self, local: int) -> int:
-        """The number of a variable among all bindings; UNBOUND where a bound event changes no plane."""
-        bound = any(plane.variable == local for plane in self.planes.planes)
-        return self.first_binding + local if local != UNBOUND and bound else UNBOUND
+    def row(self, state: int) -> int:
+        return self.region + state * self.stride
 
 
 class _Builder:
-    def __init__(self, plans: Sequence[QueryPlan], index: Mapping[ValueKey, int]) -> None:
-        self.plans = plans
-        self.queries: list[_Query] = []
-        self.bindings = _Family(3)
-        for plan in plans:
-            query = _Query(plan, len(self.bindings.starts) - 1)
-            self.queries.append(query)
-            self._bind(query, index)
-        self.segments = _Family(2)
-        self.operations = _Family(4)
-        self.ties = _Family(4)
-        self.seen = _Family(2)
-        self.kills: list[int] = []
-        self.accepting = _Family(1)
-        self.moves = _Family(4)
-        self.negations: list[dict[int, tuple[int, list[int]]]] = []  # number: its number here, its letters
-        self.negation_starts = [0]
-        for query in self.queries:
-            self._accept(query)
-            self._negate(query)
+    """Collects the rows of all tables."""
 
-    def _bind(self, query: _Query, index: Mapping[ValueKey, int]) -> None:
+    def __init__(self, queries: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int]) -> None:
+        self.index = index
+        self.bindings: list[tuple[int, ...]] = []
+        self.accepting: list[int] = []
+        self.negations: list[tuple[int, ...]] = []
+        self.moves: list[tuple[int, ...]] = []
+        self.operations: list[tuple[int, ...]] = []
+        self.ties: list[tuple[int, ...]] = []
+        self.seen: list[tuple[int, ...]] = []
+        self.segments: list[tuple[int, ...]] = []
+        self.kinds = [0]
+        self.size = 0
+        self.queries = [self._query(plan, kinds) for plan in queries]
+        self.rows = [self._query_row(query) for query in self.queries]
+        for kind in kinds:
+            for number, query in enumerate(self.queries):
+                if letters := kind & query.automaton.letters:
+                    self.segments.append(self._segment(number, query, letters))
+            self.kinds.append(len(self.segments))
+
+    def layout(self) -> Layout:
+        tables = Tables(
+            kinds=np.array(self.kinds, dtype=np.int64),
+            queries=_table(self.rows, QUERY_COLUMNS),
+            segments=_table(self.segments, KILLS + 1),
+            operations=_table(self.operations, BINDINGS_END + 1),
+            bindings=_table(self.bindings, LEAST + 1),
+            accepting=np.array(self.accepting, dtype=np.int64),
+            ties=_table(self.ties, BINDINGS_END + 1),
+            seen=_table(self.seen, BITS + 1),
+            negations=_table(self.negations, MOVES_END + 1),
+            moves=_table(self.moves, TO + 1),
+        )
+        return Layout(tables, self.size, tuple(query.planes for query in self.queries))
+
+    def _query(self, plan: QueryPlan, kinds: Sequence[frozenset[int]]) -> _Query:
+        assert plan.automaton is not None
+        query = _Query(plan, plan.automaton, planes_of(plan.automaton, plan.measures), slots_of(plan.within, plan.slide))
+        query.programs = {letters: program(query.automaton, letters) for letters in {k & query.automaton.letters for k in kinds}}
+        query.rows = max([query.automaton.states, *(p.rows for p in query.programs.values())])
+        query.region = self.size
+        self.size += query.rows * query.stride
         for variable in range(len(query.automaton.variables)):
+            first = len(self.bindings)
             for p, plane in enumerate(query.planes.planes, start=1):
                 if plane.variable == variable:
-                    value = ONE if plane.value.role == "one" else index[plane.value]
-                    self.bindings.add(p * query.slots, value, not plane.additive)
-            self.bindings.close()
+                    value = ONE if plane.value.role == "one" else self.index[plane.value]
+                    self.bindings.append((p * query.slots, value, not plane.additive))
+            query.bindings[variable] = first, len(self.bindings)
+        return query
 
-    def _accept(self, query: _Query) -> None:
-        for state in query.automaton.accepting:
-            self.accepting.add(state * query.stride)
-        self.accepting.close()
+    def _query_row(self, query: _Query) -> tuple[int, ...]:
+        plan = query.plan
+        accepting = len(self.accepting)
+        self.accepting += [state * query.stride for state in query.automaton.accepting]
+        negations = len(self.negations)
+        for negation, letters in sorted(query.automaton.negation_letters.items()):
+            self._negation(query, negation, sorted(letters))
+        slide = 0 if plan.within is None else plan.slide or plan.within
+        return (
+            plan.within or 0, slide, query.slots, query.planes.additive * query.slots, query.stride, query.automaton.states,
+            query.region, accepting, len(self.accepting), negations, len(self.negations),
+        )  # fmt: skip
 
-    def _negate(self, query: _Query) -> None:
-        automaton = query.automaton
-        numbers: dict[int, tuple[int, list[int]]] = {}
-        for negation, letters in sorted(automaton.negation_letters.items()):
-            if len(letters) > 62:
-                raise ValueError("a negation of more than 62 letters")
-            numbers[negation] = len(self.moves.starts) - 1, sorted(letters)
-            for new, moves in enumerate((automaton.moves, automaton.new_moves)):
-                for move in moves:
-                    if move.negation == negation:
-                        self._move(query, move, numbers[negation][1], new)
-            self.moves.close()
-        self.negations.append(numbers)
-        self.negation_starts.append(len(self.moves.starts) - 1)
+    def _negation(self, query: _Query, negation: int, letters: list[int]) -> None:
+        if len(letters) > 62:
+            raise ValueError("a negation of more than 62 letters")
+        first = len(self.moves)
+        for new, moves in enumerate((query.automaton.moves, query.automaton.new_moves)):
+            for move in moves:
+                if move.negation == negation:
+                    target = -1 if move.target < 0 else move.target * query.stride
+                    self.moves.append((_bits(move.letters, letters), new, move.source * query.stride, target))
+        query.negations[negation] = len(self.negations), letters
+        self.negations.append((first, len(self.moves)))
 
-    def _move(self, query: _Query, move: Move, letters: list[int], new: int) -> None:
-        target = -1 if move.target < 0 else move.target * query.stride
-        self.moves.add(_bits(move.letters, letters), new, move.source * query.stride, target)
-
-    def add_kind(self, kind: frozenset[int]) -> None:
-        for number, query in enumerate(self.queries):
-            if letters := kind & query.letters:
-                self._segment(number, query, letters)
-        self.segments.close()
-
-    def _segment(self, number: int, query: _Query, letters: frozenset[int]) -> None:
-        found = query.program(letters)
-        self.segments.add(number, found.starts)
+    def _segment(self, number: int, query: _Query, letters: frozenset[int]) -> tuple[int, ...]:
+        found = query.programs[letters]
+        operations, ties, seen = len(self.operations), len(self.ties), len(self.seen)
         for o in found.operations:
-            self.operations.add(o.code, o.source * query.stride, o.target * query.stride, query.variable(o.variable))
-        self.operations.close()
-        for new, steps in enumerate((query.automaton.steps, query.automaton.ties)):
+            bindings = query.bindings[o.variable] if o.variable != UNBOUND else (0, 0)
+            self.operations.append((o.code, query.row(o.source), query.row(o.target), *bindings))
+        for code, steps in enumerate((query.automaton.steps, query.automaton.ties)):
             for step in steps:
                 if step.letter in letters:
-                    self._tie(query, step, new)
-        self.ties.close()
-        self.kills.append(bool(letters & set(query.automaton.kills)))
-        for place, order in self.negations[number].values():
+                    place = query.row(step.source), query.row(step.target)
+                    self.ties.append((code, *place, *query.bindings[step.variable]))
+        for place, order in query.negations.values():
             if bits := _bits([letter for letter in order if letter in letters], order):
-                self.seen.add(place, bits)
-        self.seen.close()
-
-    def _tie(self, query: _Query, step: Step, new: int) -> None:
-        self.ties.add(new, step.source * query.stride, step.target * query.stride, query.variable(step.variable))
-
-    def finish(self) -> Layout:
-        sizes = [q.rows * q.stride for q in self.queries]
-
-        def each(values: list[int]) -> Ints:
-            return np.array(values, dtype=np.int64)
-
-        tables = Tables(
-            within=each([p.within or 0 for p in self.plans]),
-            slide=each([0 if p.within is None else p.slide or p.within for p in self.plans]),
-            slots=each([q.slots for q in self.queries]),
-            additive=each([q.planes.additive * q.slots for q in self.queries]),
-            stride=each([q.stride for q in self.queries]),
-            states=each([q.automaton.states for q in self.queries]),
-            region=np.cumsum([0, *sizes], dtype=np.int64),
-            **_named(self.accepting, "accepting_start", "accepting"),
-            **_named(self.segments, "segment_start", "segment_query", "segment_starts"),
-            **_named(
-                self.operations, "operation_start", "operation_code", "operation_source", "operation_target",
-                "operation_variable",
-            ),
-            **_named(self.bindings, "binding_start", "binding_plane", "binding_value", "binding_least"),
-            **_named(self.ties, "tie_start", "tie_new", "tie_source", "tie_target", "tie_variable"),
-            tie_kills=each(self.kills),
-            **_named(self.seen, "seen_start", "seen_negation", "seen_bits"),
-            negation_start=each(self.negation_starts),
-            **_named(self.moves, "move_start", "move_bits", "move_new", "move_source", "move_target"),
-        )  # fmt: skip
-        return Layout(tables, tuple(q.planes for q in self.queries))
+                self.seen.append((place, bits))
+        kills = bool(letters & set(query.automaton.kills))
+        ends = len(self.operations), len(self.ties), len(self.seen)
+        return number, found.starts, operations, ends[0], ties, ends[1], seen, ends[2], kills
 
 
-def _named(family: _Family, *names: str) -> dict[str, Ints]:
-    return dict(zip(names, family.arrays(), strict=True))
+def _table(rows: list[tuple[int, ...]], columns: int) -> Ints:
+    return np.array(rows, dtype=np.int64).reshape(len(rows), columns)
 
 
 def _bits(letters: Sequence[int], order: Sequence[int]) -> int:
