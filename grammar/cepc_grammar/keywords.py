@@ -1,28 +1,37 @@
 """Is a word a keyword or a name? A keyword counts only in its place.
 
-The parser asks for one token at a time, so what it can accept next is known: a word is a keyword where the parser accepts
-that keyword, unless it accepts a name as well and what follows shows that a name is meant (`RETURN match.x`, `date(x)`).
+The parser asks for one token at a time, so what it can accept next is known: a word is a keyword where the parser
+accepts that keyword, unless it accepts a name as well and what follows shows that a name is meant (`RETURN match.x`,
+`date(x)`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lark import Token
 from lark.lexer import Lexer, PatternStr
+from lark.parsers.lalr_analysis import Shift
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Iterator
 
     from lark.common import LexerConf
 
     from .tokens import RawToken
 
 PATTERN_WORDS = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "ANY"})
-_ENDS_OPERAND = frozenset({",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"})
+_ENDS_OPERAND = frozenset(
+    {",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"}
+)
 _GENERIC_TYPES = frozenset({"ARRAY", "MAP", "STRUCT"})
-_CLAUSES = frozenset({"RETURN", "PATTERN", "WHERE", "GROUP", "GROUPBY", "GROUP_BY", "HAVING", "WITHIN", "WINDOW", "FROM", "SELECT"})
+_CONSTANTS = frozenset({"TRUE", "FALSE", "NULL"})
+_CLAUSES = frozenset(
+    {"RETURN", "PATTERN", "WHERE", "GROUP", "GROUPBY", "GROUP_BY", "HAVING", "WITHIN", "WINDOW", "FROM", "SELECT"}
+)
+_AFTER_PATTERN = _CLAUSES | {"AFTER", "AS"}
+_OPERATORS = frozenset({"AND", "OR", "THEN"})
 _KINDS = {"QUOTED": "QUOTED", "NUMBER": "NUMBER", "STRING": "STRING", "BINARY": "BINARY"}
 
 
@@ -39,7 +48,7 @@ class KeywordLexer(Lexer):
         table = parser_state.parse_conf.states
         in_pattern, depth, angles = False, 0, 0
         for i, token in enumerate(tokens):
-            accepted = table[parser_state.position]
+            accepted = _Accepted(table, parser_state.state_stack)
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             if token.text == "<" and i and tokens[i - 1].upper in _GENERIC_TYPES:
                 angles += 1
@@ -53,7 +62,7 @@ class KeywordLexer(Lexer):
                 in_pattern = name == "PATTERN"
 
     def _terminals(
-        self, token: RawToken, following: RawToken | None, accepted: Container[str], inside_pattern: bool, angles: int
+        self, token: RawToken, following: RawToken | None, accepted: _Accepted, inside_pattern: bool, angles: int
     ) -> Iterator[tuple[str, int, int]]:
         if token.kind == "OPERATOR":
             yield from self._operator(token.text, angles)
@@ -71,12 +80,14 @@ class KeywordLexer(Lexer):
             yield self.terminals.get(text, "UNKNOWN"), 0, len(text)
 
     def _is_keyword(
-        self, token: RawToken, following: RawToken | None, accepted: Container[str], inside_pattern: bool
+        self, token: RawToken, following: RawToken | None, accepted: _Accepted, inside_pattern: bool
     ) -> bool:
         word = token.upper
-        if inside_pattern and word in PATTERN_WORDS and "SEQ" in accepted:
+        if word in PATTERN_WORDS and "SOME" in accepted:
             return True  # reserved where a pattern begins: `NOT NOT A` is no event type called NOT
-        if self.terminals.get(word) not in accepted:
+        if word in _OPERATORS and "QMARK" in accepted and _is_operand(following):
+            return True  # `A AND B`, `A THEN B`: no alias, but an operator that patterns do not have
+        if word not in self.terminals or self.terminals[word] not in accepted:
             return False
         if "NAME" not in accepted:
             return True
@@ -93,7 +104,34 @@ class KeywordLexer(Lexer):
                 return next_text not in _ENDS_OPERAND
             case "WITHIN" if inside_pattern:
                 return next_kind in ("NUMBER", "STRING") or next_text == "UNBOUNDED"
-        return not inside_pattern or word in PATTERN_WORDS
+        return not inside_pattern or word in PATTERN_WORDS or word in _CONSTANTS  # a constant: `rise(T, TRUE)`
+
+
+def _is_operand(token: RawToken | None) -> bool:
+    """Is it a pattern rather than what follows a whole pattern? A clause, say, or `,`."""
+    return token is not None and (token.text == "(" or (token.kind == "WORD" and token.upper not in _AFTER_PATTERN))
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """The terminals that the parser can shift next.
+
+    The row of its table alone says too much: after a name it has what may follow any name anywhere, as if `PATTERN
+    Order order` could go on with ORDER BY. So the reductions that a terminal asks for are played through.
+    """
+
+    table: Any
+    states: list[Any]
+
+    def __contains__(self, terminal: str) -> bool:
+        states = self.states
+        while (found := self.table[states[-1]].get(terminal)) is not None:
+            action, rule = found
+            if action is Shift:
+                return True
+            states = states[: len(states) - len(rule.expansion)]
+            states.append(self.table[states[-1]][rule.origin.name][1])
+        return False
 
 
 def _token(name: str, text: str, start: int, end: int) -> Token:
