@@ -167,6 +167,14 @@ def test_what_a_terminal_would_act_on_is_not_printed() -> None:
     assert not {"\x1b", "\u202e", "\r", "\x85"} & set(text)
 
 
+def test_nor_is_what_a_message_quotes() -> None:
+    source = Source("a\x1b.cep", "x")
+    diagnostic = Diagnostic("E0101", "\x1b[2J", Span(0, 1, source.name), "\0", ("\x1bone\ntwo",), "\x07")
+    text = drawn(source, diagnostic)
+    assert not {"\x1b", "\0", "\x07"} & set(text)
+    assert "␛[2J" in text
+
+
 def test_a_very_long_line_is_cropped_around_the_span() -> None:
     source = Source("a.cep", "x" * 500 + "!" + "y" * 500)
     line, underline = drawn(source, Diagnostic("E0101", "t", span(source, "!"))).splitlines()[-2:]

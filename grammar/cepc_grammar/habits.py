@@ -225,6 +225,27 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
     return None
 
 
+def group_by(spot: Spot) -> Diagnostic | None:
+    """`GROUP BY upper(x)`, `GROUP BY 1`."""
+    if spot.clause() != "GROUP" or spot.token is None:
+        return None
+    if spot.text() == "(" and spot.is_name(-1):
+        span, what = spot.span(-1, 0), "an expression"
+    elif spot.token.kind in ("NUMBER", "STRING"):
+        span, what = spot.span(), f"a {spot.token.kind.lower()}"
+    else:
+        return None
+    hint = "group by a column of the stream; a value that is computed can be one where the events are made"
+    return _wrong(span, f"GROUP BY of {what}", "GROUP BY requires columns", hint)
+
+
+def star_of_variable(spot: Spot) -> Diagnostic | None:
+    if spot.text() != "*" or spot.text(-1) != ".":
+        return None
+    hint = "name the columns, or write `RETURN MATCH *` for all events of a match"
+    return _wrong(spot.span(-2, 0), "`*` behind a variable", "a column is expected", hint)
+
+
 def conjunction(spot: Spot) -> Diagnostic | None:
     """Conditions joined by `,`, `&&` or `&`."""
     if spot.clause() not in ("WHERE", "HAVING"):
@@ -336,6 +357,8 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     closes_nothing,
     sequence,
     pattern_operators,
+    group_by,
+    star_of_variable,
     conjunction,
     duration,
     ends_before_clause,

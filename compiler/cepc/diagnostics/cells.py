@@ -74,6 +74,15 @@ def printed(c: str) -> tuple[str, int]:
     return c, 2 if unicodedata.east_asian_width(c) in "WF" else 1
 
 
+def clean(text: str) -> str:
+    """A text without what a terminal would act on; what a message quotes may come from the program.
+
+    >>> clean("a\\0b\\x1b[2J")
+    'a␀b␛[2J'
+    """
+    return text if text.isprintable() else "".join(printed(c)[0] for c in text)
+
+
 def width(text: str) -> int:
     """The cells a text takes."""
     return sum(printed(c)[1] for c in text)

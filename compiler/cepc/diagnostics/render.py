@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .cells import clean
 from .snippet import Fragment, Line, Mark, Role, blocks, draw, marks, strip_end
 
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> 
 def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Line]:
     """One diagnostic, without a blank line after it."""
     lines: list[Line] = [
-        ((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {diagnostic.title}", "title"))
+        ((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {clean(diagnostic.title)}", "title"))
     ]
     found = blocks(marks(diagnostic, sources))
     gutter = max((len(str(mark.region.end_line)) for block in found for mark in block), default=1)
     pad = " " * gutter
     if diagnostic.span.source and diagnostic.span.source not in sources:
-        lines.append(((f"{pad}--> ", "frame"), (diagnostic.span.source, "text")))
+        lines.append(((f"{pad}--> ", "frame"), (clean(diagnostic.span.source), "text")))
     for i, block in enumerate(found):
         lines.append(((f"{pad}{'-->' if i == 0 else ':::'} ", "frame"), (_place(block[0]), "text")))
         lines.append(((f"{pad} |", "frame"),))
@@ -93,11 +94,11 @@ def _count(n: int, what: str) -> str:
 
 
 def _place(mark: Mark) -> str:
-    return f"{mark.source.name}:{mark.region.line}:{mark.region.column}"
+    return f"{clean(mark.source.name)}:{mark.region.line}:{mark.region.column}"
 
 
 def _remark(pad: str, kind: str, text: str, role: Role) -> list[Line]:
-    first, *rest = text.splitlines() or [""]
+    first, *rest = [clean(line) for line in text.splitlines()] or [""]
     lead: Fragment = (f"{pad} = ", "frame")
     indent = pad + "   " + " " * (len(kind) + 2)
     return [(lead, (kind, role), (f": {first}", "text")), *(((f"{indent}{line}", "text"),) for line in rest)]

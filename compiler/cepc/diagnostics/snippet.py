@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from .cells import show, width
+from .cells import clean, show, width
 from .locate import Region, locate
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def marks(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Mark]:
         Mark(
             sources[span.source],
             locate(sources[span.source], span),
-            label,
+            clean(label),
             "primary" if role == "primary" else "secondary",
         )
         for span, label, role in places
