@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from expression_scope import COLUMNS
+from tests.expression_scope import COLUMNS
 
 from cepc_runtime.evaluate import EvaluationError, evaluate
 from cepc_runtime.evaluate.arrays import conform, from_values, to_values

@@ -13,7 +13,7 @@ from cepc.automaton.deterministic import TooManyStates, deterministic
 from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
 from cepc.automaton.positions import Built, PatternTooLarge, positions_of, subpatterns
-from tests.automata import Event, count, matches
+from tests.automaton_walks import Event, count, matches
 
 A, B, C, D = (model.Event(v) for v in "ABCD")
 X, Y = model.Event("x"), model.Event("y")  # two more variables of type A

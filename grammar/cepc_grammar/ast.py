@@ -162,7 +162,28 @@ class Index:
 UnaryOperator = OneOf["-", "+", "~", "NOT"]
 
 BinaryOperator = OneOf[
-    "OR", "AND", "=", "<=>", "<>", "<", "<=", ">", ">=", "+", "-", "||", "*", "/", "%", "DIV", "&", "^", "|", "<<", ">>", ">>>"
+    "OR",
+    "AND",
+    "=",
+    "<=>",
+    "<>",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "+",
+    "-",
+    "||",
+    "*",
+    "/",
+    "%",
+    "DIV",
+    "&",
+    "^",
+    "|",
+    "<<",
+    ">>",
+    ">>>",
 ]
 
 
@@ -266,15 +287,18 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """`[a, b]`: all events of a match agree on these attributes. The parser allows it only as a top-level conjunct of WHERE."""
+    """`[a, b]`: all events of a match agree on these attributes.
+
+    The parser allows it only as a top-level conjunct of WHERE.
+    """
 
     attributes: tuple[Name, ...]
     span: Span = _span()
 
 
 Expression = (
-    Literal | Interval | Reference | Star | Call | Member | Index | Unary | Binary | Between | In | Like | Is | IsDistinct
-    | Case | Cast | Extract | Equivalence
+    Literal | Interval | Reference | Star | Call | Member | Index | Unary | Binary | Between | In | Like | Is |
+    IsDistinct | Case | Cast | Extract | Equivalence
 )  # fmt: skip
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lark import Token, Transformer_NonRecursive, Tree
-from lark.tree import Meta
 
 from . import ast
 from .diagnostic import Diagnostic, Place
@@ -14,17 +13,21 @@ from .near import nearest
 from .source import Span
 from .tokens import quoted_name, string_value
 
-_UNITS: dict[str, ast.Unit] = {
-    **dict.fromkeys(("us", "microsecond", "microseconds"), cast("ast.Unit", "MICROSECOND")),
-    **dict.fromkeys(("ms", "millisecond", "milliseconds"), cast("ast.Unit", "MILLISECOND")),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), cast("ast.Unit", "SECOND")),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), cast("ast.Unit", "MINUTE")),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), cast("ast.Unit", "HOUR")),
-    **dict.fromkeys(("d", "day", "days"), cast("ast.Unit", "DAY")),
-    **dict.fromkeys(("w", "week", "weeks"), cast("ast.Unit", "WEEK")),
-    **dict.fromkeys(("month", "months"), cast("ast.Unit", "MONTH")),
-    **dict.fromkeys(("y", "year", "years"), cast("ast.Unit", "YEAR")),
+if TYPE_CHECKING:
+    from lark.tree import Meta
+
+_SPELLINGS: dict[ast.Unit, str] = {
+    "MICROSECOND": "us microsecond microseconds",
+    "MILLISECOND": "ms millisecond milliseconds",
+    "SECOND": "s sec secs second seconds",
+    "MINUTE": "m min mins minute minutes",
+    "HOUR": "h hr hrs hour hours",
+    "DAY": "d day days",
+    "WEEK": "w week weeks",
+    "MONTH": "month months",
+    "YEAR": "y year years",
 }
+_UNITS: dict[str, ast.Unit] = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
 _NUMBER = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 _SUFFIXES: dict[str, ast.LiteralKind] = {
     "L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"
@@ -37,7 +40,7 @@ _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
 
 
 def _unit_hint(word: str) -> str:
-    near = nearest(word.lower(), _UNITS)
+    near = nearest(word.lower(), reversed(_UNITS))  # the plural first
     if near:
         return f"did you mean {near.upper() if word.isupper() else near}?"
     return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
@@ -101,7 +104,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def _whole(self, token: Token) -> int:
         if token.isascii() and token.isdigit() and len(token) < 10:
             return int(token)
-        self._error("E0111", f"`{token}` is no whole number", self._token_span(token), "a small whole number is expected here")
+        self._error(
+            "E0111", f"`{token}` is no whole number", self._token_span(token), "a small whole number is expected here"
+        )
         return 1
 
     def duration(self, meta: Meta, children: list[Any]) -> ast.Duration:
@@ -111,10 +116,16 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         word = glued.strip() if unit is None else glued.strip() + unit.text
         kind = _UNITS.get(word.lower())
         if not amount:
-            self._error("E0111", f"`{text}` is no number", self._token_span(number), "a duration is a number and a unit")
+            self._error(
+                "E0111", f"`{text}` is no number", self._token_span(number), "a duration is a number and a unit"
+            )
         elif not word:
             self._error(
-                "E0107", "a duration without a unit", self._span(meta), "the unit is missing", hint=f"write `{amount} SECONDS`, say"
+                "E0107",
+                "a duration without a unit",
+                self._span(meta),
+                "the unit is missing",
+                hint=f"write `{amount} SECONDS`, say",
             )
         elif kind is None:
             self._error(
@@ -147,7 +158,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def binary_literal(self, meta: Meta, children: list[Token]) -> ast.Literal:
         digits = children[0][2:-1]
         if not re.fullmatch(r"[0-9a-fA-F]*", digits):
-            self._error("E0111", f"`{children[0]}` is no binary literal", self._span(meta), "only digits and A to F are allowed")
+            self._error(
+                "E0111", f"`{children[0]}` is no binary literal", self._span(meta), "only digits and A to F are allowed"
+            )
             digits = ""
         return ast.Literal("binary", digits.upper(), self._span(meta))
 
@@ -201,7 +214,13 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def equivalence(self, meta: Meta, children: list[ast.Name | None]) -> ast.Equivalence:
         names = tuple(c for c in children if c is not None)
         if not names:
-            self._error("E0108", "`[ ]` names no attribute", self._span(meta), "an equivalence needs an attribute", hint="write `[driver_id]`, say")
+            self._error(
+                "E0108",
+                "`[ ]` names no attribute",
+                self._span(meta),
+                "an equivalence needs an attribute",
+                hint="write `[driver_id]`, say",
+            )
         return ast.Equivalence(names, self._span(meta))
 
     def unary(self, meta: Meta, children: list[Any]) -> ast.Unary:
@@ -229,8 +248,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def like(self, meta: Meta, children: list[Any]) -> ast.Like:
         operand, negated, kind, pattern, escape = children
-        spelled = "RLIKE" if kind.upper() == "REGEXP" else kind.upper()
-        return ast.Like(operand, pattern, spelled, string_value(escape) if escape else None, bool(negated), self._span(meta))
+        spelled = cast("Literal['LIKE', 'ILIKE', 'RLIKE']", "RLIKE" if kind.upper() == "REGEXP" else kind.upper())
+        escaped = string_value(escape) if escape else None
+        return ast.Like(operand, pattern, spelled, escaped, bool(negated), self._span(meta))
 
     def is_(self, meta: Meta, children: list[Any]) -> ast.Is:
         operand, negated, what = children
@@ -370,7 +390,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         chosen: dict[str, Any] = {}
         for key, value in options:
             if key in chosen:
-                self._error("E0105", f"EVENT TIME has {key.replace('_', ' ').upper()} twice", span, "given more than once")
+                self._error(
+                    "E0105", f"EVENT TIME has {key.replace('_', ' ').upper()} twice", span, "given more than once"
+                )
             chosen[key] = value
         return ast.EventTime(column, **chosen, span=span)
 
@@ -484,17 +506,24 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         first: dict[str, Span] = {}
         for key, word, value, clause_span in clauses:
             if key in parts:
+                cure = "join the two with AND" if word == "WHERE" else f"keep one {word}"
                 self._error(
                     "E0105", f"{word} stands twice in query `{name.text}`", clause_span, "the second one",
-                    others=(Place(first[key], "the first one"),), hint="join the two with AND" if word == "WHERE" else f"keep one {word}",
+                    others=(Place(first[key], "the first one"),), hint=cure,
                 )  # fmt: skip
             else:
                 parts[key], first[key] = value, clause_span
         self._settle_window(parts, first)
-        missing = [w for k, w in (("returns", "RETURN"), ("pattern", "PATTERN"), ("within", "WITHIN")) if k not in parts]
+        missing = [
+            w for k, w in (("returns", "RETURN"), ("pattern", "PATTERN"), ("within", "WITHIN")) if k not in parts
+        ]
         for word in missing:
             self._error(
-                "E0106", f"query `{name.text}` has no {word}", name.span, f"a query requires {word}", hint=_MISSING[word]
+                "E0106",
+                f"query `{name.text}` has no {word}",
+                name.span,
+                f"a query requires {word}",
+                hint=_MISSING[word],
             )
         if "pattern" not in parts:
             return None

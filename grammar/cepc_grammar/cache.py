@@ -11,7 +11,10 @@ import lark
 
 
 def grammar_cache(grammar: str) -> str | bool:
-    """A file name in the user's cache folder that changes with the grammar, Python and Lark; False where nothing can be written."""
+    """A file name in the user's cache folder that changes with the grammar, Python and Lark.
+
+    False where nothing can be written.
+    """
     key = hashlib.sha256(f"{grammar}\n{sys.version_info[:2]}\n{lark.__version__}".encode()).hexdigest()[:16]
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     try:

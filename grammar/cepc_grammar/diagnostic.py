@@ -1,15 +1,16 @@
 """A diagnostic is data until the command line renders it.
 
-Five parts with fixed jobs: the title names the problem, the label says what is wrong with *this* text, notes say why, further
-places point at the other text involved, and the hint says what to type.
+Five parts with fixed jobs: the title names the problem, the label says what is wrong with *this* text, notes say why,
+further places point at the other text involved, and the hint says what to type.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from .source import Span
+if TYPE_CHECKING:
+    from .source import Span
 
 Severity = Literal["error", "warning"]
 

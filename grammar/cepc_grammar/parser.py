@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Token, UnexpectedToken
 
 from . import ast
 from .builder import Builder
 from .cache import grammar_cache
-from .diagnostic import Diagnostic
 from .keywords import KeywordLexer
 from .nesting import too_deep
 from .source import Source, Span
@@ -22,12 +20,18 @@ from .syntax_errors import missing_semicolon, unexpected
 from .tokens import Comment, RawToken, tokenize
 from .wellformed import misplaced
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .diagnostic import Diagnostic
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """What a source says, and what is wrong with it.
 
-    `extents` has, for each statement of the program, the span of its text with its `;`; `bare` the queries in bare form.
+    `extents` has, for each statement of the program, the span of its text with its `;`; `bare` the queries in bare
+    form.
     """
 
     program: ast.Program
@@ -71,7 +75,11 @@ def parse(source: Source) -> Parsed:
             if piece.bare:
                 bare.add(statement.span)
     unclosed = {d.span.start for d in lexed.diagnostics}
-    kept = [d for d in diagnostics if d.code == "E0102" or not any(d.span.start <= s < max(d.span.end, d.span.start + 1) for s in unclosed)]
+    kept = [
+        d
+        for d in diagnostics
+        if d.code == "E0102" or not any(d.span.start <= s < max(d.span.end, d.span.start + 1) for s in unclosed)
+    ]
     program = ast.Program(tuple(statements), Span(0, len(source.text), source.name))
     return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare))
 
@@ -81,7 +89,7 @@ def _parse_statement(
 ) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
     """The statement, what is wrong, and what is left when the `;` before another statement was forgotten."""
     try:
-        tree = _lark().parse(piece.tokens, start="bare_query" if piece.bare else "statement")  # type: ignore[arg-type]
+        tree = _lark().parse(piece.tokens, start="bare_query" if piece.bare else "statement")
     except UnexpectedToken as error:
         return _recover(source, piece, error)
     if (deep := too_deep(tree, source.name)) is not None:
@@ -97,7 +105,8 @@ def _recover(
 ) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
     """Say what is wrong, and go on with the next statement of the piece, if another begins before its `;`."""
     tokens, at = piece.tokens, _index_of(piece.tokens, error.token)
-    accepted = frozenset(error.interactive_parser.accepts()) if error.interactive_parser else frozenset(error.expected)
+    stopped: Any = error.interactive_parser  # LALR lookahead is merged between states; `accepts` tries each token out
+    accepted = frozenset[str](stopped.accepts())
     forgotten = 0 < at < len(tokens) and "$END" in accepted and _starts_statement(tokens[at], STATEMENT_WORDS)
     cut = at if forgotten else next(
         (i for i in range(at + 1, len(tokens)) if _starts_statement(tokens[i], NEW_STATEMENT_WORDS)), len(tokens)
@@ -112,7 +121,7 @@ def _recover(
 def _reach(tokens: tuple[RawToken, ...], *, bare: bool) -> int:
     """How many of the tokens the parser gets through; one more than there are where it accepts them all."""
     try:
-        _lark().parse(tokens, start="bare_query" if bare else "statement")  # type: ignore[arg-type]
+        _lark().parse(tokens, start="bare_query" if bare else "statement")
     except UnexpectedToken as error:
         return _index_of(tokens, error.token)
     return len(tokens) + 1

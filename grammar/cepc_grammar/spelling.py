@@ -13,26 +13,9 @@ _CLAUSE_WORDS = frozenset(
 
 # What would be read as a keyword at the place of …
 OPERAND = frozenset(
-    [
-        "NOT",
-        "CASE",
-        "WHEN",
-        "CAST",
-        "TRY_CAST",
-        "EXTRACT",
-        "INTERVAL",
-        "TRUE",
-        "FALSE",
-        "NULL",
-        "DISTINCT",
-        "MATCH",
-        "AS",
-        "IS",
-        "IN",
-        "BETWEEN",
-        "LIKE",
-    ]
-)  # … an operand of an expression (the last five: behind CASE, say, which they would make a name)
+    {"NOT", "CASE", "WHEN", "CAST", "TRY_CAST", "EXTRACT", "INTERVAL", "TRUE", "FALSE", "NULL", "DISTINCT", "MATCH"}
+    | {"AS", "IS", "IN", "BETWEEN", "LIKE"}  # behind CASE, say, which they would make a name
+)  # … an operand of an expression
 EVENT_TYPE = PATTERN_WORDS  # … a type or named pattern within a pattern
 ALIAS = PATTERN_WORDS | _CLAUSE_WORDS | {"WINDOW", "AS"}  # … an alias within a pattern, where a clause may follow
 ARGUMENT = PATTERN_WORDS | {"TRUE", "FALSE", "NULL"}  # … an argument of a named pattern

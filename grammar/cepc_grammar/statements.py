@@ -1,14 +1,18 @@
 """Tokens to statements, before any parsing, so that a mistake in one statement leaves the others alone.
 
-A statement ends with `;`. In the bare form of the papers' workload files it ends with a blank line before the next name.
+A statement ends with `;`. In the bare form of the papers' workload files it ends with a blank line before the next
+name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from .source import Source
-from .tokens import RawToken
+if TYPE_CHECKING:
+    from .source import Source
+    from .tokens import RawToken
 
 STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "EVENT", "PATTERN", "QUERY", "TEST"})
 NEW_STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "QUERY"})  # EVENT and PATTERN begin clauses too
@@ -42,7 +46,7 @@ def _bare_or_one(source: Source, tokens: tuple[RawToken, ...], end: int) -> list
     if not _begins_bare_query(source, tokens, 0):
         return [StatementTokens(tokens, False, end)]
     cuts = [0, *(i for i in range(1, len(tokens)) if _begins_after_blank_line(source, tokens, i)), len(tokens)]
-    pieces = [tokens[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    pieces = [tokens[a:b] for a, b in pairwise(cuts)]
     ends = [*(piece[-1].end for piece in pieces[:-1]), end]
     return [
         StatementTokens(piece, _begins_bare_query(source, piece, 0), piece_end)

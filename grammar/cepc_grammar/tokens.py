@@ -115,7 +115,9 @@ def _block_comment_end(text: str, start: int) -> tuple[int, bool]:
 
 
 def _never_closed(what: str, span: Span, closing: str) -> Diagnostic:
-    return Diagnostic("E0102", f"a {what} is not closed", span, f"this {what} has no end", hint=f"close it with {closing}")
+    return Diagnostic(
+        "E0102", f"a {what} is not closed", span, f"this {what} has no end", hint=f"close it with {closing}"
+    )
 
 
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import ast
 from .diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def misplaced(statement: ast.Statement) -> Iterator[Diagnostic]:
@@ -41,7 +43,9 @@ def _anywhere(node: Any) -> Iterator[Diagnostic]:
                 "`[ ]` in the wrong place",
                 node.span,
                 "an equivalence is a condition of its own",
-                notes=("`[a, b]` says that all events of a match agree on a and b; it cannot be combined with OR or NOT",),
+                notes=(
+                    "`[a, b]` says that all events of a match agree on a and b; it cannot be combined with OR or NOT",
+                ),
                 hint="write it in WHERE, joined to the other conditions with AND",
             )
         case tuple():

@@ -78,8 +78,8 @@ class _Construction:
         for acceptance in self.positions.acceptances:
             self.asked[acceptance.state] |= frozenset(acceptance.guards)
         wide = frozenset(g for a in self.positions.acceptances for g in a.guards if self._is_wide(g))
-        for state in range(self.positions.states):
-            self.asked[state] |= wide
+        for position in range(self.positions.states):
+            self.asked[position] |= wide
         words = _readings(self.positions, self.letters)
         variables = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
         steps: list[Step] = []
