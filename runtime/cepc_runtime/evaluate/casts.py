@@ -241,8 +241,8 @@ def _between_kinds(how: Cast, array: pa.Array) -> pa.Array:
     if source == TIMESTAMP:
         return _from_timestamp(how, array)
     if isinstance(source, Interval) and isinstance(target, Interval):
-        size = _UNITS[target.end]
-        return _row(array, source, target, lambda m: m - (m % size if m >= 0 else -(-m % size)))
+        size = 1 if target.end == 3 else _UNITS[target.end]
+        return _row(array, source, target, lambda m: _quotient(m, size) * size)
     if isinstance(target, Interval):
         return _to_interval(how, array, target)
     if isinstance(source, Interval):

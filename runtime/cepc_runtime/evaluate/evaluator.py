@@ -7,6 +7,7 @@ put back in their places.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from ..expression import Aggregate, Call, Expression, Field, FieldKey, Literal, 
 from ..functions.coercion import tightest_type
 from ..types import NULL, STRING, DataType, is_float, is_numeric
 from .arrays import Value, arrow_type, as_array, conform, from_values
+from .comparison import compare
 from .errors import unsupported
 from .kernels import KERNELS, NEVER_FAIL
 
@@ -98,6 +100,8 @@ class _Rows:
                 return self._case(expression)
             case Call("coalesce"):
                 return self._coalesce(expression)
+            case Call("in", (_, *options)) if any(can_fail(o) for o in options):
+                return self._membership(expression)
         return self._call(expression)
 
     # ---- calls ---------------------------------------------------------------------------------------------------
@@ -122,6 +126,9 @@ class _Rows:
         for argument in in_turn:
             value = self._guarded(argument, given)
             values[id(argument)] = value
+            if call.function in _NULL_FOR_ZERO and argument is arguments[1]:
+                zero = compare("=", value, _zero(argument.type), argument.type, self.length)
+                value = pc.if_else(pc.fill_null(zero, False), pa.scalar(None, value.type), value)
             if isinstance(value, pa.Array) and value.null_count:
                 given = value.is_valid() if given is None else pc.and_(given, value.is_valid())
             elif isinstance(value, pa.Scalar) and not value.is_valid:
@@ -155,6 +162,17 @@ class _Rows:
             result = combine(result, self._guarded(operand, open_))
         return result
 
+    def _membership(self, call: Call) -> Value:
+        """`x IN (…)`: an option counts where none before it is equal."""
+        x = self.value(call.arguments[0])
+        open_ = as_array(pc.is_valid(x), self.length)
+        result: Value = pa.scalar(False)
+        for option in call.arguments[1:]:
+            equal = compare("=", x, self._guarded(option, open_), option.type, self.length)
+            result = pc.or_kleene(result, equal)
+            open_ = pc.and_not(open_, pc.fill_null(as_array(result, self.length), False))
+        return result
+
     def _case(self, call: Call) -> Value:
         *branches, otherwise = call.arguments
         pairs = list(zip(branches[0::2], branches[1::2], strict=True))
@@ -182,7 +200,14 @@ class _Rows:
 _OWN_NULLS = frozenset(["concat_ws", "greatest", "least", "in", "<=>", "locate", "nanvl"])
 """Functions that look at all their arguments even if one is null."""
 
+_NULL_FOR_ZERO = frozenset(["try_divide", "try_mod"])
+"""Functions that do not look at the dividend where the divisor is 0."""
+
 _DIVISOR_FIRST = frozenset(["/", "%", "div", "pmod", "try_divide", "try_mod"])
+
+
+def _zero(type_: DataType) -> pa.Scalar:
+    return from_values([Decimal(0) if type_.sql.startswith("DECIMAL") else 0], type_)[0]
 
 
 def evaluate_rows(rows: _Rows, expression: Expression) -> pa.Array:
