@@ -232,7 +232,10 @@ def _map(values: Sequence[Any], key: DataType, value: DataType) -> Any:
     import pyarrow as pa
 
     values = _all(values, set(map(type, values)) - {type(None)}, dict)
-    keys = from_text(_inner(values, lambda v: v, STRING), key)
+    try:
+        keys = from_text(_inner(values, lambda v: v, STRING), key)
+    except BadValueError as bad:
+        raise _outer(values, bad) from None
     items = _inner(values, lambda v: v.values(), value)
     type_ = pa.map_(to_arrow(key), to_arrow(value))
     return pa.MapArray.from_arrays(pa.array(_offsets(values), pa.int32()), keys, items, type_, mask=_absent(values))
@@ -252,7 +255,11 @@ def _inner(values: Sequence[Any], parts: Callable[[Any], Any], type_: DataType) 
     try:
         return column_of(flat, type_)
     except BadValueError as bad:
-        raise BadValueError(bisect_right(_offsets(values), bad.index) - 1, bad.found, bad.why) from None
+        raise _outer(values, bad) from None
+
+
+def _outer(values: Sequence[Any], bad: BadValueError) -> BadValueError:
+    return BadValueError(bisect_right(_offsets(values), bad.index) - 1, bad.found, bad.why)
 
 
 def _offsets(values: Sequence[Any]) -> list[int]:

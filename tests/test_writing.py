@@ -1,0 +1,187 @@
+"""Results as text and as files: every type in every format, exact, in one order, never by halves."""
+
+import datetime as dt
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepc.writing import show, store
+from cepc.writing.lines import csv_lines, json_lines
+from cepc.writing.order import in_order
+from cepc.writing.values import as_json, as_text
+
+INF = float("inf")
+STRUCT = pa.struct([("a", pa.int64()), ("b", pa.list_(pa.timestamp("us", "UTC")))])
+
+# Type, value, as JSON, as CSV (None where it is the same).
+VALUES: list[tuple[Any, object, str, str | None]] = [
+    (pa.bool_(), True, "true", None),
+    (pa.int8(), -128, "-128", None),
+    (pa.int64(), 2**63 - 1, "9223372036854775807", None),
+    (pa.float64(), 0.1, "0.1", None),
+    (pa.float64(), 1e7, "10000000.0", "1.0E7"),
+    (pa.float64(), 1e300, "1e+300", "1.0E300"),
+    (pa.float64(), -0.0, "-0.0", None),
+    (pa.float64(), float("nan"), '"NaN"', "NaN"),
+    (pa.float64(), -INF, '"-Infinity"', "-Infinity"),
+    (pa.float32(), 1.1, "1.1", None),
+    (pa.float32(), INF, '"Infinity"', "Infinity"),
+    (pa.decimal128(38, 0), Decimal("9" * 38), "9" * 38, None),
+    (pa.decimal128(38, 37), Decimal("0.0000001"), "0.0000001" + "0" * 30, None),
+    (pa.string(), 'a "b",\n\té😀', '"a \\"b\\",\\n\\té😀"', 'a "b",\n\té😀'),
+    (pa.string(), "", '""', ""),
+    (pa.binary(), b"hi", '"aGk="', "aGk="),
+    (pa.date32(), 19753, '"2024-01-31"', "2024-01-31"),
+    (pa.timestamp("us", "UTC"), 1769860800000000, '"2026-01-31T12:00:00Z"', "2026-01-31T12:00:00Z"),
+    (pa.timestamp("us", "UTC"), 500000, '"1970-01-01T00:00:00.5Z"', "1970-01-01T00:00:00.5Z"),
+    (pa.timestamp("us"), -1, '"1969-12-31T23:59:59.999999"', "1969-12-31T23:59:59.999999"),
+    (pa.timestamp("us", "UTC"), 2**62, '"+148108-07-06T14:00:27.387904Z"', "+148108-07-06T14:00:27.387904Z"),
+    (pa.duration("us"), 5_400_000_000, "\"INTERVAL '0 01:30:00' DAY TO SECOND\"", "INTERVAL '0 01:30:00' DAY TO SECOND"),
+    (pa.list_(pa.int64()), [1, None], "[1,null]", None),
+    (pa.list_(pa.list_(pa.string())), [["a"], None, []], '[["a"],null,[]]', None),
+    (pa.map_(pa.int64(), pa.float64()), [(1, 0.5), (2, None)], '{"1":0.5,"2":null}', None),
+    (STRUCT, {"a": 1, "b": [0]}, '{"a":1,"b":["1970-01-01T00:00:00Z"]}', None),
+    (pa.list_(STRUCT), [None, {"a": None, "b": None}], '[null,{"a":null,"b":null}]', None),
+    (pa.dictionary(pa.int8(), pa.string()), "x", '"x"', "x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("type_", "value", "as_object", "as_cell"), VALUES)
+def test_values(type_: Any, value: object, as_object: str, as_cell: str | None) -> None:
+    column = pa.array([value, None, value], type_)
+    for piece in (column.slice(1), pa.chunked_array([column.slice(1, 1), column.slice(2)])):
+        assert as_json(piece) == ["null", as_object]
+        assert as_text(piece) == [None, as_object if as_cell is None else as_cell]
+
+
+def test_people_see_times_as_spark_shows_them() -> None:
+    assert as_text(pa.array([0], pa.timestamp("us", "UTC")), iso=False) == ["1970-01-01 00:00:00"]
+
+
+def test_json_lines_begin_with_the_query() -> None:
+    table = pa.table({"a b": [1, 2], 'c"': ["x", None]})
+    assert list(json_lines(table, "q")) == ['{"query":"q","a b":1,"c\\"":"x"}', '{"query":"q","a b":2,"c\\"":null}']
+    assert list(json_lines(table)) == ['{"a b":1,"c\\"":"x"}', '{"a b":2,"c\\"":null}']
+    (line,) = json_lines(pa.table({"query": ["mine"]}), "q")
+    assert json.loads(line) == {"_query": "q", "query": "mine"}
+
+
+def test_csv_tells_null_from_the_empty_string() -> None:
+    table = pa.table({"a": ["", None, 'say "hi", you'], "b,c": [1, 2, None]})
+    assert list(csv_lines(table)) == ['a,"b,c"', '"",1', ",2", '"say ""hi"", you",']
+
+
+# ---- order -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_sorted_by_window_then_from_left_to_right_nulls_first() -> None:
+    table = pa.table(
+        {"g": ["b", "a", None, "a"], "n": [1, 2, 3, 1], "window_start": [0, 0, 0, -5], "window_end": [5, 5, 5, 0]}
+    )
+    assert in_order(table).column("g").to_pylist() == ["a", None, "a", "b"]
+    match = pa.table({"x": [[2], [1, 3], [1]], "match_start": [1, 1, 1], "match_end": [3, 2, 2]})
+    assert in_order(match).column("x").to_pylist() == [[1], [1, 3], [2]]
+    assert in_order(table.slice(0, 0)).num_rows == 0
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def shown(tables: dict[str, pa.Table], limit: int | None = None) -> str:
+    stream = io.StringIO()
+    show.show(tables, stream, limit, colour=False)
+    return stream.getvalue()
+
+
+def test_a_table_has_its_numbers_at_the_right_and_no_colour_or_cut_in_a_pipe() -> None:
+    table = pa.table(
+        {"district": ["north", None], "trips": [5, 12345], "when": pa.array([0, 0], pa.timestamp("us", "UTC"))}
+    )
+    text = shown({"delivered": table, "none": table.slice(0, 0)})
+    assert text.splitlines() == [
+        "delivered  2 rows",
+        "district   trips   when",
+        "─" * 38,
+        "north          5   1970-01-01 00:00:00",
+        "NULL       12345   1970-01-01 00:00:00",
+        "",
+        "none  0 rows",
+    ]
+    long = shown({"q": pa.table({"x": ["y" * 300]})})
+    assert "y" * 300 in long
+
+
+def test_a_long_table_says_how_much_is_missing() -> None:
+    table = pa.table({"x": list(range(1005))})
+    assert shown({"q": table}).splitlines()[-1] == "… and 905 more; `--limit` says how many are shown"
+    assert len(shown({"q": table}, 1005).splitlines()) == 1005 + 3
+    assert shown({"q": table}, 0).splitlines() == [
+        "q  1,005 rows",
+        "… and 1,005 more; `--limit` says how many are shown",
+    ]
+
+
+def test_markup_in_values_is_text() -> None:
+    assert "[bold]x[/bold] :smile:" in shown({"[red]q": pa.table({"[i]": ["[bold]x[/bold] :smile:"]})})
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+TABLE = pa.table({"n": [1, 2], "at": pa.array([0, None], pa.timestamp("us", "UTC"))})
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
+def test_a_file_for_each_query(form: str, tmp_path: Path) -> None:
+    for _ in range(2):  # the second time over the first
+        store.store({"a": TABLE, "b": TABLE.slice(0, 0)}, str(tmp_path / "x" / "out"), form)
+    folder = tmp_path / "x" / "out"
+    assert sorted(p.name for p in folder.iterdir()) == [f"a.{form}", f"b.{form}"]
+    if form == "parquet":
+        assert pq.read_table(folder / "a.parquet").equals(TABLE)
+    else:
+        text = (folder / f"a.{form}").read_text()
+        assert (
+            text
+            == {
+                "csv": "n,at\n1,1970-01-01T00:00:00Z\n2,\n",
+                "jsonl": '{"n":1,"at":"1970-01-01T00:00:00Z"}\n{"n":2,"at":null}\n',
+            }[form]
+        )
+
+
+def test_names_of_queries_cannot_leave_the_folder(tmp_path: Path) -> None:
+    names = ["../up", "a/b", ".hidden", "é ü", "x.y", "%2E"]
+    store.store(dict.fromkeys(names, TABLE), str(tmp_path), "csv")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
+        ["%2E.%2Fup.csv", "a%2Fb.csv", "%2Ehidden.csv", "é ü.csv", "x.y.csv", "%252E.csv"]
+    )
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("before")
+    written = store._write
+
+    def fail(table: Any, path: Path, form: str) -> None:
+        written(table, path, form)
+        if "b.csv" in path.name:
+            raise OSError("disk full")
+
+    monkeypatch.setattr(store, "_write", fail)
+    with pytest.raises(OSError, match="disk full"):
+        store.store({"a": TABLE, "b": TABLE}, str(tmp_path), "csv")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.csv", "before")]
+
+
+def test_what_is_written_can_be_read_again() -> None:
+    when = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
+    table = pa.table({"x": [1.5, float("nan")], "at": pa.array([when, None], pa.timestamp("us", "UTC"))})
+    assert [json.loads(line) for line in json_lines(table)] == [
+        {"x": 1.5, "at": "2026-01-31T12:00:00Z"},
+        {"x": "NaN", "at": None},
+    ]
