@@ -1,0 +1,45 @@
+"""What people write who know SQL, regular expressions or another language of events, and how it is said here.
+
+Each habit is a function of one name in HABITS: a diagnostic where it recognises the mistake, else None.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import brackets, clauses, patterns, statements
+from .common import shown_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..diagnostic import Diagnostic
+    from ..spot import Spot
+
+__all__ = ["HABITS", "shown_text"]
+
+# The order matters where two recognise the same place: the more specific one stands first.
+HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
+    statements.unknown_character,
+    statements.other_comments,
+    statements.reserved,
+    statements.statement_begins,
+    statements.equals_for_as,
+    statements.query_without_name,
+    clauses.other_language,
+    clauses.select,
+    clauses.sql_clause,
+    patterns.lone_negation,
+    statements.source_without_format,
+    clauses.slide_alone,
+    clauses.qualified_equivalence,
+    brackets.unclosed_bracket,
+    brackets.closes_nothing,
+    patterns.sequence,
+    patterns.pattern_operators,
+    clauses.group_by,
+    clauses.star_of_variable,
+    clauses.conjunction,
+    clauses.duration,
+    statements.ends_before_clause,
+)

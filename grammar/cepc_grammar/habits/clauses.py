@@ -1,0 +1,141 @@
+"""Habits that show in a query's clauses and their conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostic import Diagnostic
+from .common import wrong
+
+if TYPE_CHECKING:
+    from ..spot import Spot
+
+_SQL_CLAUSES = frozenset({"ORDER", "LIMIT", "JOIN", "UNION", "PARTITION", "OFFSET", "DISTRIBUTE", "CLUSTER", "SORT"})
+# What other engines call the ways to select.
+_STRATEGIES = {
+    "STRICT": "CONTIGUOUS", "STRICT_CONTIGUITY": "CONTIGUOUS", "CONTIGUITY": "CONTIGUOUS", "SKIP_TILL_NEXT": "NEXT",
+    "SKIP_TILL_NEXT_MATCH": "NEXT", "RELAXED": "NEXT", "SKIP_TILL_ANY": "ANY", "SKIP_TILL_ANY_MATCH": "ANY", "ALL": "ANY",
+}  # fmt: skip  # fmt: skip
+
+
+def other_language(spot: Spot) -> Diagnostic | None:
+    for offset in (0, -1):
+        if spot.word(offset) in ("MATCH_RECOGNIZE", "MEASURES", "DEFINE"):
+            hint = "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself"
+            return wrong(spot.span(offset), f"{spot.word(offset)} is no clause of a query", "cannot stand here", hint)
+        if spot.word(offset) == "ON" and spot.clause() == "PATTERN":
+            return wrong(
+                spot.span(offset), "ON is no clause of a query", "cannot stand here", "conditions stand in WHERE"
+            )
+    return None
+
+
+def select(spot: Spot) -> Diagnostic | None:
+    if spot.word() == "OVER" and spot.text(-1) == ")":
+        return Diagnostic(
+            "E0112", "window functions are not allowed", spot.span(), "no OVER in a query",
+            notes=("a query's windows are given by WITHIN and SLIDE, and hold for the whole query",),
+        )  # fmt: skip
+    for offset in (0, -1, 1):
+        if spot.word(offset) == "SELECT" and spot.text(offset - 1) == "(":
+            span = spot.span(offset)
+            return Diagnostic(
+                "E0112", "subqueries are not allowed", span, "an expression sees the events of one match only"
+            )
+    if spot.word(-1) == "SELECT" and spot.word() in _STRATEGIES:
+        hint = f"write `SELECT {_STRATEGIES[spot.word()]}`"
+        return wrong(spot.span(), f"`{spot.text()}` is no selection", "ANY, NEXT or CONTIGUOUS is expected", hint)
+    if "SELECT" in (spot.word(), spot.word(-1)):
+        span = spot.span(0 if spot.word() == "SELECT" else -1)
+        hint = "what a row shows stands in RETURN"
+        return wrong(span, "SELECT in the wrong place", "SELECT chooses ANY, NEXT or CONTIGUOUS", hint)
+    return None
+
+
+def sql_clause(spot: Spot) -> Diagnostic | None:
+    """ORDER BY and others, whose first word may have been taken for an alias."""
+    for offset in (0, -1):
+        word = spot.word(offset)
+        two = spot.word(offset + 1) == "BY"
+        starts_line = word != "" and spot.tokens[spot.at + offset].first_on_line
+        if word in _SQL_CLAUSES and (two or starts_line):
+            shown = f"{word} BY" if two else word
+            hint = ""
+            if word == "PARTITION":
+                hint = "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [driver_id]`"
+            elif word in ("ORDER", "SORT"):
+                hint = "remove it: result rows have no order"
+            elif word == "LIMIT":
+                hint = "remove it; `cepc run --limit` shows fewer rows"
+            span = spot.span(offset, offset + 1 if two else offset)
+            return wrong(span, f"{shown} is no clause of a query", "cannot stand here", hint)
+    return None
+
+
+def slide_alone(spot: Spot) -> Diagnostic | None:
+    offset = next((o for o in (0, -1) if spot.word(o) == "SLIDE"), None)
+    if offset is None or spot.clause() in ("WITHIN", "WINDOW"):
+        return None
+    hint = "write `WITHIN 20 MINUTES SLIDE 5 MINUTES`, say"
+    return wrong(spot.span(offset), "SLIDE without WITHIN", "SLIDE requires WITHIN before it", hint)
+
+
+def duration(spot: Spot) -> Diagnostic | None:
+    """Anything but a number and a unit behind WITHIN, SLIDE, WINDOW or WATERMARK."""
+    words = ("WITHIN", "SLIDE", "WINDOW", "WATERMARK")
+    direct = spot.word(-1) in words and "NUMBER" in spot.expected
+    clock = spot.text() == ":" and spot.word(-2) in words
+    if not direct and not clock:
+        return None
+    word = spot.word(-1) if direct else spot.word(-2)
+    hint = "a duration is a number and a unit: `20 MINUTES`, `500 ms`"
+    if spot.at_end:
+        return wrong(spot.span(-1), "a duration is missing", f"{word} requires a duration", hint)
+    return wrong(spot.span(0 if direct else -1), "this is no duration", f"{word} requires a duration", hint)
+
+
+def qualified_equivalence(spot: Spot) -> Diagnostic | None:
+    bracket = spot.open_bracket()
+    if spot.text() != "." or bracket is None or spot.tokens[bracket].text != "[" or not spot.is_name(1):
+        return None
+    note = "`[a, b]` says that all events of a match agree on a and b"
+    found = wrong(
+        spot.span(-1, 1),
+        "`[ ]` takes plain columns",
+        "a column without a variable is expected",
+        f"write `[{spot.text(1)}]`",
+    )
+    return Diagnostic(found.code, found.title, found.span, found.label, (note,), found.hint)
+
+
+def conjunction(spot: Spot) -> Diagnostic | None:
+    """Conditions joined by `,`, `&&` or `&`."""
+    if spot.clause() not in ("WHERE", "HAVING"):
+        return None
+    hint = "write AND"
+    if spot.text() == "&" and spot.text(-1) == "&":
+        return wrong(spot.span(-1, 0), "`&&` cannot stand here", "no operator of the language", hint)
+    if spot.text() == "," and spot.open_bracket() is None:
+        return wrong(spot.span(), "`,` between conditions", "conditions are joined by AND", hint)
+    return None
+
+
+def group_by(spot: Spot) -> Diagnostic | None:
+    """`GROUP BY upper(x)`, `GROUP BY 1`."""
+    if spot.clause() != "GROUP" or spot.token is None:
+        return None
+    if spot.text() == "(" and spot.is_name(-1):
+        span, what = spot.span(-1, 0), "an expression"
+    elif spot.token.kind in ("NUMBER", "STRING"):
+        span, what = spot.span(), f"a {spot.token.kind.lower()}"
+    else:
+        return None
+    hint = "group by a column of the stream; a value that is computed can be one where the events are made"
+    return wrong(span, f"GROUP BY of {what}", "GROUP BY requires columns", hint)
+
+
+def star_of_variable(spot: Spot) -> Diagnostic | None:
+    if spot.text() != "*" or spot.text(-1) != ".":
+        return None
+    hint = "name the columns, or write `RETURN MATCH *` for all events of a match"
+    return wrong(spot.span(-2, 0), "`*` behind a variable", "a column is expected", hint)

@@ -1,0 +1,27 @@
+"""What all habits share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostic import Diagnostic
+from ..expected import CLAUSE_WORDS
+
+if TYPE_CHECKING:
+    from ..source import Span
+
+CLAUSE_STARTS = frozenset({*CLAUSE_WORDS, "GROUPBY", "GROUP_BY", "WINDOW", "FROM", "SLIDE"})
+
+
+def shown_text(text: str) -> str:
+    """A token's text as it can be printed in a sentence."""
+    text = text if text.isprintable() else text.encode("unicode_escape").decode()
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def wrong(span: Span, title: str, label: str, hint: str = "") -> Diagnostic:
+    return Diagnostic("E0101", title, span, label, hint=hint)
+
+
+def not_yet(what: str, span: Span, hint: str) -> Diagnostic:
+    return Diagnostic("E0110", f"{what} not supported yet", span, "reserved for later", hint=hint)

@@ -1,0 +1,74 @@
+"""Habits that show inside a pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostic import Diagnostic
+from ..source import Span
+from .common import wrong
+
+if TYPE_CHECKING:
+    from ..spot import Spot
+
+_ARROWS = frozenset({"->", "=>", ">>"})
+_QUANTIFIER_MARKS = frozenset("+*?{")
+
+
+def lone_negation(spot: Spot) -> Diagnostic | None:
+    """`PATTERN NOT A WITHIN … SLIDE`: the WITHIN went to the NOT."""
+    at = next((i for i, token in enumerate(spot.tokens[: spot.at]) if token.upper == "PATTERN"), None)
+    if at is None or at + 1 >= spot.at or spot.tokens[at + 1].upper != "NOT" or spot.word() != "SLIDE":
+        return None
+    span = Span(spot.tokens[at + 1].start, spot.tokens[at + 2].end, spot.source.name)
+    hint = "say what happens instead: `SEQ(A, NOT B, C)`, or `SEQ(A, NOT B WITHIN 30 MINUTES)`"
+    return Diagnostic("E0407", "a pattern of NOT alone", span, "no event is left to make a match of", hint=hint)
+
+
+def sequence(spot: Spot) -> Diagnostic | None:
+    """Order written as an arrow, THEN, FOLLOWED BY, or commas alone."""
+    if spot.clause() != "PATTERN":
+        return None
+    hint = "events in order are written `SEQ(A, B)`"
+    if spot.text() in _ARROWS or spot.word() in ("THEN", "FOLLOWED", "BEFORE"):
+        return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "a pattern has no such operator", hint)
+    if spot.word(-1) == "FOLLOWED":
+        return wrong(spot.span(-1, 0), "FOLLOWED BY cannot stand here", "a pattern has no such operator", hint)
+    if spot.text() == "-" and spot.text(1) == ">":
+        return wrong(spot.span(0, 1), "`->` cannot stand here", "a pattern has no such operator", hint)
+    if spot.text() == "," and spot.open_bracket() is None:
+        return wrong(spot.span(), "`,` cannot stand here", "a pattern is one element", hint)
+    return None
+
+
+def pattern_operators(spot: Spot) -> Diagnostic | None:
+    """`A | B`, `A & B`, `p: A`, `p = A`, `A[x > 3]`, `A t+`, `A AS a`, "A" in a pattern."""
+    token = spot.token
+    if token is None or spot.clause() != "PATTERN":
+        return None
+    text = token.text
+    if text in ("|", "||", "&", "&&"):
+        word = "OR" if "|" in text else "AND"
+        return wrong(
+            spot.span(), f"`{text}` cannot stand here", "a pattern has no such operator", f"write `{word}(A, B)`"
+        )
+    if text in (":", "=") and spot.is_name(-1) and spot.is_name(1):
+        hint = f"an alias follows its event: `{spot.text(1)} {spot.text(-1)}`"
+        return wrong(spot.span(-1, 0), "an alias before its event", "cannot stand here", hint)
+    if text == "[":
+        hint = "write it in WHERE, which may mention every event of the pattern by its alias or type"
+        return wrong(spot.span(), "a condition inside the pattern", "conditions stand in WHERE", hint)
+    if text in _QUANTIFIER_MARKS and spot.is_name(-1) and (spot.is_name(-2) or spot.text(-2) == ")"):
+        element, alias = spot.text(-2) if spot.is_name(-2) else "(…)", spot.text(-1)
+        hint = f"write `{element}{text} {alias}`, or `{element}, {alias}{text}` for two elements"
+        return wrong(spot.span(), f"`{text}` behind an alias", "a quantifier stands before the alias", hint)
+    if spot.word(-1) == "AS" and spot.is_name(0):
+        hint = f"write `{spot.text(-2)} {text}`" if spot.is_name(-2) else "leave AS out"
+        return wrong(spot.span(-1), "AS in a pattern", "an alias follows its event without AS", hint)
+    if token.kind == "STRING" and "NAME" in spot.expected:
+        name = text[1:-1]
+        hint = (
+            f"write `{name}`" if name.isidentifier() else f"a name with other characters stands in backquotes: `{name}`"
+        )
+        return wrong(spot.span(), "a string in a pattern", "an event type is a name, not a string", hint)
+    return None

@@ -1,0 +1,112 @@
+"""Habits that show where a statement begins, or in characters that no statement has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..diagnostic import Diagnostic
+from ..near import nearest
+from ..source import Span
+from ..statements import STATEMENT_WORDS
+from .common import CLAUSE_STARTS, not_yet, shown_text, wrong
+
+if TYPE_CHECKING:
+    from ..spot import Spot
+
+_FIRST_WORDS = {
+    "SELECT": "a query is written `QUERY name RETURN … PATTERN … WITHIN …`",
+    "CREATE": "a stream is declared by `STREAM name (column TYPE, …)`, a query by `QUERY name …`",
+    "DECLARE": "a stream is declared by `STREAM name (column TYPE, …)`, a query by `QUERY name …`",
+    "DEFINE": "a pattern is named by `PATTERN name AS …`, an event type by `EVENT name AS … WHERE …`",
+    "WITH": "a part of a query is named by a statement of its own: `PATTERN name AS …`",
+    "FROM": "a query is written `QUERY name RETURN … PATTERN … WITHIN …`",
+    "INSERT": "where rows go is said on the command line, not in the program",
+    "TABLE": "a stream is declared by `STREAM name (column TYPE, …)`",
+    "MATCH": "a query is written `QUERY name RETURN … PATTERN … WITHIN …`",
+    "USE": "another file is brought in by `IMPORT './file.cep'`",
+    "INCLUDE": "another file is brought in by `IMPORT './file.cep'`",
+}
+
+
+def unknown_character(spot: Spot) -> Diagnostic | None:
+    token = spot.token
+    if token is None or token.kind != "UNKNOWN":
+        return None
+    hint = ""
+    if token.text in "‘’“”„«»‹›":
+        hint = "strings stand in straight quotes: '…'"
+    elif token.text == "#":
+        hint = "a comment begins with `--`"
+    elif token.text == "!":
+        hint = "write NOT"
+    elif token.text in "–—−":
+        hint = "write a plain minus: `-`"
+    elif token.text == "\xa0":
+        hint = "write a plain blank"
+    shown = shown_text(token.text)
+    return Diagnostic("E0103", f"`{shown}` is no part of the language", spot.span(), "unknown character", hint=hint)
+
+
+def other_comments(spot: Spot) -> Diagnostic | None:
+    if spot.text() == "/" and spot.text(1) == "/" and spot.span().end == spot.span(1).start:
+        return wrong(spot.span(0, 1), "`//` is no comment", "cannot stand here", "a comment begins with `--`")
+    return None
+
+
+def reserved(spot: Spot) -> Diagnostic | None:
+    if spot.at == 0 and spot.word() == "TEST":
+        return not_yet("tests in the language are", spot.span(), "keep tests in Python for now")
+    if spot.word() in ("AND", "OR") and spot.clause() == "PATTERN":
+        word = spot.word()
+        named = spot.is_name(-1) and spot.is_name(1)
+        both = f"{spot.text(-1)}, {spot.text(1)}" if named else "…, …"
+        return not_yet(f"infix {word} in a pattern is", spot.span(), f"write `{word}({both})`")
+    return None
+
+
+def statement_begins(spot: Spot) -> Diagnostic | None:
+    """The first word of a statement is none of the five."""
+    if spot.at or spot.at_end:
+        return None
+    word = spot.word()
+    label = "a statement begins with EVENT, IMPORT, PATTERN, QUERY or STREAM"
+    if word in CLAUSE_STARTS and word not in ("FROM", "SELECT"):
+        title = f"{word} outside a query"
+        hint = "remove the `;` before it, if it belongs to the query above"
+        return wrong(spot.span(), title, "this is a clause of a query", hint)
+    near = nearest(word, STATEMENT_WORDS) if word else None
+    hint = f"did you mean `{near}`?" if near else _FIRST_WORDS.get(word, "")
+    return wrong(spot.span(), f"`{shown_text(spot.text())}` begins no statement", label, hint)
+
+
+def equals_for_as(spot: Spot) -> Diagnostic | None:
+    if spot.text() in ("=", ":") and "AS" in spot.expected:
+        return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "AS is expected", "write AS")
+    return None
+
+
+def query_without_name(spot: Spot) -> Diagnostic | None:
+    first, second = spot.tokens[0], spot.tokens[1] if len(spot.tokens) > 1 else None
+    if first.upper == "QUERY" and second is not None and second.upper in CLAUSE_STARTS and 0 < spot.at <= 2:
+        span = Span(first.start, first.end, spot.source.name)
+        return wrong(span, "a query without a name", "a query requires a name", "write `QUERY name`")
+    return None
+
+
+def source_without_format(spot: Spot) -> Diagnostic | None:
+    token = spot.token
+    if token is None or token.kind != "STRING" or spot.word(-1) != "FROM" or spot.tokens[0].upper != "STREAM":
+        return None
+    hint = f"write `FROM PARQUET {token.text}`, say"
+    return wrong(spot.span(-1, 0), "a source without a format", "FROM requires a format before the path", hint)
+
+
+def ends_before_clause(spot: Spot) -> Diagnostic | None:
+    """A clause that broke off, so that the next clause's first word was taken for a name: `a > WITHIN 20 …`."""
+    before = spot.word(-1)
+    if spot.at < 2 or before not in CLAUSE_STARTS or not spot.tokens[spot.at - 1].first_on_line:
+        return None
+    if spot.open_bracket() is not None or spot.is_name(-2) or spot.text(-2) in (")", "]", "+", "*", "?", "}"):
+        return None
+    title = f"something is missing before {before}"
+    return wrong(spot.span(-2), title, f"`{shown_text(spot.text(-2))}` requires something after it")
