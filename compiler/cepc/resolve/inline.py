@@ -151,6 +151,8 @@ class _Inlining:
         self.events += 1
         if self.events > MOST_EVENTS:
             return self._stop()
+        if alias is not None and alias.text in place.arguments:
+            self.complete = False  # check_patterns reports it
         name = alias.text if alias is not None else "ANY" if type_ is None else type_.text
         at = alias.span if alias is not None else span
         return written.Event(place.prefix + name, type_, alias is not None, at)

@@ -48,4 +48,4 @@ def lost_in(source: Source, parsed: Parsed) -> Lost:
 
 def _declares(word: RawToken, after: RawToken) -> bool:
     """Whether a name follows that is declared: PATTERN and EVENT begin clauses too."""
-    return word.first_on_line and (after.upper == "AS" or (word.upper == "PATTERN" and after.text == "("))
+    return after.upper == "AS" or (word.upper == "PATTERN" and word.first_on_line and after.text == "(")

@@ -159,7 +159,13 @@ def _misplaced(expression: ast.Expression, around: Surroundings) -> list[Diagnos
 
 
 def _whose(aggregate: ast.Expression, around: Surroundings) -> Iterator[Diagnostic]:
-    """Bare columns in an aggregate."""
+    """Names in an aggregate that are no variables: bare columns, and what COUNT cannot count."""
+    match aggregate:
+        case ast.Call(_, (ast.Reference((_,)) as only,)) if around.stream is not None and around.names.complete:
+            unknown = only.parts[0].text not in around.stream.columns and only.parts[0].text not in around.shared
+            if around.names.split(only) is None and unknown and only.parts[0].text not in around.stream.broken:
+                yield around.names.unknown(only)
+                return
     for reference in references(aggregate):
         column = reference.parts[0]
         is_column = around.stream is None or column.text in around.stream.columns

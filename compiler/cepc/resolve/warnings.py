@@ -69,10 +69,14 @@ def _is_adjacent(condition: ConditionPlan, positions: Positions) -> bool:
 
 
 def _unbounded(pattern: Written) -> written.Repeat | None:
-    """The first repetition of events without bound."""
-    for node in written.walk(pattern):
+    """The first repetition of events without bound, outside NOT."""
+    stack = [pattern]
+    while stack:
+        node = stack.pop()
         if isinstance(node, written.Repeat) and node.most is None and next(written.positive(node), None) is not None:
             return node
+        if not isinstance(node, written.Not):
+            stack += reversed(written.children(node))
     return None
 
 

@@ -1,0 +1,135 @@
+"""Kinds of queries, result columns, HAVING, windows, SELECT and AFTER MATCH."""
+
+import pytest
+
+from tests.resolving import codes, query_text, resolved, show
+
+KINDS = [
+    ("COUNT(*) AS n", "aggregate"),
+    ("k, MAX(a.x) + 1 AS m", "aggregate"),
+    ("CAST(COUNT(*) AS STRING) AS n", "aggregate"),
+    ("TRY_COUNT(*) AS n", "aggregate"),
+    ("MATCH COUNT(*) AS n", "match"),
+    ("a.x", "match"),
+    ("k", "match"),
+    ("FIRST(b.x)", "match"),
+    ("COLLECT(b.x) AS xs", "match"),
+    ("MATCH *", "match"),
+]
+
+
+@pytest.mark.parametrize(("returns", "kind"), KINDS, ids=[r for r, _ in KINDS])
+def test_an_aggregate_without_match_makes_an_aggregate_query(returns: str, kind: str) -> None:
+    query = resolved("SEQ(A a, B{1,2} b)", returns=returns, clauses="GROUP BY k", within="9 s")
+    assert query.kind == kind
+
+
+def test_output_columns_have_names_and_grouping_attributes_are_bare() -> None:
+    query = resolved("SEQ(A a, B b)", returns="a.k, b.g AS h, COUNT(*), SUM(a.x)", clauses="GROUP BY a.k, g")
+    assert [(o.name, show(o.expression)) for o in query.outputs] == [
+        ("k", "k"), ("h", "g"), ("count(1)", "COUNT(*)"), ("sum(x)", "SUM(a.x)"),
+    ]  # fmt: skip
+
+
+def test_having_knows_result_columns_and_grouping_attributes() -> None:
+    clauses = "GROUP BY k HAVING n > 3 AND a.k = 1 AND MAX(a.x) > n"
+    query = resolved("SEQ(A a, B)", returns="MIN(a.x) AS n", clauses=clauses)
+    assert query.having is not None
+    assert show(query.having) == "and((MIN(a.x) > 3), (k = 1), (MAX(a.x) > MIN(a.x)))"
+
+
+def test_a_match_query_returns_columns_of_single_variables_and_aggregates_of_lists() -> None:
+    query = resolved(
+        "SEQ(A a, B+ b)", returns="MATCH a.x, g, AVG(b.y) AS m", clauses="WHERE [g] HAVING AVG(b.y) < 9", within="9 s"
+    )
+    assert [(o.name, show(o.expression)) for o in query.outputs] == [("x", "a.x"), ("g", "g"), ("m", "AVG(b.y)")]
+
+
+def test_match_star_returns_the_events() -> None:
+    query = resolved("SEQ(A, B)", returns="MATCH *", within="9 s")
+    assert (query.returns_events, query.outputs) == (True, ())
+
+
+WINDOWS = [
+    ("COUNT(*) AS n", "9 s SLIDE 3 s", (9_000_000, 3_000_000)),
+    ("COUNT(*) AS n", "9 s", (9_000_000, 9_000_000)),
+    ("COUNT(*) AS n", "1.5 MINUTES SLIDE 1 ms", (90_000_000, 1_000)),
+    ("COUNT(*) AS n", "UNBOUNDED", (None, None)),
+    ("MATCH *", "1 WEEK", (604_800_000_000, None)),
+    ("MATCH *", "UNBOUNDED", (None, None)),
+]
+
+
+@pytest.mark.parametrize(("returns", "within", "expected"), WINDOWS)
+def test_windows_in_ticks(returns: str, within: str, expected: tuple[int | None, int | None]) -> None:
+    window = resolved("SEQ(A, B)", returns=returns, within=within).window
+    assert (window.within, window.slide) == expected
+
+
+RESULTS = [
+    ("two columns of one name", "COUNT(*) AS n, MAX(a.x) AS n", "", ["E0501"]),
+    ("two columns that differ only in case", "COUNT(*) AS n, MAX(a.x) AS N", "", ["E0501"]),
+    ("two columns that Spark names alike", "MATCH a.x, c.x", "", ["E0501"]),
+    ("a reserved name", "COUNT(*) AS window_end", "", ["E0502"]),
+    ("a name reserved in match queries", "MATCH a.x AS match_start", "", ["E0502"]),
+    ("an attribute that makes no groups", "k, COUNT(*) AS n", "WHERE [k]", ["E0503"]),
+    ("an event's column outside an aggregate", "a.x, COUNT(*) AS n", "", ["E0503"]),
+    ("an unknown column outside", "z, COUNT(*) AS n", "", ["E0204"]),
+    ("a column that comes by itself", "window_start, COUNT(*) AS n", "", ["E0204"]),
+    ("a bare column in an aggregate", "SUM(x) AS n", "", ["E0220"]),
+    ("a bare column in a match query", "MATCH x", "", ["E0220"]),
+    ("a negated variable", "COUNT(d) AS n, MAX(d.x) AS m", "", ["E0412", "E0412"]),
+    ("a negated variable in HAVING", "MATCH a.x", "HAVING d.x > 1", ["E0412"]),
+    ("a list variable in a match query", "MATCH b.x", "", ["E0319"]),
+    ("an unknown variable", "COUNT(z) AS n", "", ["E0203"]),
+    ("DISTINCT", "COUNT(DISTINCT a.x) AS n", "", ["E0312"]),
+    ("star and more", "MATCH *, a.x", "", ["E0504"]),
+    ("star without MATCH", "*", "", ["E0504"]),
+    ("HAVING an unknown name", "COUNT(*) AS n", "HAVING o > 1", ["E0204"]),
+    ("HAVING a column that is wrong itself", "MAX(a.z) AS n", "HAVING n > 1", ["E0204"]),
+    ("HAVING a number", "COUNT(*) AS n", "HAVING n", ["E0304"]),
+    ("every wrong column", "MAX(a.z) AS m, MAX(z.x) AS n, a.x", "", ["E0203", "E0204", "E0503"]),
+    ("AFTER MATCH in an aggregate query", "COUNT(*) AS n", "SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT", ["E0511"]),
+    ("AFTER MATCH under SELECT ANY", "MATCH *", "AFTER MATCH SKIP TO NEXT EVENT", ["E0511"]),
+    ("SKIP TO an unknown variable", "MATCH *", "SELECT NEXT AFTER MATCH SKIP TO LAST z", ["E0203"]),
+    ("SKIP TO a column", "MATCH *", "SELECT NEXT AFTER MATCH SKIP TO LAST a.x", ["E0203"]),
+    ("SKIP TO a negated variable", "MATCH *", "SELECT NEXT AFTER MATCH SKIP TO FIRST d", ["E0412"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "returns", "clauses", "expected"), RESULTS, ids=[t for t, *_ in RESULTS])
+def test_wrong_results(title: str, returns: str, clauses: str, expected: list[str]) -> None:
+    within = "9 s" if "MATCH" in returns + clauses or returns == "*" else "9 s SLIDE 1 s"
+    text = query_text("SEQ(A a, NOT D d, B{1,2} b, C c)", returns=returns, clauses=clauses, within=within)
+    assert [c for c in codes(text) if c[0] == "E"] == expected, title
+
+
+WRONG_WINDOWS = [
+    ("SLIDE in a match query", "MATCH *", "9 s SLIDE 1 s", ["E0505"]),
+    ("UNBOUNDED with SLIDE", "COUNT(*) AS n", "UNBOUNDED SLIDE 1 s", ["E0506"]),
+    ("a window of 0", "COUNT(*) AS n", "0 s SLIDE 1 s", ["E0507"]),
+    ("a slide of 0", "COUNT(*) AS n", "1 s SLIDE 0 s", ["E0507"]),
+    ("months and years", "COUNT(*) AS n", "1 YEAR SLIDE 1 MONTH", ["E0508", "E0508"]),
+    ("finer than a microsecond", "COUNT(*) AS n", "1.0000001 s SLIDE 1 s", ["E0509"]),
+    ("longer than 64 bits", "COUNT(*) AS n", "1e12 WEEKS SLIDE 1 s", ["E0510"]),
+    ("an exponent that no computer can write out", "COUNT(*) AS n", "1e999999999 s SLIDE 1e-999999999 s", ["E0510", "E0510"]),
+    ("more digits than a number has", "COUNT(*) AS n", f"{'9' * 5000} s SLIDE 1 s", ["E0510"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "returns", "within", "expected"), WRONG_WINDOWS, ids=[t for t, *_ in WRONG_WINDOWS])
+def test_wrong_windows(title: str, returns: str, within: str, expected: list[str]) -> None:
+    assert codes(query_text("SEQ(A, B)", returns=returns, within=within)) == expected, title
+
+
+def test_after_match_keeps_reluctant_marks_and_the_variable_to_skip_to() -> None:
+    clauses = "SELECT CONTIGUOUS AFTER MATCH SKIP TO LAST w.a"
+    query = resolved("SEQ(t w, B+?)", returns="MATCH *", clauses=clauses, within="9 s", before="PATTERN t AS A+ a;")
+    assert (query.select, query.after_variable) == ("CONTIGUOUS", "w.a")
+    assert codes(query_text("SOME(A, B)", returns="MATCH *", clauses=clauses.replace("w.a", "A"), within="9 s")) == [
+        "E0416"
+    ]
+
+
+def test_an_unknown_attribute_of_group_by_is_reported_once() -> None:
+    assert codes(query_text("SEQ(A, B)", returns="z, COUNT(*) AS n", clauses="GROUP BY z HAVING z > 1")) == ["E0204"]
