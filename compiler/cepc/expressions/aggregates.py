@@ -71,7 +71,9 @@ def navigation_of_variable(typer: Typer, call: ast.Call, column: ast.Name) -> tu
         case (ast.Reference() as reference,):
             variable = typer.scope.variable(reference)
             if isinstance(variable, Diagnostic):
-                return None
+                # A name alone that is no column either was meant as a variable.
+                is_column = not isinstance(typer.scope.reference(reference), Diagnostic)
+                return None if len(reference.parts) > 1 or is_column else (typer.keep(variable),)
             of_column = ast.Reference((*reference.parts, column), reference.span.to(column.span))
             return (_navigate(typer, call, of_column),)
     return None
