@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Token, UnexpectedToken
@@ -16,13 +16,10 @@ from .keywords import KeywordLexer
 from .nesting import too_deep
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
-from .syntax_errors import missing_semicolon, unexpected
 from .tokens import Comment, RawToken, tokenize
 from .wellformed import misplaced
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .diagnostic import Diagnostic
 
 
@@ -43,7 +40,7 @@ class Parsed:
 
 @cache
 def _lark() -> Lark:
-    grammar = files("cepc_grammar").joinpath("cep.lark").read_text(encoding="utf-8")
+    grammar = Path(__file__).with_name("cep.lark").read_text(encoding="utf-8")
     return Lark(
         grammar,
         parser="lalr",
@@ -104,6 +101,8 @@ def _recover(
     source: Source, piece: StatementTokens, error: UnexpectedToken
 ) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
     """Say what is wrong, and go on with the next statement of the piece, if another begins before its `;`."""
+    from .syntax_errors import missing_semicolon, unexpected  # not needed by a right program, and start-up counts
+
     tokens, at = piece.tokens, _index_of(piece.tokens, error.token)
     stopped: Any = error.interactive_parser  # LALR lookahead is merged between states; `accepts` tries each token out
     accepted = frozenset[str](stopped.accepts())

@@ -13,7 +13,6 @@ import struct
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from .calendar import MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND, days_in_month, days_of
 from .types import (
@@ -35,6 +34,7 @@ from .types import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from zoneinfo import ZoneInfo
 
     from .expression import Value
 
@@ -220,6 +220,8 @@ def zone_offset(zone: str, local: int) -> int | None:
 
 @lru_cache(maxsize=64)
 def _region(name: str) -> ZoneInfo | None:
+    from zoneinfo import ZoneInfo  # for the few literals with a zone's name
+
     try:
         return ZoneInfo(_ABBREVIATIONS.get(name, name))
     except (KeyError, ValueError, OSError):  # unknown, malformed, or a folder of the zone database

@@ -14,13 +14,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .cells import clean
-from .snippet import Fragment, Line, Mark, Role, blocks, draw, marks, strip_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
+
+    from .snippet import Fragment, Line, Mark, Role
 
 
 def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Line]:
@@ -35,6 +36,8 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> 
 
 def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Line]:
     """One diagnostic, without a blank line after it."""
+    from .snippet import blocks, draw, marks, strip_end  # only where there is something to draw
+
     lines: list[Line] = [
         ((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {clean(diagnostic.title)}", "title"))
     ]

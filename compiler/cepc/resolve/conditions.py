@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_grammar.printer import to_text
 from cepc_runtime.expression import Expression, Field, fields, rewrite
 from cepc_runtime.expression import variables as mentioned
 
@@ -86,6 +85,8 @@ def sort(typed: Iterable[tuple[ast.Expression, Expression]], names: Names) -> So
         elif len(about) == 1 and all(f.at == "each" for f in fields(expression)):
             tests.setdefault(about[0], []).append(rewrite(expression, _of_event))
         else:
+            from cepc_grammar.printer import to_text  # here, because most programs start without the printer
+
             conditions.append(model.Condition(expression, about, to_text(written), written.span))
     return Sorted({v: tuple(t) for v, t in tests.items()}, tuple(shared), tuple(conditions))
 

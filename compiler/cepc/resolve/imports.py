@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
@@ -122,6 +121,8 @@ def imported_path(file: str, importing: str) -> str:
 @cache
 def standard_modules() -> tuple[str, ...]:
     """The names of the modules that come with the compiler."""
+    from importlib.resources import files  # takes longer than most programs need; only for those that import
+
     return tuple(sorted(f"std.{f.name[:-4]}" for f in files("cepc_stdlib").iterdir() if f.name.endswith(".cep")))
 
 
@@ -130,6 +131,8 @@ def standard_module(module: str) -> tuple[Source, Parsed] | None:
     """The text and the statements of a module of the standard library."""
     if module not in standard_modules():
         return None
+    from importlib.resources import files
+
     text = files("cepc_stdlib").joinpath(f"{module.removeprefix('std.')}.cep").read_text(encoding="utf-8")
     source = Source(f"<{module}>", text)
     return source, parse(source)

@@ -15,7 +15,7 @@ _SQL_CLAUSES = frozenset({"ORDER", "LIMIT", "JOIN", "UNION", "PARTITION", "OFFSE
 _STRATEGIES = {
     "STRICT": "CONTIGUOUS", "STRICT_CONTIGUITY": "CONTIGUOUS", "CONTIGUITY": "CONTIGUOUS", "SKIP_TILL_NEXT": "NEXT",
     "SKIP_TILL_NEXT_MATCH": "NEXT", "RELAXED": "NEXT", "SKIP_TILL_ANY": "ANY", "SKIP_TILL_ANY_MATCH": "ANY", "ALL": "ANY",
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 
 
 def other_language(spot: Spot) -> Diagnostic | None:

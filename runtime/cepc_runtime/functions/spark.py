@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..types import BIGINT, DATE, TIMESTAMP, DataType, from_text
@@ -41,6 +40,8 @@ _FORMS: Final = {
 def spark_functions() -> Mapping[str, SparkFunction]:
     """Spark's functions by name, in lower case."""
     found: dict[str, SparkFunction] = {}
+    from importlib.resources import files  # only for a query that calls a function of Spark's
+
     for line in files(__package__).joinpath("spark_functions.tsv").read_text(encoding="utf-8").splitlines():
         name, kind, *type_ = line.split("\t")
         known = from_text(type_[0]) if type_ and type_[0] != "-" else None
