@@ -257,13 +257,13 @@ def no_variable(span: Span, name: str, columns: Iterable[str]) -> Diagnostic:
 
 
 def navigation_not_allowed(span: Span, name: str, where: str, hint: str) -> Diagnostic:
-    return Diagnostic("E0317", f"{name} not allowed here", span, f"{name} is not allowed in {where}", hint=hint)
+    return Diagnostic("E0317", "FIRST, LAST or PREV out of place", span, f"{name} is not allowed in {where}", hint=hint)
 
 
 def navigation_argument(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0317",
-        f"{name} without a variable",
+        "FIRST, LAST or PREV out of place",
         span,
         f"{name} requires one variable of the pattern",
         hint=f"write `{name}(v).x`",

@@ -114,8 +114,8 @@ def _numeric(name: str, operator: str, a: Expression, b: Expression) -> Expressi
 
 
 def _literal_as_decimal(x: Expression) -> Expression:
-    """An integer beside a DECIMAL as a DECIMAL; a literal takes only the digits that it has."""
-    if isinstance(x, Literal) and isinstance(x.value, int) and not isinstance(x.type, Decimal):
+    """An integer beside a DECIMAL as a DECIMAL; a literal takes only the digits that it has, but for a TINYINT."""
+    if isinstance(x, Literal) and isinstance(x.value, int) and x.type in (SMALLINT, INT, BIGINT):
         return cast_to(x, Decimal(max(1, len(str(abs(x.value)))), 0))
     return cast_to(x, as_decimal(x.type))
 
