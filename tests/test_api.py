@@ -86,7 +86,7 @@ def test_a_byte_order_mark_at_the_start_of_a_text_is_no_character_of_it() -> Non
     assert codes("\ufeff" + STREAM) == []
 
 
-def test_importing_the_package_imports_no_part_of_it() -> None:
-    program = "import sys, cepc; print(*(m for m in sys.modules if m.startswith(('cepc.', 'cepc_', 'click', 'lark'))))"
+def test_importing_the_package_is_light() -> None:
+    program = "import sys, cepc; print(*(m for m in sys.modules if m.startswith(('cepc', 'click', 'lark', 'numpy'))))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
+    assert set(done.stdout.split()) <= {"cepc", "cepc.errors"}
