@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.expression import Aggregate, AggregateFunction, At, Expression, Field, rewrite, variables, walk
+from cepc_runtime.expression import (
+    Aggregate,
+    AggregateFunction,
+    At,
+    Expression,
+    Field,
+    aggregates,
+    fields,
+    rewrite,
+    variables,
+    walk,
+)
 from cepc_runtime.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
 from cepc_runtime.types import (
     BIGINT,
@@ -41,24 +52,15 @@ _AT: Final[dict[str, At]] = {"FIRST": "first", "LAST": "last", "PREV": "prev"}
 # ---- columns in their place ------------------------------------------------------------------------------------------
 
 
-def misplaced_field(
+def several_values(
     typed: Expression, written: ast.Reference, scope: Scope, context: Context, inside: str
 ) -> Diagnostic | None:
-    """What is wrong with a column where it stands: outside aggregates, there has to be one value of it for a row."""
-    if not context.allows_aggregates:
+    """What is wrong with a list variable's column in the row of a match, which has one value in each column."""
+    if not context.is_match or inside or aggregates(typed):
         return None
-    field = next((node for node in walk(typed) if isinstance(node, Field) and node.variable is not None), None)
-    if field is None or field.variable is None or any(isinstance(node, Aggregate) for node in walk(typed)):
-        return None
-    variable = scope.info(field.variable)
-    if variable.negated:
-        return say.negated_returned(written.span, variable.name)
-    if inside:
-        return None
-    if not context.is_match:
-        return say.outside_aggregate(written.span, variable.name, field.column)
-    if variable.is_list and field.at == "each":
-        return say.list_without_aggregate(written.span, variable.name, field.column)
+    for field in fields(typed):
+        if field.variable is not None and field.at == "each" and scope.info(field.variable).is_list:
+            return say.list_without_aggregate(written.span, field.variable, field.column)
     return None
 
 
@@ -148,7 +150,7 @@ def aggregate(typer: Typer, call: ast.Call) -> Expression | None:
             return Aggregate("count", None, None, safe, None, BIGINT)
         case (ast.Reference() as reference,) if isinstance(variable := typer.scope.variable(reference), VariableInfo):
             if isinstance(typer.scope.reference(reference), Diagnostic) or _FUNCTIONS[name] == "count":
-                return _of_event(typer, call, name, reference, variable)
+                return _of_event(typer, name, reference, variable)
         case (argument,):
             pass
         case _:
@@ -172,12 +174,8 @@ def _aggregate_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic | 
     return None
 
 
-def _of_event(
-    typer: Typer, call: ast.Call, name: str, reference: ast.Reference, variable: VariableInfo
-) -> Expression | None:
+def _of_event(typer: Typer, name: str, reference: ast.Reference, variable: VariableInfo) -> Expression | None:
     """COUNT(E); other aggregates are of a column."""
-    if variable.negated:
-        return typer.keep(say.negated_returned(call.span, variable.name))
     if _FUNCTIONS[name] != "count":
         shown = ".".join(p.text for p in reference.parts)
         return typer.keep(say.event_as_value(reference.span, shown, _some_column(variable)))

@@ -36,8 +36,8 @@ _OTHER_NAMES: Final = {
 """Names that people bring from elsewhere."""
 
 
-def call(written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
-    """A call of a scalar function with typed arguments."""
+def call(written: ast.Call, arguments: tuple[Expression, ...], target: DataType | None) -> Expression | Diagnostic:
+    """A call of a scalar function with typed arguments; `target` is the type of a cast around it."""
     name, span = written.function.text, written.function.span
     function = find(name)
     if function is not None and function.least <= len(arguments) <= (function.most or len(arguments)):
@@ -50,7 +50,7 @@ def call(written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | D
     if name.upper() in SIMPLE or name.upper() == "DECIMAL":
         return _conversion(written, arguments)
     if spark is not None:
-        return _spark_only(spark, written, arguments)
+        return _spark_only(spark, written, arguments, target)
     return say.unknown_function(span, name, near_function(name))
 
 
@@ -95,8 +95,9 @@ def _conversion(written: ast.Call, arguments: tuple[Expression, ...]) -> Express
     return Call("cast", arguments, target)
 
 
-def _spark_only(spark: SparkFunction, written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
+def _spark_only(
+    spark: SparkFunction, written: ast.Call, arguments: tuple[Expression, ...], target: DataType | None
+) -> Expression | Diagnostic:
     """Spark checks the arguments when it reads the job; the type of the result has to be known here."""
-    if spark.type is None:
-        return say.unknown_result_type(written.span, spark.name)
-    return Call(spark.name, arguments, spark.type)
+    type_ = spark.type or target
+    return say.unknown_result_type(written.span, spark.name) if type_ is None else Call(spark.name, arguments, type_)

@@ -292,27 +292,6 @@ def list_without_aggregate(span: Span, variable: str, column: str) -> Diagnostic
     )
 
 
-def outside_aggregate(span: Span, variable: str, column: str) -> Diagnostic:
-    return Diagnostic(
-        "E0320",
-        "column outside an aggregate",
-        span,
-        f"there is no one `{variable}.{column}` for a group of matches",
-        notes=("outside aggregates stand the attributes of GROUP BY alone",),
-        hint=f"write `MIN({variable}.{column})` or another aggregate, add it to GROUP BY, or write `RETURN MATCH`",
-    )
-
-
-def negated_returned(span: Span, variable: str) -> Diagnostic:
-    return Diagnostic(
-        "E0321",
-        "negated variable in the result",
-        span,
-        f"a match binds no event to `{variable}`",
-        notes=(f"`{variable}` stands under NOT: a match is there because such events are not",),
-    )
-
-
 def not_a_struct(span: Span, name: str, found: DataType) -> Diagnostic:
     return Diagnostic(
         "E0322",
@@ -343,16 +322,6 @@ def unknown_result_type(span: Span, name: str) -> Diagnostic:
         span,
         f"the type of `{name}(…)` depends on its arguments, in a way only Spark knows",
         hint=f"say what it is: `CAST({name}(…) AS STRING)`, or another type",
-    )
-
-
-def misplaced_equivalence(span: Span) -> Diagnostic:
-    return Diagnostic(
-        "E0325",
-        "misplaced `[…]`",
-        span,
-        "an equivalence is a condition of its own",
-        hint="write it as `WHERE [a, b] AND …`",
     )
 
 

@@ -127,7 +127,7 @@ class Typer:
             case ast.Star():
                 return self.keep(say.misplaced_star(e.span, ""))
             case ast.Equivalence():
-                return self.keep(say.misplaced_equivalence(e.span))
+                raise TypeError("an equivalence is not an expression: the parser lets it stand alone only")
             case ast.Index(operand, index):
                 return self._built("an element `a[i]`", item, (operand, index), e)
             case ast.Extract():
@@ -140,13 +140,14 @@ class Typer:
         typed = self.keep(self.scope.reference(e))
         if typed is None:
             return None
-        error = aggregates.misplaced_field(typed, e, self.scope, self.context, self.inside)
+        error = aggregates.several_values(typed, e, self.scope, self.context, self.inside)
         if error is not None:
             self.found.append(error)
             return None
         return typed
 
-    def _call(self, e: ast.Call) -> Expression | None:
+    def _call(self, e: ast.Call, target: DataType | None = None) -> Expression | None:
+        """A call; around one whose type only Spark knows, the type of a cast is its `target`."""
         name = e.function.text.upper()
         if name in functions.NAVIGATION:
             return aggregates.navigation(self, e)
@@ -157,7 +158,7 @@ class Typer:
         arguments = self._arguments(e)
         if arguments is None:
             return None
-        return self._checked(functions.call(e, arguments), arguments, e.arguments)
+        return self._checked(functions.call(e, arguments, target), arguments, e.arguments)
 
     def _arguments(self, e: ast.Call) -> tuple[Expression, ...] | None:
         """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments are."""
@@ -263,9 +264,9 @@ class Typer:
         return self._built("CASE", comparison("="), (operand, condition), condition)
 
     def _cast(self, e: ast.Cast) -> Expression | None:
-        x = self.type(e.operand)
         target, errors = data_type(e.type)
         self.found += errors
+        x = self._call(e.operand, target) if isinstance(e.operand, ast.Call) else self.type(e.operand)
         if x is None or target is None:
             return None
         if not can_cast(x.type, target):

@@ -100,6 +100,8 @@ class _Rows:
                 return self._case(expression)
             case Call("coalesce"):
                 return self._coalesce(expression)
+            case Call("nanvl", (_, second)) if can_fail(second):
+                return self._nanvl(expression)
             case Call("in", (_, *options)) if any(can_fail(o) for o in options):
                 return self._membership(expression)
         return self._call(expression)
@@ -162,6 +164,12 @@ class _Rows:
             result = combine(result, self._guarded(operand, open_))
         return result
 
+    def _nanvl(self, call: Call) -> Value:
+        """The second argument counts where the first is NaN."""
+        x = as_array(self.value(call.arguments[0]), self.length)
+        nan = pc.fill_null(pc.is_nan(x), False)
+        return pc.if_else(nan, self._guarded(call.arguments[1], nan), x)
+
     def _membership(self, call: Call) -> Value:
         """`x IN (…)`: an option counts where none before it is equal."""
         x = self.value(call.arguments[0])
@@ -197,7 +205,7 @@ class _Rows:
         return result
 
 
-_OWN_NULLS = frozenset(["concat_ws", "greatest", "least", "in", "<=>", "locate", "nanvl"])
+_OWN_NULLS = frozenset(["concat", "concat_ws", "greatest", "least", "in", "<=>", "locate", "nanvl"])
 """Functions that look at all their arguments even if one is null."""
 
 _NULL_FOR_ZERO = frozenset(["try_divide", "try_mod"])
