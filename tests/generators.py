@@ -21,74 +21,14 @@ if TYPE_CHECKING:
 
     from cepc_grammar.tokens import RawToken
 
-KEYWORDS = [
-    "AFTER",
-    "AND",
-    "ANY",
-    "AS",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "CAST",
-    "CONTIGUOUS",
-    "DATE",
-    "DISTINCT",
-    "DIV",
-    "ELSE",
-    "END",
-    "ESCAPE",
-    "EVENT",
-    "EXTRACT",
-    "FALSE",
-    "FIRST",
-    "FROM",
-    "GROUP",
-    "GROUPBY",
-    "GROUP_BY",
-    "HAVING",
-    "ILIKE",
-    "IMPORT",
-    "IN",
-    "INTERVAL",
-    "IS",
-    "LAST",
-    "LIKE",
-    "MATCH",
-    "NEXT",
-    "NOT",
-    "NULL",
-    "OR",
-    "ORDER",
-    "PAST",
-    "PATTERN",
-    "QUERY",
-    "REGEXP",
-    "RETURN",
-    "RLIKE",
-    "SELECT",
-    "SEQ",
-    "SKIP",
-    "SLIDE",
-    "SOME",
-    "STREAM",
-    "TEST",
-    "THEN",
-    "TIME",
-    "TIMESTAMP",
-    "TIMESTAMP_NTZ",
-    "TO",
-    "TRUE",
-    "TRY_CAST",
-    "TYPE",
-    "UNBOUNDED",
-    "UNIT",
-    "UNKNOWN",
-    "WATERMARK",
-    "WHEN",
-    "WHERE",
-    "WINDOW",
-    "WITHIN",
-]
+KEYWORDS = (
+    "AFTER", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DATE", "DISTINCT", "DIV", "ELSE",
+    "END", "ESCAPE", "EVENT", "EXTRACT", "FALSE", "FIRST", "FROM", "GROUP", "GROUPBY", "GROUP_BY", "HAVING",
+    "ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER",
+    "PAST", "PATTERN", "QUERY", "REGEXP", "RETURN", "RLIKE", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM",
+    "TEST", "THEN", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TO", "TRUE", "TRY_CAST", "TYPE", "UNBOUNDED", "UNIT",
+    "UNKNOWN", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
+)  # fmt: skip
 
 # ---- names, types, durations -----------------------------------------------------------------------------------------
 
@@ -126,26 +66,9 @@ durations = st.builds(ast.Duration, st.sampled_from(["1", "5", "20", "0", "0.5",
 
 # ---- expressions -----------------------------------------------------------------------------------------------------
 
-_HOSTILE = [
-    "",
-    "'",
-    '"',
-    "''",
-    "\\",
-    "\\\\'",
-    "\\%",
-    "\\n",
-    "\n",
-    "\r\n",
-    "\0" + "12",
-    "it's",
-    "-- x",
-    "/* x",
-    "*/",
-    ";",
-    "`",
-    "\ud800",
-]
+_HOSTILE = (
+    "", "'", '"', "''", "\\", "\\\\'", "\\%", "\\n", "\n", "\r\n", "\0" + "12", "it's", "-- x", "/* x", "*/", ";", "`", "\ud800",
+)  # fmt: skip
 strings = st.sampled_from(_HOSTILE) | st.text(max_size=12)
 _WHOLE = st.integers(0, 10**20).map(str)
 _FRACTION = st.sampled_from(["1.5", ".5", "5.", "0.0", "123456789.123456789"])
@@ -177,7 +100,8 @@ references = st.builds(ast.Reference, _tuples(names))
 _COUNT = st.just(ast.Call(ast.Name("COUNT"), (ast.Star(),)))
 _INTERVALS = st.builds(ast.Interval, _tuples(durations))
 _BINARY: Any = st.sampled_from(
-    ["OR", "AND", "=", "<=>", "<>", "<", "<=", ">", ">=", "+", "-", "||", "*", "/", "%", "DIV", "&", "^", "|", "<<", ">>", ">>>", "AND", "OR", "AND", "OR", "+", "-", "*"]
+    ["OR", "AND", "=", "<=>", "<>", "<", "<=", ">", ">=", "+", "-", "||", "*", "/", "%", "DIV", "&", "^", "|", "<<", ">>", ">>>"]
+    + ["AND", "OR"] * 2
 )  # fmt: skip
 _UNARY: Any = st.sampled_from(["-", "+", "~", "NOT"])
 _LIKE: Any = st.sampled_from(["LIKE", "ILIKE", "RLIKE"])
@@ -235,7 +159,12 @@ def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(ast.And, several),
         st.builds(ast.Or, several),
         st.builds(ast.Some, several),
-        st.builds(lambda body, bounds, reluctant: ast.Repeat(body, *bounds, reluctant), inner, _BOUNDS, st.booleans()),
+        st.builds(
+            lambda body, bounds, reluctant: ast.Repeat(body, bounds[0], bounds[1], reluctant),
+            inner,
+            _BOUNDS,
+            st.booleans(),
+        ),
         st.builds(ast.Not, inner, st.none() | durations),
     )
 
@@ -291,7 +220,10 @@ _WORDS = ("why", "--", "a, b", "`", "'", "SEQ(", ";", "*", "ünï", "")
 
 
 def careless(program: ast.Program, random: Random, comments: float = 0.1) -> str:
-    """A text of the program: keywords in any case, other spellings, spaces and line ends anywhere, comments in `comments` of the gaps."""
+    """A text of the program as a hurried person types it.
+
+    Keywords in any case, other spellings, spaces and line ends anywhere, comments in so large a part of the gaps.
+    """
     text = to_text(program)
     kept = {name.text for name in _names(program)}
     parts: list[str] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given, note
+from hypothesis import assume, currently_in_test_context, given, note
 from hypothesis import strategies as st
 
 from cepc_grammar.comments import tidy
@@ -28,9 +28,14 @@ def read(text: str) -> Parsed:
     return parsed
 
 
+def show(text: str, what: str, result: object) -> None:
+    if currently_in_test_context():
+        note(f"source:\n{text!r}\n{text}\n{what}:\n{result}")
+
+
 def fmt(text: str) -> str:
     result = format_source(Source("test.cep", text))
-    note(f"source:\n{text!r}\n{text}\nformatted:\n{result}")
+    show(text, "formatted", result)
     assert isinstance(result, str)
     return result
 
@@ -38,7 +43,7 @@ def fmt(text: str) -> str:
 def one_round(text: str) -> str:
     """Without the last safeguard of `format_source`, so that it hides nothing."""
     result = formatted(Source("test.cep", text), read(text))
-    note(f"source:\n{text!r}\n{text}\none round:\n{result}")
+    show(text, "one round", result)
     return result
 
 

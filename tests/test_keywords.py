@@ -8,27 +8,10 @@ from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
-WORDS = [
-    "order",
-    "event",
-    "end",
-    "unit",
-    "slide",
-    "then",
-    "when",
-    "else",
-    "escape",
-    "like",
-    "in",
-    "is",
-    "between",
-    "div",
-    "watermark",
-    "skip",
-    "distinct",
-    "match",
-    "desc",
-]
+WORDS = (
+    "order", "event", "end", "unit", "slide", "then", "when", "else", "escape", "like", "in", "is", "between", "div",
+    "watermark", "skip", "distinct", "match", "desc",
+)  # fmt: skip
 
 
 def read_pattern(text: str) -> ast.Pattern:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 from .layout import HARD, Align, Cat, Doc, Fill, Group, Nest, Origin, Remark
 from .source import NOWHERE
@@ -123,41 +123,47 @@ def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[Raw
     at = bisect_left(tokens, start, key=lambda t: t.start)
     before_it = source.text[tokens[at - 1].end : start] if at else "\n"
     after_it = source.text[end : tokens[at].start] if at < len(tokens) else "\n"
-    closes = at < len(tokens) and tokens[at].text in _CLOSING
     text = tidy(comment.text)
-    before, after = _around(root, start, end, to_end="\n" not in before_it and "\n" in after_it)
-    if "\n" not in after_it and "\n" not in text and (before or after):
-        if before is not None and (after is None or closes):
-            before.after.append(Remark(text) if Remark in map(type, before.after) else f" {text}")
-        elif after is not None:
-            after.before += (Remark(text), HARD) if after in root.inside else (f"{text} ",)
-    elif before is not None and (after is None or closes or "\n" not in before_it):
-        before.after.append(Remark(text, own_line="\n" in before_it))
+    inline, own_line = "\n" not in after_it + text, "\n" in before_it
+    before, after, side = _around(root, start, end, to_end=not (inline or own_line))
+    if at <= 1 and before is None and not inline:
+        root.before += (Remark(text), HARD)  # right behind the statement's first word
+        return
+    if side is None and at < len(tokens) and tokens[at].text in _CLOSING:
+        side = "end"
+    elif side is None:
+        side = "start" if inline or own_line else "end"
+    else:
+        own_line = False
+    if before is not None and (side == "end" or after is None):
+        in_line = inline and Remark not in map(type, before.after)
+        before.after.append(f" {text}" if in_line else Remark(text, own_line))
     elif after is not None:
-        after.before += (Remark(text), HARD)
+        after.before += (f"{text} ",) if inline and after not in root.inside else (Remark(text), HARD)
     else:
         root.after.append(Remark(text))
 
 
-def _around(root: _Place, start: int, end: int, *, to_end: bool) -> tuple[_Place | None, _Place | None]:
+_Side = Literal["start", "end"]
+
+
+def _around(root: _Place, start: int, end: int, *, to_end: bool) -> tuple[_Place | None, _Place | None, _Side | None]:
     """What precedes and what follows in the smallest place around an interval that has parts.
 
-    In a place without parts (a name, a duration) the comment moves to its end or its start.
+    In a place without parts (a name, a duration) the comment moves to its start or its end; the last result says which.
     """
-    place = root
+    place, side = root, cast("_Side | None", None)
     while (inner := _holding(place, start, end)) is not None:
         if start < inner.origin.span.start and not (inner.inside and inner.inside[0].start == inner.origin.span.start):
-            start = end = inner.start  # between AND and what follows it, say
+            place, side = root, "start"  # between AND and what follows it, say
+            start = end = inner.start
         elif not inner.inside:
             inner.left = inner.left or to_end
+            place, side = root, "end" if inner.left else "start"
             start = end = inner.end if inner.left else inner.start
-            place = root
-            continue
         else:
             place = inner
-            continue
-        place = root
-    return place.neighbours(start, end)
+    return *place.neighbours(start, end), side
 
 
 def _holding(place: _Place, start: int, end: int) -> _Place | None:

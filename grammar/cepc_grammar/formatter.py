@@ -84,6 +84,8 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
     for i, (node, extent) in enumerate(zip(statements, parsed.extents, strict=True)):
         own = _tokens_between(tokens, extent.start, extent.end)
         end = own[-1].end
+        if isinstance(node, ast.Query):  # what stands behind its last clause stays there when that moves
+            end = _line_end(source.text, end)
         free += _taken_before(pending, extent.start)
         bare = node.span in parsed.bare
         follower = statements[i + 1] if i + 1 < len(statements) else None
@@ -93,6 +95,11 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
     free += reversed(pending)
     chunks += (_Chunk(c.span.start, c.span.end, (comment_line(tidy(c.text)),)) for c in free)
     return sorted(chunks, key=lambda chunk: chunk.start)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 def _tokens_between(tokens: Sequence[RawToken], start: int, end: int) -> Sequence[RawToken]:

@@ -152,7 +152,8 @@ def render(doc: Doc, width: int = WIDTH) -> list[TextLine]:
             case Origin(inner):
                 stack.append((indent, flat, inner))
             case Group(inner):
-                fits = flat or _fits(width - len(code), stack, (indent, True, inner))
+                # A remark that waits gets its line end at the first chance.
+                fits = flat or (not remarks and _fits(width - len(code), stack, (indent, True, inner)))
                 stack.append((indent, fits, inner))
             case Fill(items):
                 stack += reversed(_filled(items, indent, flat))

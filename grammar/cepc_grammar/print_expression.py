@@ -57,9 +57,9 @@ def _operand(strength: int, node: ast.Expression) -> Origin:
     return Origin(_at_least(strength, node), node.span)
 
 
-def _gap(doc: Doc) -> Group:
+def _gap(doc: Doc) -> Cat:
     """The document and a space, which becomes a line break only where what follows directly does not fit."""
-    return Group(cat(doc, Nest(LINE)))
+    return cat(doc, Group(Nest(LINE)))
 
 
 def _led(node: ast.Expression, strength: int, *words: str, also: tuple[str, ...] = ()) -> Origin:
@@ -169,5 +169,4 @@ def _case(operand: ast.Expression | None, branches: tuple[ast.Branch, ...], othe
 
 
 def _branch(branch: ast.Branch) -> Doc:
-    condition = Group(cat("WHEN ", expression(branch.condition), Nest(LINE)))
-    return cat(condition, _led(branch.result, _OR, "THEN"))
+    return cat("WHEN ", _gap(expression(branch.condition)), _led(branch.result, _OR, "THEN"))

@@ -97,8 +97,7 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
         case ast.NamedPattern(name, parameters, body, where):
             listed = "" if parameters is None else f"({', '.join(map(name_text, parameters))})"
             head = cat("PATTERN ", name_text(name), listed, " AS ", pattern(body))
-            tail = () if where is None else (LINE, _led("WHERE", expression(where)))
-            return Group(Nest(cat(head, *tail)))
+            return head if where is None else Group(cat(head, Nest(cat(LINE, _led("WHERE", expression(where))))))
         case ast.Query(name):
             clauses = _clauses(node, bare)
             if bare:
@@ -162,7 +161,8 @@ def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
     """The clauses in canonical order, keywords in a column of their own; unaligned, as in the papers, if bare."""
 
     def clause(word: str, doc: Doc, span: Span, *lead: str) -> Origin:
-        return Origin(cat(word + " " if bare else f"{word:<9}", Align(doc)), span, lead or (word,))
+        placed = Align(doc) if not bare else doc if word == "PATTERN" else Nest(doc)
+        return Origin(cat(word + " " if bare else f"{word:<9}", placed), span, lead or (word,))
 
     yield clause("RETURN", _items(node.returns), node.returns.span)
     negated = isinstance(node.pattern, ast.Not) and node.pattern.within is None  # it would take the query's WITHIN
@@ -195,7 +195,7 @@ def _items(node: ast.Return) -> Doc:
 def _item(node: ast.Item, printed: Callable[[ast.Expression], Origin] = expression) -> Origin:
     if node.alias is None:
         return Origin(printed(node.expression), node.span)
-    return Origin(Group(Nest(cat(printed(node.expression), LINE, "AS ", name_text(node.alias)))), node.span)
+    return Origin(cat(printed(node.expression), Group(Nest(LINE)), "AS ", name_text(node.alias)), node.span)
 
 
 def _after_match(node: ast.AfterMatch) -> str:
