@@ -127,7 +127,9 @@ class AfterMatch:
         return merge(block, self._extension, by_word=False) if self._merging and len(block) else block
 
     def _level(self, block: Block, below: Level | None) -> Level:
-        """Which of its rows lead to a match, and how to the preferred one: by a child or, if that has the better rank, by its end."""
+        """Which of its rows lead to a match, and how to the preferred one: by a child or, if that has the better
+        rank, by its end.
+        """
         rank = np.full(len(block), _NO_RANK)
         child = np.full(len(block), -1, dtype=np.int64)
         if below is not None:
@@ -166,7 +168,7 @@ class AfterMatch:
         for number, level in enumerate(levels):
             rows = chosen.row[chosen.level == number]
             if len(rows):
-                yield self._standing.taken(level.block, rows, np.zeros(len(rows), dtype=np.int64))
+                yield self._standing.taken(level.block, rows)
 
 
 def _choose(levels: list[Level], firsts: Ints) -> Chosen:
@@ -187,7 +189,9 @@ def _choose(levels: list[Level], firsts: Ints) -> Chosen:
 
 
 def _chain(group: Ints, first: Ints, resume: Ints) -> tuple[Bools, dict[int, int]]:
-    """Which matches are kept when each group goes from one to the next that it may, and from where each group may go on."""
+    """Which matches are kept when each group goes from one to the next that it may, and from where each group may go
+    on.
+    """
     kept = np.zeros(len(first), dtype=np.bool_)
     allowed: dict[int, int] = {}
     for i, (number, position, then) in enumerate(zip(group.tolist(), first.tolist(), resume.tolist(), strict=True)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..plan import Automaton, ConditionPlan, Letter, Positions, QueryPlan
     from .evaluation import Evaluator
     from .extension import Selection
-    from .standing import Matches, Windows
+    from .standing import Frames, Matches, Windows
     from .timeline import Ints
 
 
@@ -79,6 +80,15 @@ class Enumerator:
             found = self.standing.matches(block)
             if found is not None:
                 yield found
+
+    def standing_matches(self) -> Iterator[tuple[Matches, Frames]]:
+        """The same with the windows in which they stand; `row` is of the batch."""
+        search = Search(self.extension, self._budget, self._merging, self._block)
+        for block in search.blocks(self.everywhere()):
+            frames = self.standing.frames(block)
+            if len(frames.row):
+                rows, place = np.unique(frames.row, return_inverse=True)
+                yield self.standing.taken(block, rows), replace(frames, row=place)
 
     def everywhere(self) -> Sources:
         starts = self.timeline.group_starts

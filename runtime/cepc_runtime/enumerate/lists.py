@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..expression import Aggregate
+    from .standing import Matches
     from .timeline import Bools, Ints
 
     Column = npt.NDArray[Any]
@@ -48,6 +49,22 @@ class Lists:
         return found
 
 
+class BoundLists:
+    """The events of a batch's matches by variable."""
+
+    def __init__(self, matches: Matches) -> None:
+        self._matches = matches
+        self._known: dict[str, Lists] = {}
+
+    def lists(self, variable: str) -> Lists:
+        if variable not in self._known:
+            matches = self._matches
+            number = matches.names.index(variable) if variable in matches.names else -1
+            is_bound = np.equal(matches.variables.T, number)
+            self._known[variable] = Lists(is_bound.sum(axis=1, dtype=np.int64), matches.positions.T[is_bound])
+        return self._known[variable]
+
+
 def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bools]:
     """The aggregate as a column, null where its value does not fit; and where it does not. `values` is its argument
     for all events of the lists (None for COUNT of events).
@@ -71,13 +88,13 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
     assert aggregate.argument is not None
     type_ = aggregate.argument.type
     scale = type_.scale if isinstance(type_, Decimal) else 0
-    totals = _sums(counts, _numbers(values, type_))
+    totals = sums(counts, numbers(values, type_))
     if aggregate.function == "avg":
         return quotients(totals, counts, scale, aggregate.type)
     return cast_column(totals, scale, counts == 0, aggregate.type)
 
 
-def _numbers(values: Any, type_: Any) -> Column:
+def numbers(values: Any, type_: Any) -> Column:
     """Floats as such; anything else as exact integers (of a DECIMAL the unscaled value), in 64 bits where they fit."""
     if is_float(type_):
         return approximate(values)
@@ -90,26 +107,26 @@ def _numbers(values: Any, type_: Any) -> Column:
         return np.array([*exact, None], dtype=object)[:-1]
 
 
-def _sums(counts: Ints, numbers: Column) -> Column:
+def sums(counts: Ints, values: Column) -> Column:
     """The sum of each list, 0 of an empty one. Integers are exact whatever their size, and floats overflow only if
     the sum does.
     """
     some = counts > 0
     starts = starts_of(counts)[some]
-    totals: Column = np.zeros(len(counts), dtype=numbers.dtype)
+    totals: Column = np.zeros(len(counts), dtype=values.dtype)
     if not len(starts):
         return totals
-    if numbers.dtype == np.int64 and _largest(numbers) * int(counts.max()) >= _SAFE:
-        numbers, totals = numbers.astype(object), totals.astype(object)
+    if values.dtype == np.int64 and _largest(values) * int(counts.max()) >= _SAFE:
+        values, totals = values.astype(object), totals.astype(object)
     with np.errstate(over="ignore", invalid="ignore"):
-        totals[some] = np.add.reduceat(numbers, starts)
-    if numbers.dtype == np.float64:
+        totals[some] = np.add.reduceat(values, starts)
+    if values.dtype == np.float64:
         lost = np.flatnonzero(~np.isfinite(totals))
         if len(lost):
             ends = np.cumsum(counts)
             totals = totals.astype(object)
             for row in lost.tolist():
-                totals[row] = add_exactly(numbers[ends[row] - counts[row] : ends[row]].tolist())
+                totals[row] = add_exactly(values[ends[row] - counts[row] : ends[row]].tolist())
     return totals
 
 

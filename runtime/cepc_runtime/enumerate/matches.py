@@ -13,7 +13,7 @@ from ..evaluate import evaluate
 from ..expression import Aggregate, Field, FieldKey, aggregates, fields
 from ..results import ResultOverflowError, aggregate_text, cure
 from ..types import to_arrow
-from .lists import Lists, aggregated
+from .lists import BoundLists, aggregated
 
 if TYPE_CHECKING:
     from ..expression import Expression
@@ -70,7 +70,7 @@ class MatchRows:
 
     def _values(self, expression: Expression, matches: Matches) -> Any:
         """The expression for each match."""
-        bound = _Bound(matches)
+        bound = BoundLists(matches)
         columns: dict[FieldKey | Aggregate, Any] = {}
         for aggregate in aggregates(expression):
             columns[aggregate] = self._aggregate(aggregate, matches, bound)
@@ -78,13 +78,13 @@ class MatchRows:
             columns[field.key] = self._field(field, matches, bound)
         return evaluate(expression, columns, len(matches))
 
-    def _field(self, field: Field, matches: Matches, bound: _Bound) -> Any:
+    def _field(self, field: Field, matches: Matches, bound: BoundLists) -> Any:
         if field.variable is None:  # all events agree on it
             return _shared(flat(self._evaluator.take(field.column, matches.positions[0])))
         lists = bound.lists(field.variable)
         return flat(self._evaluator.take(field.column, lists.last() if field.at == "last" else lists.first()))
 
-    def _aggregate(self, aggregate: Aggregate, matches: Matches, bound: _Bound) -> Any:
+    def _aggregate(self, aggregate: Aggregate, matches: Matches, bound: BoundLists) -> Any:
         if aggregate.variable is None:
             counts, values = np.full(len(matches), len(matches.positions)), None
         else:
@@ -110,22 +110,6 @@ class MatchRows:
         return ResultOverflowError(
             self._query.name, group, extent, aggregate_text(aggregate), aggregate.type.sql, cure(aggregate)
         )
-
-
-class _Bound:
-    """The events of a batch's matches by variable."""
-
-    def __init__(self, matches: Matches) -> None:
-        self._matches = matches
-        self._known: dict[str, Lists] = {}
-
-    def lists(self, variable: str) -> Lists:
-        if variable not in self._known:
-            matches = self._matches
-            number = matches.names.index(variable) if variable in matches.names else -1
-            is_bound = np.equal(matches.variables.T, number)
-            self._known[variable] = Lists(is_bound.sum(axis=1, dtype=np.int64), matches.positions.T[is_bound])
-        return self._known[variable]
 
 
 def _outside_aggregates(expression: Expression) -> list[Field]:

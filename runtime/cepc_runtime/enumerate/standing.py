@@ -32,21 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Matches of the same length: events in order, one row of `positions` for each; `variables` index `names`.
-
-    A match occurs once for each window in which it stands: `window` is its number (0 in a match query).
-    """
+    """Matches of the same length: events in order, one row of `positions` for each; `variables` index `names`."""
 
     names: tuple[str, ...]
     positions: Ints
     variables: Numbers
-    window: Ints
 
     def __len__(self) -> int:
-        return len(self.window)
+        return int(self.positions.shape[1])
 
     def take(self, rows: Ints | Bools) -> Matches:
-        return Matches(self.names, self.positions[:, rows], self.variables[:, rows], self.window[rows])
+        return Matches(self.names, self.positions[:, rows], self.variables[:, rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +69,11 @@ NOWHERE = Frames(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class Windows(Protocol):
-    """Which windows hold matches, given the positions of their first and last events."""
+    """Which windows hold matches, given the positions of their first and last events. Where windows open and close
+    need not be right without `edges`.
+    """
 
-    def frames(self, first: Ints, last: Ints) -> Frames: ...
+    def frames(self, first: Ints, last: Ints, edges: bool) -> Frames: ...
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,9 @@ class Bounded:
     timeline: Timeline
     span: int | None
 
-    def frames(self, first: Ints, last: Ints) -> Frames:
+    def frames(self, first: Ints, last: Ints, edges: bool) -> Frames:
+        if not edges:
+            return Frames(np.arange(len(first)), np.zeros(len(first), np.int64), first, last + 1)
         opens = self.timeline.since(self.span)[last]
         return Frames(
             np.arange(len(first)), np.zeros(len(first), np.int64), opens, self.timeline.reach(self.span)[first]
@@ -112,17 +112,22 @@ class Standing:
         self._several = any(len(acceptances) > 1 for acceptances in pattern.acceptances)
 
     def matches(self, block: Block) -> Matches | None:
-        """The matches that end with the block's last events, each once; None if there are none."""
-        frames = self.accepted(block)
-        if block.word is not None or self._several:
-            words = frames.row if block.word is None else block.word[frames.row]
-            frames = frames.take(first_of_each([words, frames.window]))
-        return self.taken(block, frames.row, frames.window) if len(frames.row) else None
+        """The matches of a match query that end with the block's last events, each once; None if there are none."""
+        frames = self.frames(block)
+        return self.taken(block, frames.row) if len(frames.row) else None
 
-    def taken(self, block: Block, rows: Ints, window: Ints) -> Matches:
-        """The matches that these rows of a block are, in these windows."""
+    def frames(self, block: Block) -> Frames:
+        """The rows of the block that are matches, and the windows in which they stand, each match and window once."""
+        frames = self.accepted(block)
+        if block.word is None and not self._several:
+            return frames
+        words = frames.row if block.word is None else block.word[frames.row]
+        return frames.take(first_of_each([words, frames.window]))
+
+    def taken(self, block: Block, rows: Ints) -> Matches:
+        """The matches that these rows of a block are."""
         path = Path(block, rows)
-        return Matches(self._pattern.variables, path.positions(), self._pattern.variable[path.edges()], window)
+        return Matches(self._pattern.variables, path.positions(), self._pattern.variable[path.edges()])
 
     def accepted(self, block: Block) -> Frames:
         """The rows of the block that are matches, and the windows in which they stand: once for each acceptance."""
@@ -133,7 +138,7 @@ class Standing:
         if not len(rows):
             return NOWHERE
         path = Path(block, np.arange(len(block)))
-        frames = self._windows.frames(path.level(0)[1], path.level(block.depth)[1])
+        frames = self._windows.frames(path.level(0)[1], path.level(block.depth)[1], self._guards.any_late)
         frames = self._guarded(block, path, frames)
         if block.undecided is not None:
             frames = frames.take(self._decided(block, frames.row)[frames.row])
