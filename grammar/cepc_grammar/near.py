@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     >>> nearest("x", ["y", "z"]) is None
     True
     """
+    return _nearest(name, tuple(candidates))
+
+
+@lru_cache(maxsize=1024)  # a pattern that is written out many times has the same unknown name as often
+def _nearest(name: str, candidates: tuple[str, ...]) -> str | None:
     best: tuple[int, int, str] | None = None
     for order, candidate in enumerate(candidates):
         if candidate == name:

@@ -84,7 +84,9 @@ def _alone(pattern: ast.NamedPattern, declared: Declarations, types: EventTypes)
         None if types.stream is None else frozenset((*types.stream.columns, *types.stream.broken, *mean_themselves))
     )
     inlined = inline(
-        ast.Atom(pattern.name, arguments), declared, EventTypes(None, declared, {}) if parameters else types
+        ast.Atom(pattern.name, arguments, span=pattern.name.span),
+        declared,
+        EventTypes(None, declared, {}) if parameters else types,
     )
     yield from inlined.diagnostics
     if inlined.pattern is None or not inlined.complete:
