@@ -10,7 +10,7 @@ import click
 CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 
 
-@click.command()
+@click.command(short_help="Explain an error by its code, or a program.")
 @click.argument("what", nargs=-1, required=True, metavar="CODE|FILE...")
 @click.pass_context
 def explain(ctx: click.Context, what: tuple[str, ...]) -> None:
@@ -38,7 +38,9 @@ def _explain_code(code: str) -> None:
         from rich.console import Console
         from rich.markdown import Markdown
 
-        Console().print(Markdown(page.text, code_theme="ansi_dark"))
+        # Programs read well in the colours of SQL; which one is wrong has to be said, as the fence is not shown.
+        text = page.text.replace("```cep wrong", "Wrong:\n```sql").replace("```cep right", "```sql")
+        Console().print(Markdown(text, code_theme="ansi_dark"))
     else:
         click.echo(page.text)
 

@@ -26,7 +26,7 @@ OF_EVENTS = {
 }
 
 
-@click.command()
+@click.command(short_help="List the functions of expressions.")
 @click.argument("name", required=False)
 @click.pass_context
 def functions(ctx: click.Context, name: str | None) -> None:
