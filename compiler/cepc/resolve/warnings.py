@@ -6,6 +6,7 @@ conditions: `cepc check` starts in a fraction of a second, and that is felt in a
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from cepc_runtime.expression import aggregates
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import ConditionPlan, Positions
 
     from .written import Written
+
+
+MOST_STATES = 1_000  # of an automaton that is worth building for a warning
 
 
 def overflow(query: ast.Query, checked: model.Query, pattern: Written) -> Diagnostic | None:
@@ -41,6 +45,8 @@ def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
     """Conditions of an aggregate query that cannot be checked while counting."""
     scoped = [c for scope in _scopes(checked.pattern) for c in scope.conditions]
     if checked.kind != "aggregate" or checked.select != "ANY" or not (checked.conditions or scoped):
+        return
+    if _states(checked.pattern) > MOST_STATES:
         return
 
     from cepc_runtime.plan import ConditionPlan
@@ -86,6 +92,23 @@ def _unbounded(pattern: Written) -> written.Repeat | None:
         if not isinstance(node, written.Not):
             stack += reversed(written.children(node))
     return None
+
+
+def _states(pattern: model.Pattern) -> int:
+    """About how many states the automaton of a pattern has."""
+    match pattern:
+        case model.Event():
+            return 1
+        case model.Seq(parts) | model.Or(parts):
+            return sum(map(_states, parts))
+        case model.And(parts) | model.Some(parts):
+            return prod(_states(p) + 1 for p in parts)
+        case model.Repeat(body, least, most):
+            return _states(body) * max(least, most or 1)
+        case model.Not():
+            return 0
+        case model.Scope(body):
+            return _states(body)
 
 
 def _scopes(pattern: model.Pattern) -> Iterator[model.Scope]:
