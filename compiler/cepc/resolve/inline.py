@@ -183,8 +183,10 @@ class _Inlining:
         return written.Named(body, name, where, prefix, atom.name.span)
 
     def _give_up(self, problem: Diagnostic | None = None) -> Written | None:
-        """Leave a part out."""
+        """Leave a part out. It counts as an event, so that patterns of wrong parts end as well."""
         self.complete = False
+        self.events += 1
+        self.too_large = self.too_large or self.events > MOST_EVENTS
         self.problems += [] if problem is None else [problem]
         return None
 
