@@ -27,9 +27,9 @@ def _numbered(count: int, noun: str) -> str:
 def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
     return Diagnostic(
         "E0301",
-        "unknown function",
+        f"unknown function `{name}`",
         span,
-        f"there is no function `{name}`",
+        "no such function",
         notes=("Spark's built-in functions can be called; functions defined by a user cannot",),
         hint=_did_you_mean(near) or "`cepc functions` lists the functions",
     )
@@ -74,9 +74,9 @@ def article(type_name: str) -> str:
 def nondeterministic(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0309",
-        "non-deterministic function",
+        f"`{name}` is not deterministic",
         span,
-        f"`{name}` gives another result each time it is called",
+        "gives another result each time it is called",
         notes=(
             "the same queries on the same events give the same rows; a function of the clock or of chance would not",
         ),
@@ -91,9 +91,9 @@ def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
     }[kind]
     return Diagnostic(
         "E0310",
-        "function not allowed here",
+        f"the {kind} function `{name}` is not allowed",
         span,
-        f"`{name}` is a {kind} function",
+        "no function of values",
         notes=(why,),
         hint="`PREV(v).x`, `FIRST(v).x` and `LAST(v).x` give values of other events of the match"
         if kind == "window"
@@ -104,12 +104,16 @@ def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
 def unknown_aggregate(span: Span, name: str, near: str | None) -> Diagnostic:
     return Diagnostic(
         "E0311",
-        "aggregate not supported",
+        f"the aggregate `{name}` is not supported",
         span,
-        f"`{name}` is an aggregate of Spark's that queries cannot compute",
+        "an aggregate of Spark's that queries cannot compute",
         notes=("the aggregates are COUNT, SUM, AVG, MIN, MAX, TRY_COUNT, TRY_SUM, and COLLECT in a match query",),
         hint=_did_you_mean(near),
     )
+
+
+def reserved(span: Span, what: str, hint: str) -> Diagnostic:
+    return Diagnostic("E0110", f"{what} is not supported yet", span, "reserved for later", hint=hint)
 
 
 # ---- types -----------------------------------------------------------------------------------------------------------
@@ -128,16 +132,16 @@ def not_a_condition(span: Span, found: DataType, where: str) -> Diagnostic:
 def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
     return Diagnostic(
         "E0305",
-        "unknown type",
+        f"unknown type `{name}`",
         span,
-        f"there is no type `{name}`",
+        "no such type",
         notes=("types are Spark SQL's: STRING, INT, BIGINT, DOUBLE, DECIMAL(p, s), BOOLEAN, DATE, TIMESTAMP, …",),
         hint=_did_you_mean(near),
     )
 
 
 def unsupported_type(span: Span, name: str, instead: str) -> Diagnostic:
-    return Diagnostic("E0305", "unknown type", span, f"{name} is not supported", hint=instead)
+    return Diagnostic("E0305", f"the type {name} is not supported", span, "not supported", hint=instead)
 
 
 def type_parameters(span: Span, problem: str, usage: str) -> Diagnostic:
@@ -235,9 +239,9 @@ def aggregate_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
 def collect_not_allowed(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0311",
-        "aggregate not supported",
+        "COLLECT in an aggregate query",
         span,
-        "COLLECT is the array of one match's events; this query aggregates over all matches",
+        "the array of one match's events; this query aggregates over all matches",
         hint="write `RETURN MATCH …` for a row for each match",
     )
 
@@ -257,13 +261,13 @@ def no_variable(span: Span, name: str, columns: Iterable[str]) -> Diagnostic:
 
 
 def navigation_not_allowed(span: Span, name: str, where: str, hint: str) -> Diagnostic:
-    return Diagnostic("E0317", "FIRST, LAST or PREV out of place", span, f"{name} is not allowed in {where}", hint=hint)
+    return Diagnostic("E0317", f"{name} out of place", span, f"{name} is not allowed in {where}", hint=hint)
 
 
 def navigation_argument(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0317",
-        "FIRST, LAST or PREV out of place",
+        f"{name} without a variable",
         span,
         f"{name} requires one variable of the pattern",
         hint=f"write `{name}(v).x`",
@@ -295,14 +299,16 @@ def list_without_aggregate(span: Span, variable: str, column: str) -> Diagnostic
 def not_a_struct(span: Span, name: str, found: DataType) -> Diagnostic:
     return Diagnostic(
         "E0322",
-        "no such field",
+        f"unknown field `{name}`",
         span,
         f"{article(found.sql)} has no fields; `.{name}` requires a STRUCT",
     )
 
 
 def unknown_field(span: Span, name: str, found: DataType, near: str | None) -> Diagnostic:
-    return Diagnostic("E0322", "no such field", span, f"{found.sql} has no field `{name}`", hint=_did_you_mean(near))
+    return Diagnostic(
+        "E0322", f"unknown field `{name}`", span, f"{found.sql} has no such field", hint=_did_you_mean(near)
+    )
 
 
 def misplaced_star(span: Span, where: str) -> Diagnostic:
@@ -318,9 +324,9 @@ def misplaced_star(span: Span, where: str) -> Diagnostic:
 def unknown_result_type(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0324",
-        "type of the result not known",
+        f"the type of `{name}(…)` is not known",
         span,
-        f"the type of `{name}(…)` depends on its arguments, in a way only Spark knows",
+        "depends on the arguments, in a way only Spark knows",
         hint=f"say what it is: `CAST({name}(…) AS STRING)`, or another type",
     )
 
@@ -350,9 +356,9 @@ def event_as_value(span: Span, name: str, column: str | None) -> Diagnostic:
 def unknown_extract(span: Span, name: str, near: str | None) -> Diagnostic:
     return Diagnostic(
         "E0329",
-        "unknown part of a time",
-        span,
         f"a time has no `{name}`",
+        span,
+        "unknown part of a time",
         notes=("the parts are YEAR, QUARTER, MONTH, WEEK, DAY, DAYOFWEEK, DOY, HOUR, MINUTE, SECOND",),
         hint=_did_you_mean(near),
     )

@@ -153,6 +153,8 @@ class Typer:
             return aggregates.navigation(self, e)
         if name in functions.AGGREGATES:
             return aggregates.aggregate(self, e)
+        if name == "NEXT":
+            return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
         if e.distinct:
             return self.keep(say.distinct(e.span, name))
         arguments = self._arguments(e)
