@@ -17,13 +17,16 @@ KINDS = [
     ("an OR is one conjunct", "SEQ(A a, B b)", "a.x > 1 OR b.x > 1", "a:A b:B", ["a,b: ((a.x > 1) or (b.x > 1))"]),
     ("PREV: a condition", "SEQ(A+ a, B)", "a.x > PREV(a).x", "a*:A B:B", ["a: (a.x > PREV(a).x)"]),
     ("FIRST of a list alone: a condition", "SEQ(A+ a, B)", "FIRST(a).x > 1", "a*:A B:B", ["a: (FIRST(a).x > 1)"]),
-    ("FIRST and LAST of a single variable are the event", "SEQ(A a, B b)", "FIRST(a).x > 1 AND LAST(a).x < b.x", "a:A[(x > 1)] b:B", ["a,b: (a.x < b.x)"]),
+    ("FIRST and LAST of a single variable are the event", "SEQ(A a, B b)", "FIRST(a).x > 1 AND LAST(a).x < b.x",
+     "a:A[(x > 1)] b:B", ["a,b: (a.x < b.x)"]),
     ("LAST of a list beside another", "SEQ(A+ a, B b)", "b.x > LAST(a).x", "a*:A b:B", ["b,a: (b.x > LAST(a).x)"]),
     ("over a negated event alone: a test", "SEQ(A, NOT C c, B)", "c.x > 1", "A:A !c:C[(x > 1)] B:B", []),
     ("over a negated event and others", "SEQ(A a, NOT C c, B)", "c.x > a.x", "a:A !c:C B:B", ["c,a: (c.x > a.x)"]),
-    ("NOT before a conjunct is no conjunction", "SEQ(A a, B b)", "NOT (a.x > 1 AND b.x > 1)", "a:A b:B", ["a,b: not(((a.x > 1) and (b.x > 1)))"]),
+    ("NOT before a conjunct is no conjunction", "SEQ(A a, B b)", "NOT (a.x > 1 AND b.x > 1)",
+     "a:A b:B", ["a,b: not(((a.x > 1) and (b.x > 1)))"]),
     ("a variable with an alias of a pattern", "SEQ(leg w, C)", "w.a.x > C.x", "w.a:A w.b:B C:C", ["w.a,C: (w.a.x > C.x)"]),
-    ("a field of a struct", "SEQ(A a, B b)", "a.p.a > 1 AND [p] AND p.a < 5", "a:A[(field(p, a) > 1) (field(p, a) < 5)] b:B[(field(p, a) < 5)]", []),
+    ("a field of a struct", "SEQ(A a, B b)", "a.p.a > 1 AND [p] AND p.a < 5",
+     "a:A[(field(p, a) > 1) (field(p, a) < 5)] b:B[(field(p, a) < 5)]", []),
 ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Names in patterns: which are event types and which are named patterns; these are replaced by what they stand for.
 
-`SEQ(trip w, Cancel)` with `PATTERN trip AS SEQ(Pickup p, Travel t)` is SEQ(SEQ(Pickup bound to `w.p`, Travel bound to `w.t`), Cancel).
+`SEQ(trip w, Cancel)` with `PATTERN trip AS SEQ(Pickup p, Travel t)` is SEQ(SEQ(Pickup bound to `w.p`, Travel bound to
+`w.t`), Cancel).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where NOT may stand, and what may be absent: the rules of LANGUAGE.md §2, on patterns written out.
 
-Written out, a pattern is a sequence of events and NOTs in one of several forms. `Edges` says of all forms at once what is needed: which NOTs
-can stand before the first event, which after the last, and whether a form has no event at all. So a rule is a look at the edges of a node,
-and no pattern is ever unrolled.
+Written out, a pattern is a sequence of events and NOTs in one of several forms. `Edges` says of all forms at once
+what is needed: which NOTs can stand before the first event, which after the last, and whether a form has no event at
+all. So a rule is a look at the edges of a node, and no pattern is ever unrolled.
 """
 
 from __future__ import annotations
@@ -55,8 +55,11 @@ def edges(node: Written) -> Edges:
             return Edges(together.first, together.last, all(e.empty for e in of))
         case written.Seq(parts):
             of = [edges(p) for p in parts]
-            return Edges(_leading(e.first if not e.empty else (*e.first, None) for e in of),
-                         _leading(e.last if not e.empty else (*e.last, None) for e in reversed(of)), all(e.empty for e in of))  # fmt: skip
+            return Edges(
+                _leading(e.first if not e.empty else (*e.first, None) for e in of),
+                _leading(e.last if not e.empty else (*e.last, None) for e in reversed(of)),
+                all(e.empty for e in of),
+            )
 
 
 def check_pattern(pattern: Written) -> Iterator[Diagnostic]:

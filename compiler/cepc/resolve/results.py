@@ -67,7 +67,10 @@ def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
 
 
 def results(query: ast.Query, around: Surroundings) -> tuple[Results | None, list[Diagnostic]]:
-    """The results, and what is wrong with RETURN and HAVING. Without a stream only their structure is checked, and there are no results."""
+    """The results, and what is wrong with RETURN and HAVING.
+
+    Without a stream only their structure is checked, and there are no results.
+    """
     problems = _stars(query)
     if problems:
         return None, problems

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Names:
     """The variables that expressions of one place can name, by the name used there.
 
-    Inside `trip w` the variable `w.p` is `p`. `aliases` has, for each event type, the aliases of its variables. With a pattern that is not
-    `complete` a name that is none of these may be right.
+    Inside `trip w` the variable `w.p` is `p`. `aliases` has, for each event type, the aliases of its variables. With
+    a pattern that is not `complete` a name that is none of these may be right.
     """
 
     variables: Mapping[str, Variable]
@@ -75,8 +75,8 @@ def names(
 class PatternScope:
     """The scope of conditions, and with `result` that of RETURN and HAVING.
 
-    `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING may name, None elsewhere. `reported`
-    are names that have their error already.
+    `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING
+    may name, None elsewhere. `reported` are names that have their error already.
     """
 
     names: Names

@@ -29,8 +29,8 @@ FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "ice
 class Stream:
     """A stream as far as it is right.
 
-    `columns` are those with a known type, `broken` the names of the others. `tick` is None where the event time is not known, `checked`
-    where anything is wrong. `types` has the listed types with their places, None without a list.
+    `columns` are those with a known type, `broken` the names of the others. `tick` is None where the event time is
+    not known, `checked` where anything is wrong. `types` has the listed types with their places, None without a list.
     """
 
     name: str

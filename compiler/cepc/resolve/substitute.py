@@ -25,7 +25,8 @@ def in_name(name: ast.Name, arguments: Mapping[str, ast.Expression]) -> ast.Name
 def in_expression(expression: ast.Expression, arguments: Mapping[str, ast.Expression]) -> ast.Expression:
     """The expression with arguments in place of parameters.
 
-    A parameter alone stands for its argument, whatever that is; in a dotted name it must be a name, and is left as it is otherwise.
+    A parameter alone stands for its argument, whatever that is; in a dotted name it must be a name, and is left as it
+    is otherwise.
     """
     if not arguments:
         return expression

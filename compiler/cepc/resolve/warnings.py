@@ -1,7 +1,7 @@
 """What is right and may still surprise: counts that can pass BIGINT, and conditions that make matches be enumerated.
 
-Whether a condition can be checked while counting is the automaton's to say. It is imported only for a query that has such
-conditions: `cepc check` starts in a fraction of a second, and that is felt in an editor.
+Whether a condition can be checked while counting is the automaton's to say. It is imported only for a query that has
+such conditions: `cepc check` starts in a fraction of a second, and that is felt in an editor.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Patterns with every name resolved and every named pattern in place of its name.
 
-Between the syntax and the checked program: as the AST, but an event says which variable it is bound to and which type it has.
+Between the syntax and the checked program: as the AST, but an event says which variable it is bound to and which type
+it has.
 """
 
 from __future__ import annotations

@@ -16,16 +16,24 @@ if TYPE_CHECKING:
 def same_column(name: str, span: Span, first: str, place: Span) -> Diagnostic:
     alike = "" if name == first else f", and `{first}` differs from it only in case"
     return Diagnostic(
-        "E0501", f"two result columns are named `{name}`{alike}", span, f"named `{name}`", others=(Place(place, f"named `{first}`"),),
+        "E0501",
+        f"two result columns are named `{name}`{alike}",
+        span,
+        f"named `{name}`",
+        others=(Place(place, f"named `{first}`"),),
         hint="give one of them another name: `… AS other`",
-    )  # fmt: skip
+    )
 
 
 def reserved_column(name: str, span: Span, kind: str) -> Diagnostic:
     return Diagnostic(
-        "E0502", f"a result column cannot be named `{name}`", span, f"named `{name}`",
-        notes=(f"every result of {kind} query has a column `{name}` already",), hint="give it another name with AS",
-    )  # fmt: skip
+        "E0502",
+        f"a result column cannot be named `{name}`",
+        span,
+        f"named `{name}`",
+        notes=(f"every result of {kind} query has a column `{name}` already",),
+        hint="give it another name with AS",
+    )
 
 
 def not_grouped(column: ast.Name, grouped: Sequence[str]) -> Diagnostic:
@@ -35,86 +43,130 @@ def not_grouped(column: ast.Name, grouped: Sequence[str]) -> Diagnostic:
         else "without GROUP BY all matches are one group"
     )
     return Diagnostic(
-        "E0503", f"`{column.text}` is not in GROUP BY", column.span, "has many values in one result row",
+        "E0503",
+        f"`{column.text}` is not in GROUP BY",
+        column.span,
+        "has many values in one result row",
         notes=(f"an aggregate query has one row for each group and window; {by}",),
         hint=f"add `GROUP BY {', '.join((*grouped, column.text))}`, or aggregate it",
-    )  # fmt: skip
+    )
 
 
 def event_column(text: str, span: Span, column: str, grouped: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0503", f"`{text}` outside an aggregate", span, "has many values in one result row",
+        "E0503",
+        f"`{text}` outside an aggregate",
+        span,
+        "has many values in one result row",
         notes=("an aggregate query has one row for each group and window, whatever the number of matches",),
         hint=f"write `MAX({text})`, say, add `GROUP BY {', '.join((*grouped, column))}`, or `RETURN MATCH …` for a row for each match",
-    )  # fmt: skip
+    )
 
 
 def star_alone(star: Span) -> Diagnostic:
     return Diagnostic(
-        "E0504", "`RETURN MATCH *` returns everything already", star, "stands beside other columns",
-        notes=("`*` is all events of the match as one array of structs",), hint="keep `*` alone, or name the columns",
-    )  # fmt: skip
+        "E0504",
+        "`RETURN MATCH *` returns everything already",
+        star,
+        "stands beside other columns",
+        notes=("`*` is all events of the match as one array of structs",),
+        hint="keep `*` alone, or name the columns",
+    )
 
 
 def star_without_match(star: Span) -> Diagnostic:
     return Diagnostic(
-        "E0504", "`*` without MATCH", star, "not a column of an aggregate query",
+        "E0504",
+        "`*` without MATCH",
+        star,
+        "not a column of an aggregate query",
         hint="write `RETURN MATCH *` for all events of each match, or name the columns",
-    )  # fmt: skip
+    )
 
 
 def slide_in_match_query(slide: ast.Duration, why: str) -> Diagnostic:
     return Diagnostic(
-        "E0505", "SLIDE in a match query is not supported yet", slide.span, "each match is returned once",
-        notes=(why, "WITHIN bounds the match itself there: no windows are cut"), hint="leave SLIDE out",
-    )  # fmt: skip
+        "E0505",
+        "SLIDE in a match query is not supported yet",
+        slide.span,
+        "each match is returned once",
+        notes=(why, "WITHIN bounds the match itself there: no windows are cut"),
+        hint="leave SLIDE out",
+    )
 
 
 def unbounded_slide(slide: ast.Duration) -> Diagnostic:
     return Diagnostic(
-        "E0506", "`WITHIN UNBOUNDED` with SLIDE", slide.span, "nothing to slide",
-        notes=("UNBOUNDED is one window over everything",), hint="leave SLIDE out, or give a duration",
-    )  # fmt: skip
+        "E0506",
+        "`WITHIN UNBOUNDED` with SLIDE",
+        slide.span,
+        "nothing to slide",
+        notes=("UNBOUNDED is one window over everything",),
+        hint="leave SLIDE out, or give a duration",
+    )
 
 
 def after_match_here(span: Span, why: str, hint: str) -> Diagnostic:
     return Diagnostic(
-        "E0511", "AFTER MATCH requires a match query with SELECT NEXT or CONTIGUOUS", span, why,
-        notes=("it chooses one match for each first event; otherwise every match counts",), hint=hint,
-    )  # fmt: skip
+        "E0511",
+        "AFTER MATCH requires a match query with SELECT NEXT or CONTIGUOUS",
+        span,
+        why,
+        notes=("it chooses one match for each first event; otherwise every match counts",),
+        hint=hint,
+    )
 
 
 def not_a_column(span: Span, text: str, column: str) -> Diagnostic:
     return Diagnostic(
-        "E0512", f"`{text}` is no attribute to group by", span, f"`{column}` is a column, this is a part of it",
-        notes=("GROUP BY and `[ ]` take columns of the stream",), hint=f"group by `{column}`, or make the field a column of the stream",
-    )  # fmt: skip
+        "E0512",
+        f"`{text}` is no attribute to group by",
+        span,
+        f"`{column}` is a column, this is a part of it",
+        notes=("GROUP BY and `[ ]` take columns of the stream",),
+        hint=f"group by `{column}`, or make the field a column of the stream",
+    )
 
 
 def not_comparable(column: ast.Name, type_: str) -> Diagnostic:
     return Diagnostic(
-        "E0513", f"events cannot agree on `{column.text}`", column.span, f"{type_} values cannot be compared",
-        notes=("GROUP BY and `[ ]` compare values; maps have no equality in Spark SQL",), hint="name another column",
-    )  # fmt: skip
+        "E0513",
+        f"events cannot agree on `{column.text}`",
+        column.span,
+        f"{type_} values cannot be compared",
+        notes=("GROUP BY and `[ ]` compare values; maps have no equality in Spark SQL",),
+        hint="name another column",
+    )
 
 
 def slide_longer(slide: ast.Duration, within: ast.Duration) -> Diagnostic:
     return Diagnostic(
-        "W0501", "SLIDE is longer than WITHIN", slide.span, "events between two windows are in none",
-        others=(Place(within.span, "as long as a window"),), hint="swap the two if that is not meant",
-    )  # fmt: skip
+        "W0501",
+        "SLIDE is longer than WITHIN",
+        slide.span,
+        "events between two windows are in none",
+        others=(Place(within.span, "as long as a window"),),
+        hint="swap the two if that is not meant",
+    )
 
 
 def no_slide(within: ast.Duration) -> Diagnostic:
     return Diagnostic(
-        "W0502", "matches across a window's edge are not counted", within.span, "windows follow each other without overlap",
-        notes=("without SLIDE each window begins where the last one ended",), hint="add SLIDE: `WITHIN 20 MINUTES SLIDE 5 MINUTES`, say",
-    )  # fmt: skip
+        "W0502",
+        "matches across a window's edge are not counted",
+        within.span,
+        "windows follow each other without overlap",
+        notes=("without SLIDE each window begins where the last one ended",),
+        hint="add SLIDE: `WITHIN 20 MINUTES SLIDE 5 MINUTES`, say",
+    )
 
 
 def group_by_event(item: ast.GroupItem, column: str) -> Diagnostic:
     text = ".".join(p.text for p in item.parts)
     return Diagnostic(
-        "W0503", f"`GROUP BY {text}` is `GROUP BY {column}`", item.span, f"all events of a match agree on `{column}`, not only these",
+        "W0503",
+        f"`GROUP BY {text}` is `GROUP BY {column}`",
+        item.span,
+        f"all events of a match agree on `{column}`, not only these",
         hint=f"write `GROUP BY {column}`",
-    )  # fmt: skip
+    )

@@ -20,22 +20,31 @@ def no_length(duration: ast.Duration) -> Diagnostic:
     months, of = ("months", "28 to 31 days") if duration.unit == "MONTH" else ("years", "365 or 366 days")
     days = "30 DAYS" if duration.unit == "MONTH" else "365 DAYS"
     return Diagnostic(
-        "E0508", f"a duration in {months}", duration.span, f"{months} differ in length",
+        "E0508",
+        f"a duration in {months}",
+        duration.span,
+        f"{months} differ in length",
         notes=(f"a {months[:-1]} has {of}",),
         hint=f"give days: `{days}`, say",
-    )  # fmt: skip
+    )
 
 
 def not_whole(duration: ast.Duration, unit: str) -> Diagnostic:
     return Diagnostic(
-        "E0509", f"a duration that is no whole number of {unit}", duration.span, f"the event time is in {unit}",
+        "E0509",
+        f"a duration that is no whole number of {unit}",
+        duration.span,
+        f"the event time is in {unit}",
         notes=("windows begin and end where the event time can stand",),
         hint=f"give a whole number of {unit}",
-    )  # fmt: skip
+    )
 
 
 def too_long(duration: ast.Duration) -> Diagnostic:
     return Diagnostic(
-        "E0510", "a duration that no event time can span", duration.span, "longer than 64 bits can count, or finer",
+        "E0510",
+        "a duration that no event time can span",
+        duration.span,
+        "longer than 64 bits can count, or finer",
         hint="`WITHIN UNBOUNDED` is one window over everything",
-    )  # fmt: skip
+    )

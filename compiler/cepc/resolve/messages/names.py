@@ -32,17 +32,25 @@ def unknown_type(name: ast.Name, types: Iterable[str], patterns: Iterable[str], 
 
 def type_of_other_stream(name: ast.Name, stream: str, others: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0201", f"unknown event type `{name.text}`", name.span, f"no such type in the stream `{stream}`",
+        "E0201",
+        f"unknown event type `{name.text}`",
+        name.span,
+        f"no such type in the stream `{stream}`",
         notes=(f"`{name.text}` is a type of the stream `{others[0]}`; a pattern never spans two streams",),
-    )  # fmt: skip
+    )
 
 
 def unknown_pattern(name: ast.Name, known: Iterable[str], is_type: bool) -> Diagnostic:
     what = "an event type takes no arguments" if is_type else "no pattern of this name is declared"
     return Diagnostic(
-        "E0202", f"`{name.text}` is no pattern with parameters", name.span, what,
-        hint=f"write `{name.text}` alone" if is_type else did_you_mean(name.text, known) or f"declare it: `PATTERN {name.text}(…) AS …`",
-    )  # fmt: skip
+        "E0202",
+        f"`{name.text}` is no pattern with parameters",
+        name.span,
+        what,
+        hint=f"write `{name.text}` alone"
+        if is_type
+        else did_you_mean(name.text, known) or f"declare it: `PATTERN {name.text}(…) AS …`",
+    )
 
 
 def unknown_variable(
@@ -62,9 +70,12 @@ def unknown_variable(
 
 def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagnostic:
     return Diagnostic(
-        "E0204", f"unknown column `{name.text}`", name.span, f"no such column in the stream `{stream}`",
+        "E0204",
+        f"unknown column `{name.text}`",
+        name.span,
+        f"no such column in the stream `{stream}`",
         hint=did_you_mean(name.text, columns) or f"its columns are {_listed(columns)}",
-    )  # fmt: skip
+    )
 
 
 def unknown_in_having(name: ast.Name, known: Sequence[str]) -> Diagnostic:
@@ -80,16 +91,24 @@ def unknown_in_having(name: ast.Name, known: Sequence[str]) -> Diagnostic:
 
 def column_of_result(name: ast.Name, kind: str) -> Diagnostic:
     return Diagnostic(
-        "E0204", f"`{name.text}` is no column of the events", name.span, "a column of every result",
-        notes=(f"each row of {kind} query has `{name.text}` without asking",), hint="leave it out",
-    )  # fmt: skip
+        "E0204",
+        f"`{name.text}` is no column of the events",
+        name.span,
+        "a column of every result",
+        notes=(f"each row of {kind} query has `{name.text}` without asking",),
+        hint="leave it out",
+    )
 
 
 def twice(kind: str, name: ast.Name, first: Span) -> Diagnostic:
     return Diagnostic(
-        "E0205", f"the {kind} `{name.text}` is declared twice", name.span, "the second one", others=(Place(first, "the first one"),),
+        "E0205",
+        f"the {kind} `{name.text}` is declared twice",
+        name.span,
+        "the second one",
+        others=(Place(first, "the first one"),),
         hint="rename one of the two, or leave it out",
-    )  # fmt: skip
+    )
 
 
 def listed_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
@@ -105,10 +124,14 @@ def listed_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
 
 def case_twins(kind: str, name: str, span: Span, other: str, first: Span) -> Diagnostic:
     return Diagnostic(
-        "E0206", f"the {_PLURAL.get(kind, f'{kind}s')} `{name}` and `{other}` differ only in case", span, f"spelled `{name}` here",
+        "E0206",
+        f"the {_PLURAL.get(kind, f'{kind}s')} `{name}` and `{other}` differ only in case",
+        span,
+        f"spelled `{name}` here",
         notes=("names are case-sensitive, and two that differ only in case are taken for a mistake",),
-        others=(Place(first, f"spelled `{other}` here"),), hint="if one is meant, spell it alike; if two are meant, rename one",
-    )  # fmt: skip
+        others=(Place(first, f"spelled `{other}` here"),),
+        hint="if one is meant, spell it alike; if two are meant, rename one",
+    )
 
 
 def unknown_stream(name: ast.Name, known: Sequence[str]) -> Diagnostic:
@@ -124,9 +147,13 @@ def stream_needed(query: ast.Name, streams: Sequence[str], fitting: Sequence[str
     """`fitting` are the streams that have all types of the query's pattern."""
     chosen = fitting[0] if len(fitting) == 1 else streams[0]
     return Diagnostic(
-        "E0208", f"query `{query.text}` does not say which stream it is about", query.span, "several streams are declared",
-        notes=("a pattern never spans two streams", f"the streams are {_listed(streams)}"), hint=f"add `FROM {chosen}`",
-    )  # fmt: skip
+        "E0208",
+        f"query `{query.text}` does not say which stream it is about",
+        query.span,
+        "several streams are declared",
+        notes=("a pattern never spans two streams", f"the streams are {_listed(streams)}"),
+        hint=f"add `FROM {chosen}`",
+    )
 
 
 def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic:
@@ -139,31 +166,47 @@ def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic
 
 def not_imported(node: ast.Import, why: Diagnostic) -> Diagnostic:
     return Diagnostic(
-        "E0209", f"`{node.file}` cannot be imported", node.span, why.title, notes=(*why.notes, "the path is relative to the importing file"),
+        "E0209",
+        f"`{node.file}` cannot be imported",
+        node.span,
+        why.title,
+        notes=(*why.notes, "the path is relative to the importing file"),
         hint=why.hint,
-    )  # fmt: skip
+    )
 
 
 def import_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
     what = "a file imports itself" if len(chain) == 2 else "files import each other"
     return Diagnostic(
-        "E0210", what, span, "this import closes the circle", notes=(" → ".join(chain),),
+        "E0210",
+        what,
+        span,
+        "this import closes the circle",
+        notes=(" → ".join(chain),),
         hint="move what both need to a file of its own" if len(chain) > 2 else "leave the import out",
-    )  # fmt: skip
+    )
 
 
 def event_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0211", f"the event type `{chain[0]}` is derived from itself", span, "a derived type requires a base that exists without it",
-        notes=(" → ".join(chain),), hint="derive one of them from a type of the stream",
-    )  # fmt: skip
+        "E0211",
+        f"the event type `{chain[0]}` is derived from itself",
+        span,
+        "a derived type requires a base that exists without it",
+        notes=(" → ".join(chain),),
+        hint="derive one of them from a type of the stream",
+    )
 
 
 def pattern_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0212", f"the pattern `{chain[0]}` contains itself", span, "a pattern stands for its text, which has no end here",
-        notes=(" → ".join(chain),), hint="repetition is written with `+` or `*`",
-    )  # fmt: skip
+        "E0212",
+        f"the pattern `{chain[0]}` contains itself",
+        span,
+        "a pattern stands for its text, which has no end here",
+        notes=(" → ".join(chain),),
+        hint="repetition is written with `+` or `*`",
+    )
 
 
 def alias_taken(alias: ast.Name, kind: str, other: Span) -> Diagnostic:
@@ -186,46 +229,68 @@ def arity(atom: ast.Atom, declaration: ast.NamedPattern) -> Diagnostic:
     wanted = f"{len(parameters)} argument{'s' if len(parameters) != 1 else ''}"
     call = f"{atom.name.text}({', '.join(p.text for p in parameters)})" if parameters else atom.name.text
     return Diagnostic(
-        "E0214", f"`{atom.name.text}` requires {wanted if parameters else 'no arguments'}", atom.span, f"{given or 'none'} given",
-        others=(Place(declaration.name.span, "declared here"),), hint=f"write `{call}`",
-    )  # fmt: skip
+        "E0214",
+        f"`{atom.name.text}` requires {wanted if parameters else 'no arguments'}",
+        atom.span,
+        f"{given or 'none'} given",
+        others=(Place(declaration.name.span, "declared here"),),
+        hint=f"write `{call}`",
+    )
 
 
 def argument_kind(argument: Span, parameter: ast.Name, use: Span, wanted: str) -> Diagnostic:
     """`wanted` is what the parameter stands for: "an event type", "a column"."""
     return Diagnostic(
-        "E0215", f"the parameter `{parameter.text}` requires {wanted}", argument, "given here",
-        others=(Place(use, f"used as {wanted} here"),), hint=f"give the name of {wanted}",
-    )  # fmt: skip
+        "E0215",
+        f"the parameter `{parameter.text}` requires {wanted}",
+        argument,
+        "given here",
+        others=(Place(use, f"used as {wanted} here"),),
+        hint=f"give the name of {wanted}",
+    )
 
 
 def unused_parameter(parameter: ast.Name, pattern: str) -> Diagnostic:
     return Diagnostic(
-        "E0216", f"the parameter `{parameter.text}` is never used", parameter.span, f"the pattern `{pattern}` does not mention it",
+        "E0216",
+        f"the parameter `{parameter.text}` is never used",
+        parameter.span,
+        f"the pattern `{pattern}` does not mention it",
         hint="use it, or leave it out",
-    )  # fmt: skip
+    )
 
 
 def query_as_operand(name: ast.Name, query: Span) -> Diagnostic:
     return Diagnostic(
-        "E0217", "a query's name as an operand is not supported yet", name.span, "the name of a query",
+        "E0217",
+        "a query's name as an operand is not supported yet",
+        name.span,
+        "the name of a query",
         others=(Place(query, "declared here"),),
         hint="declare what both share with `PATTERN name AS …`; if an event type is meant, list it in `EVENT TYPE … IN (…)`",
-    )  # fmt: skip
+    )
 
 
 def pattern_like_type(pattern: ast.Name, other: Span) -> Diagnostic:
     return Diagnostic(
-        "E0218", f"`{pattern.text}` is both a pattern and an event type", pattern.span, "declared as a pattern here",
-        others=(Place(other, "declared as an event type here"),), hint="rename the pattern",
-    )  # fmt: skip
+        "E0218",
+        f"`{pattern.text}` is both a pattern and an event type",
+        pattern.span,
+        "declared as a pattern here",
+        others=(Place(other, "declared as an event type here"),),
+        hint="rename the pattern",
+    )
 
 
 def alias_like_parameter(alias: ast.Name, parameter: Span) -> Diagnostic:
     return Diagnostic(
-        "E0219", f"the alias `{alias.text}` is the name of a parameter", alias.span, "a parameter already has this name",
-        others=(Place(parameter, "the parameter"),), hint="rename one of the two",
-    )  # fmt: skip
+        "E0219",
+        f"the alias `{alias.text}` is the name of a parameter",
+        alias.span,
+        "a parameter already has this name",
+        others=(Place(parameter, "the parameter"),),
+        hint="rename one of the two",
+    )
 
 
 def bare_column(name: ast.Name, variables: Sequence[str], columns_shared: Sequence[str]) -> Diagnostic:
@@ -234,9 +299,13 @@ def bare_column(name: ast.Name, variables: Sequence[str], columns_shared: Sequen
         notes.append(f"they agree on {_listed(columns_shared)}")
     say = f"say whose it is: {_or([f'`{v}.{name.text}`' for v in variables][:3])}; " if variables else ""
     return Diagnostic(
-        "E0220", f"the column `{name.text}` of which event?", name.span, "neither in `[ ]` nor in GROUP BY",
-        notes=tuple(notes), hint=f"{say}or let all events agree on it: `[{name.text}]` in WHERE",
-    )  # fmt: skip
+        "E0220",
+        f"the column `{name.text}` of which event?",
+        name.span,
+        "neither in `[ ]` nor in GROUP BY",
+        notes=tuple(notes),
+        hint=f"{say}or let all events agree on it: `[{name.text}]` in WHERE",
+    )
 
 
 def bare_column_in_aggregate(name: ast.Name, variables: Sequence[str]) -> Diagnostic:
@@ -252,16 +321,23 @@ def bare_column_in_aggregate(name: ast.Name, variables: Sequence[str]) -> Diagno
 
 def bare_variable(name: str, span: Span, columns: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0221", f"`{name}` is an event, not a value", span, "a column is missing behind it",
+        "E0221",
+        f"`{name}` is an event, not a value",
+        span,
+        "a column is missing behind it",
         hint=f"write `{name}.{columns[0]}`, say" if columns else f"write `{name}.` and a column",
-    )  # fmt: skip
+    )
 
 
 def variable_in_event(name: str, span: Span, column: str) -> Diagnostic:
     return Diagnostic(
-        "E0222", f"`{name}` is no column", span, "a derived event sees one event",
-        notes=("the condition of EVENT … AS is over the columns of the event at hand, which has no name",), hint=f"write `{column}`",
-    )  # fmt: skip
+        "E0222",
+        f"`{name}` is no column",
+        span,
+        "a derived event sees one event",
+        notes=("the condition of EVENT … AS is over the columns of the event at hand, which has no name",),
+        hint=f"write `{column}`",
+    )
 
 
 def _listed(names: Iterable[str], most: int = 8) -> str:

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 def can_be_empty(span: Span, parts: tuple[Span, ...]) -> Diagnostic:
     """`parts` are the optional parts of it."""
     return Diagnostic(
-        "E0401", "the pattern can match nothing", span, "every part of it may be absent",
+        "E0401",
+        "the pattern can match nothing",
+        span,
+        "every part of it may be absent",
         notes=("a match is a set of events, and the empty set would be one in every window",),
         others=tuple(Place(part, "may be absent") for part in parts[:4] if part != span),
         hint="require at least one event: `E+` in place of `E*`, `E` in place of `E?`",
-    )  # fmt: skip
+    )
 
 
 def bounds(span: Span, least: int, most: int) -> Diagnostic:
@@ -30,64 +33,93 @@ def bounds(span: Span, least: int, most: int) -> Diagnostic:
             hint="leave it out; if it must not occur, write `NOT`",
         )
     return Diagnostic(
-        "E0402", f"a repetition of at least {least} and at most {most} times", span, f"{least} is more than {most}",
+        "E0402",
+        f"a repetition of at least {least} and at most {most} times",
+        span,
+        f"{least} is more than {most}",
         hint=f"write `{{{most},{least}}}`",
-    )  # fmt: skip
+    )
 
 
 def two_types(variable: str, span: Span, type_: str, first: Span, first_type: str) -> Diagnostic:
     return Diagnostic(
-        "E0403", f"the variable `{variable}` has two event types", span, f"an event of type {type_} here",
+        "E0403",
+        f"the variable `{variable}` has two event types",
+        span,
+        f"an event of type {type_} here",
         notes=("all occurrences of one name are one variable, tested, counted and returned together",),
-        others=(Place(first, f"an event of type {first_type} here"),), hint="give one of the two another alias",
-    )  # fmt: skip
+        others=(Place(first, f"an event of type {first_type} here"),),
+        hint="give one of the two another alias",
+    )
 
 
 def not_at_edge(negation: Span, operand: Span, operator: str) -> Diagnostic:
     return Diagnostic(
-        "E0404", f"an operand of this {operator} begins or ends with NOT", negation, "no gap is given here",
+        "E0404",
+        f"an operand of this {operator} begins or ends with NOT",
+        negation,
+        "no gap is given here",
         notes=(
             f"operands of {operator} are interleaved, so no event of it stands before or after the NOT",
             "`AND(A, B, NOT C)`, no C in the whole window, is for the whole pattern only",
         ),
-        others=(Place(operand, f"the operand of {operator}"),) if operand != negation else (), hint=f"put the NOT between two events, or into the SEQ around the {operator}",
-    )  # fmt: skip
+        others=(Place(operand, f"the operand of {operator}"),) if operand != negation else (),
+        hint=f"put the NOT between two events, or into the SEQ around the {operator}",
+    )
 
 
 def not_of_this(span: Span, what: str, hint: str) -> Diagnostic:
     return Diagnostic(
-        "E0405", f"NOT of {what}", span, "cannot be negated",
-        notes=("what is negated is an event type, an OR, or a SEQ without NOT",), hint=hint,
-    )  # fmt: skip
+        "E0405",
+        f"NOT of {what}",
+        span,
+        "cannot be negated",
+        notes=("what is negated is an event type, an OR, or a SEQ without NOT",),
+        hint=hint,
+    )
 
 
 def not_of_nothing(span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0406", "NOT of a pattern that can match nothing", span, "this may be absent, so it is always there",
+        "E0406",
+        "NOT of a pattern that can match nothing",
+        span,
+        "this may be absent, so it is always there",
         hint="negate a pattern with at least one event",
-    )  # fmt: skip
+    )
 
 
 def only_not(span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0407", "a pattern of NOT alone", span, "no event is left to make a match of",
+        "E0407",
+        "a pattern of NOT alone",
+        span,
+        "no event is left to make a match of",
         notes=("NOT says what may not happen between the events of a match",),
         hint="say what happens instead: `SEQ(A, NOT B, C)`, or `SEQ(A, NOT B WITHIN 30 MINUTES)`",
-    )  # fmt: skip
+    )
 
 
 def not_in_not(span: Span, outer: Span) -> Diagnostic:
     return Diagnostic(
-        "E0408", "NOT inside NOT", span, "negated already", others=(Place(outer, "by this NOT"),),
+        "E0408",
+        "NOT inside NOT",
+        span,
+        "negated already",
+        others=(Place(outer, "by this NOT"),),
         hint="say directly what is required",
-    )  # fmt: skip
+    )
 
 
 def no_anchor(negation: Span, within: Span) -> Diagnostic:
     return Diagnostic(
-        "E0409", "NOT … WITHIN requires an event before it", within, "counted from the last event before the NOT",
-        others=(Place(negation, "nothing stands before it"),), hint="leave WITHIN out here; the gap then starts with the window",
-    )  # fmt: skip
+        "E0409",
+        "NOT … WITHIN requires an event before it",
+        within,
+        "counted from the last event before the NOT",
+        others=(Place(negation, "nothing stands before it"),),
+        hint="leave WITHIN out here; the gap then starts with the window",
+    )
 
 
 def negated_name(variable: str, span: Span, other: Span, type_: str) -> Diagnostic:
@@ -105,48 +137,70 @@ def negated_name(variable: str, span: Span, other: Span, type_: str) -> Diagnost
 def two_negations(span: Span, variables: tuple[str, str], places: tuple[Span, Span]) -> Diagnostic:
     first, second = variables
     return Diagnostic(
-        "E0411", "a condition over events of two NOTs", span, f"mentions `{first}` and `{second}`",
+        "E0411",
+        "a condition over events of two NOTs",
+        span,
+        f"mentions `{first}` and `{second}`",
         notes=("each NOT forbids by itself; none of its events is there to compare with those of another",),
         others=tuple(Place(place, f"`{name}`") for name, place in zip(variables, places, strict=True)),
         hint="compare each with an event of the match",
-    )  # fmt: skip
+    )
 
 
 def negated_returned(variable: str, span: Span, declared: Span) -> Diagnostic:
     return Diagnostic(
-        "E0412", f"the negated `{variable}` cannot be returned", span, "no match has such an event",
-        others=(Place(declared, "negated here"),), hint="return a variable outside NOT",
-    )  # fmt: skip
+        "E0412",
+        f"the negated `{variable}` cannot be returned",
+        span,
+        "no match has such an event",
+        others=(Place(declared, "negated here"),),
+        hint="return a variable outside NOT",
+    )
 
 
 def equivalence_in_pattern(span: Span, attributes: str) -> Diagnostic:
+    first = attributes.split(",")[0]
     return Diagnostic(
-        "E0413", "`[ ]` in a named pattern", span, "it partitions all events of a query",
+        "E0413",
+        "`[ ]` in a named pattern",
+        span,
+        "it partitions all events of a query",
         notes=("`[a]` says that all events of the whole match agree on a, so it belongs to the query",),
-        hint=f"write `WHERE [{attributes}]` in the query, or compare events: `p.{attributes.split(',')[0]} = t.{attributes.split(',')[0]}`",
-    )  # fmt: skip
+        hint=f"write `WHERE [{attributes}]` in the query, or compare events: `p.{first} = t.{first}`",
+    )
 
 
 def equivalence_twice(second: Span, first: Span, both: str) -> Diagnostic:
     return Diagnostic(
-        "E0414", "`[ ]` stands twice in WHERE", second, "the second one", others=(Place(first, "the first one"),),
+        "E0414",
+        "`[ ]` stands twice in WHERE",
+        second,
+        "the second one",
+        others=(Place(first, "the first one"),),
         hint=f"write both in one: `[{both}]`",
-    )  # fmt: skip
+    )
 
 
 def reluctant(span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0415", "a reluctant quantifier without AFTER MATCH", span, "the last `?` says which match to prefer",
+        "E0415",
+        "a reluctant quantifier without AFTER MATCH",
+        span,
+        "the last `?` says which match to prefer",
         notes=("without AFTER MATCH every match is returned, so none is preferred",),
         hint="leave the last `?` out, or add `SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT`",
-    )  # fmt: skip
+    )
 
 
 def some_with_after_match(span: Span, clause: Span) -> Diagnostic:
     return Diagnostic(
-        "E0416", "SOME with AFTER MATCH", span, "has no order of preference", others=(Place(clause, "one match is chosen here"),),
+        "E0416",
+        "SOME with AFTER MATCH",
+        span,
+        "has no order of preference",
+        others=(Place(clause, "one match is chosen here"),),
         hint="write what is preferred first: `OR(AND(P, Q), P, Q)`",
-    )  # fmt: skip
+    )
 
 
 def too_large(span: Span, events: int, levels: int) -> Diagnostic:
@@ -162,11 +216,16 @@ def too_large(span: Span, events: int, levels: int) -> Diagnostic:
 
 def overflow(span: Span, part: Span) -> Diagnostic:
     return Diagnostic(
-        "W0401", "this count can pass BIGINT", span, "doubles with every event",
-        notes=("64 events of `A+` have 2^64 - 1 matches under SELECT ANY; a job whose count does not fit stops with an error",),
+        "W0401",
+        "this count can pass BIGINT",
+        span,
+        "doubles with every event",
+        notes=(
+            "64 events of `A+` have 2^64 - 1 matches under SELECT ANY; a job whose count does not fit stops with an error",
+        ),
         others=(Place(part, "repeated without bound"),),
         hint="write `CAST(COUNT(*) AS DECIMAL(38,0))`, `AS STRING` (any size) or `AS DOUBLE`, or `TRY_COUNT(*)`",
-    )  # fmt: skip
+    )
 
 
 def enumeration(span: Span, text: str, *, negated: bool) -> Diagnostic:

@@ -17,24 +17,36 @@ if TYPE_CHECKING:
 def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:
     hint = "declare it as TIMESTAMP, if that is what the data has" if type_.sql == "STRING" else ""
     return Diagnostic(
-        "E0601", f"the event time `{column.text}` is {type_.sql}", column.span, "no type of a time",
+        "E0601",
+        f"the event time `{column.text}` is {type_.sql}",
+        column.span,
+        "no type of a time",
         notes=("an event time is a TIMESTAMP, TIMESTAMP_NTZ or DATE, or an integer with a unit",),
-        others=(Place(declared, "declared here"),), hint=hint,
-    )  # fmt: skip
+        others=(Place(declared, "declared here"),),
+        hint=hint,
+    )
 
 
 def unit_of_time(column: ast.Name, type_: DataType, unit: str) -> Diagnostic:
     return Diagnostic(
-        "E0602", f"UNIT requires an integer event time; `{column.text}` is {type_.sql}", column.span, f"the unit `{unit}` says nothing here",
-        notes=(f"a {type_.sql} has a unit of its own",), hint=f"leave `UNIT {unit}` out",
-    )  # fmt: skip
+        "E0602",
+        f"UNIT requires an integer event time; `{column.text}` is {type_.sql}",
+        column.span,
+        f"the unit `{unit}` says nothing here",
+        notes=(f"a {type_.sql} has a unit of its own",),
+        hint=f"leave `UNIT {unit}` out",
+    )
 
 
 def no_event_time(stream: ast.Stream, candidates: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0603", f"the stream `{stream.name.text}` has no EVENT TIME", stream.name.span, "nothing says in which order its events happened",
-        notes=("a pattern is about the order of events",), hint=f"add `EVENT TIME {candidates[0] if candidates else 'column'}`",
-    )  # fmt: skip
+        "E0603",
+        f"the stream `{stream.name.text}` has no EVENT TIME",
+        stream.name.span,
+        "nothing says in which order its events happened",
+        notes=("a pattern is about the order of events",),
+        hint=f"add `EVENT TIME {candidates[0] if candidates else 'column'}`",
+    )
 
 
 def not_orderable(column: ast.Name, type_: DataType) -> Diagnostic:
@@ -49,20 +61,31 @@ def not_orderable(column: ast.Name, type_: DataType) -> Diagnostic:
 
 def type_column(column: ast.Name, type_: DataType) -> Diagnostic:
     return Diagnostic(
-        "E0605", f"the event type `{column.text}` is {type_.sql}", column.span, "no type of a name",
-        notes=("the column that tells the types of events apart is compared as a string",), hint="name a column with a single value",
-    )  # fmt: skip
+        "E0605",
+        f"the event type `{column.text}` is {type_.sql}",
+        column.span,
+        "no type of a name",
+        notes=("the column that tells the types of events apart is compared as a string",),
+        hint="name a column with a single value",
+    )
 
 
 def source_format(source: ast.From, near: str) -> Diagnostic:
     return Diagnostic(
-        "E0606", f"unknown source format `{source.format.upper()}`", source.span, "no format that Spark reads",
+        "E0606",
+        f"unknown source format `{source.format.upper()}`",
+        source.span,
+        "no format that Spark reads",
         hint=f"did you mean `FROM {near.upper()}`?",
-    )  # fmt: skip
+    )
 
 
 def no_stream(query: ast.Name) -> Diagnostic:
     return Diagnostic(
-        "W0601", "no STREAM is declared, so columns and types of events are not checked", query.span, "this query can be checked only in part",
-        notes=("running a query requires a STREAM",), hint="give a file with the `STREAM` as well: `cepc check stream.cep …`",
-    )  # fmt: skip
+        "W0601",
+        "no STREAM is declared, so columns and types of events are not checked",
+        query.span,
+        "this query can be checked only in part",
+        notes=("running a query requires a STREAM",),
+        hint="give a file with the `STREAM` as well: `cepc check stream.cep …`",
+    )
