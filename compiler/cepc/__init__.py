@@ -4,6 +4,9 @@
     >>> cepc.check("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 1 HOUR").ok
     True
 
+    compiled = cepc.compile("queries.cep")      # or the program's text
+    compiled.run("data/rides")                  # {query: pyarrow table}; a table or a pandas frame will do as well
+
 Importing this is light: each function imports what it needs.
 """
 
@@ -11,10 +14,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .api import Checked
+from .errors import CepcError, DataError, ProgramError, RunError
 
-__all__ = ["check"]
+if TYPE_CHECKING:
+    import os
+
+    from .api import Checked
+    from .compiled import Compiled
+
+__all__ = ["CepcError", "DataError", "ProgramError", "RunError", "check", "compile"]
 
 
 def check(text: str, name: str = "<text>") -> Checked:
@@ -22,3 +30,10 @@ def check(text: str, name: str = "<text>") -> Checked:
     from .api import check_text
 
     return check_text(text, name)
+
+
+def compile(*programs: str | os.PathLike[str]) -> Compiled:  # noqa: A001 - the word for it
+    """The program of a text, or of files, to be run. Raises ProgramError, which shows what is wrong."""
+    from .api import compile_program
+
+    return compile_program(*programs)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -17,10 +18,13 @@ from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
 from .broken import without_consequences
+from .compiled import Compiled
 from .diagnostics.render import as_text, errors, render
+from .errors import ProgramError
 from .files import messages
 from .files.read import load, read_import
 from .resolve import Lost, check, lost_in
+from .running.messages import nothing_to_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,6 +74,33 @@ def check_files(names: Iterable[str]) -> Checked:
 def check_text(text: str, name: str = "<text>") -> Checked:
     """Check a program given as text."""
     return check_sources((Source(name, text.removeprefix("\ufeff")),))
+
+
+def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
+    """The program of these texts, or of these files (a path, or a name that ends in `.cep`), to be run.
+
+    Raises ProgramError where it has errors.
+    """
+    names = [os.fspath(program) for program in programs if not _is_text(program)]
+    texts = [program for program in programs if isinstance(program, str) and _is_text(program)]
+    if names and texts:
+        raise ValueError("give texts or files, not both")
+    checked = check_files(names) if names else check_sources(_named(texts))
+    if not checked.ok:
+        raise ProgramError(checked.diagnostics, checked.sources)
+    if checked.program is None:
+        raise ProgramError([nothing_to_run("STREAM", "declare the events by a STREAM")], checked.sources)
+    return Compiled(checked, checked.program)
+
+
+def _is_text(program: str | os.PathLike[str]) -> bool:
+    return isinstance(program, str) and ("\n" in program or not program.endswith(".cep"))
+
+
+def _named(texts: list[str]) -> list[Source]:
+    return [
+        Source("<text>" if i == 0 else f"<text {i + 1}>", text.removeprefix("\ufeff")) for i, text in enumerate(texts)
+    ]
 
 
 def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked:

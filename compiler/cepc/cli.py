@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-COMMANDS = ("check", "fmt", "explain", "functions")  # `run` and `compile` join here, each a module of commands/
+COMMANDS = ("run", "check", "fmt", "explain", "functions")  # `compile` joins here; each is a module of commands/
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
 

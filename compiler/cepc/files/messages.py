@@ -81,3 +81,8 @@ def empty(name: str, blank: bool) -> Diagnostic:
         name,
         hint="write a STREAM and a QUERY; `cepc explain W0007` shows a small program",
     )
+
+
+def unwritable(name: str, reason: str) -> Diagnostic:
+    hint = "name another directory, or allow writing to this one"
+    return _about("E0008", f"the results cannot be written to `{name}`: {reason}", name, hint=hint)

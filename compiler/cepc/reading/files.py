@@ -173,7 +173,7 @@ def _missing(path: str, place: Path) -> Any:
     folder = place.parent
     if not folder.is_dir():
         return messages.missing(path, None, str(folder))
-    near = nearest(place.name, [entry.name for entry in folder.iterdir()])
+    near = nearest(place.name, [entry.name for entry in folder.iterdir() if entry.is_dir() or _by_name(entry.name)[0]])
     return messages.missing(path, str(folder / near) if near else None, None)
 
 

@@ -177,9 +177,12 @@ def excerpt(file: str, number: int, line: str, at: tuple[int, int]) -> tuple[Sou
 
 
 def keys_of(file: DataFile) -> list[str]:
-    """The keys of the first object."""
+    """The keys of the first objects, each once."""
+    keys: dict[str, None] = {}
     for block in _blocks(file):
-        for line in block.lines:
+        for line in block.lines[:1000]:
             if line and not line.isspace():
-                return list(json.loads(line))
-    return []
+                keys |= dict.fromkeys(json.loads(line))
+        if keys:
+            break
+    return list(keys)

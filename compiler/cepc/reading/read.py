@@ -105,6 +105,13 @@ def _batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int, frozens
         yield table, done, frozenset()
 
 
+def collect(stream: StreamPlan, table: Any) -> Read:
+    """A table with the plan's columns and types as events that were read."""
+    collected = _Collected(stream)
+    collected.add(table)
+    return collected.read()
+
+
 # ---- columns from the names of folders -------------------------------------------------------------------------------
 
 

@@ -1,0 +1,209 @@
+"""`cepc run`: the queries' rows, from events in files, without Spark."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
+    from cepc_runtime.plan import StreamPlan
+
+    from .. import model
+    from ..api import Checked
+    from ..reading.files import Format
+    from ..reading.read import Read
+    from ..running.local import Report
+    from ..running.progress import Progress
+
+FORMS = ("table", "jsonl", "csv", "parquet")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--events", multiple=True, metavar="[STREAM=]PATH",
+    help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
+)  # fmt: skip
+@click.option("--query", "queries", multiple=True, metavar="NAME", help="Run this query; may be given several times.")
+@click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True, help="What runs them.")
+@click.option(
+    "--input-format", type=click.Choice(["parquet", "csv", "json"]),
+    help="What the events are, where the names of the files do not say it.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(FORMS),
+    help="How to write the rows. [default: table at a terminal, jsonl in a pipe, parquet with --output]",
+)  # fmt: skip
+@click.option("--output", metavar="DIR", help="Write a file for each query, DIR/QUERY.FORMAT, instead of printing.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    events: tuple[str, ...],
+    queries: tuple[str, ...],
+    engine: str,  # noqa: ARG001 - there is one
+    input_format: Format | None,
+    form: str | None,
+    output: str | None,
+    limit: int | None,
+) -> None:
+    """Run a program's queries over events, in this process.
+
+    Several FILES together are one program. Events are Parquet, CSV with a header, or JSON lines; a directory is all of
+    its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
+    the program's file is. The rows go to standard output, sorted; everything else to standard error.
+    """
+    from ..api import check_files
+    from ..errors import CepcError
+    from ..output import print_diagnostics, status
+
+    checked = check_files(files)
+    if not checked.ok:
+        print_diagnostics(checked.diagnostics, checked.sources)
+        ctx.exit(status(checked.diagnostics))
+    _warn(checked.diagnostics, checked.sources)
+    try:
+        program = _program(checked, queries)
+        form = form or _usual_form(output)
+        _refuse(ctx, form, output, len(program.queries))
+        report = _report(program, checked, events, input_format)
+        tables = {name: table if limit is None else table.slice(0, limit) for name, table in report.tables.items()}
+        if output is None:
+            _print(report.tables if form == "table" else tables, form, limit)
+        else:
+            _store(tables, output, form)
+    except CepcError as error:
+        print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
+        ctx.exit(_status(error))
+    _warn(report.warnings, checked.sources)
+    click.echo(summary(report, limit, output), err=True)
+
+
+def _warn(warnings: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
+    """Without a count at the end: the run goes on, and may end in an error."""
+    from ..diagnostics.render import in_order, render_one
+    from ..output import print_lines
+
+    for warning in in_order(warnings, sources):
+        print_lines([*render_one(warning, sources), ()], err=True)
+
+
+def _program(checked: Checked, queries: tuple[str, ...]) -> model.CheckedProgram:
+    from ..errors import ProgramError
+    from ..running.local import UnknownQueryError, choose
+    from ..running.messages import nothing_to_run
+
+    if checked.program is None:
+        hint = "give the file with the STREAM as well: `cepc run stream.cep …`"
+        raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
+    try:
+        return choose(checked.program, queries or None)
+    except UnknownQueryError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _report(
+    program: model.CheckedProgram, checked: Checked, events: tuple[str, ...], input_format: Format | None
+) -> Report:
+    from ..running import local, sources
+    from ..running.progress import Progress
+
+    try:
+        places = sources.places(local.streams_read(program), events, input_format)
+    except sources.UnclearError as error:
+        raise click.UsageError(str(error)) from None
+    with Progress(sys.stderr) as progress:
+        return local.run(program, lambda s, plan: _load(places, s, plan, progress), checked.sources, progress.running)
+
+
+def _load(places: Mapping[str, Any], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:
+    from ..reading.read import read_events
+
+    place = places[stream.name]
+    return read_events(place.path, plan, stream.columns, place.format, progress.reading)
+
+
+def _usual_form(output: str | None) -> str:
+    if output is not None:
+        return "parquet"
+    return "table" if sys.stdout is not None and sys.stdout.isatty() else "jsonl"
+
+
+def _refuse(ctx: click.Context, form: str, output: str | None, queries: int) -> None:
+    """Combinations without a meaning."""
+    if output is not None and form == "table":
+        raise click.UsageError("--format table is for a terminal; with --output choose jsonl, csv or parquet", ctx)
+    if output is None and form == "parquet":
+        raise click.UsageError("--format parquet requires --output DIR", ctx)
+    if output is None and form == "csv" and queries > 1:
+        raise click.UsageError(
+            "the queries' columns differ: for CSV choose one with --query, or give --output DIR", ctx
+        )
+
+
+def _print(tables: Mapping[str, Any], form: str, limit: int | None) -> None:
+    from ..output import is_coloured
+    from ..writing.lines import csv_lines, json_lines
+
+    if form == "table":
+        from ..writing.show import show
+
+        show(tables, sys.stdout, limit, is_coloured(sys.stdout))
+        return
+    # Bytes: JSON is UTF-8 whatever the locale.
+    output = sys.stdout.buffer
+    for name, table in tables.items():
+        lines = csv_lines(table) if form == "csv" else json_lines(table, name)
+        output.writelines(f"{line}\n".encode() for line in lines)
+    output.flush()
+
+
+def _store(tables: Mapping[str, Any], folder: str, form: str) -> None:
+    from ..errors import RunError
+    from ..files import messages
+    from ..writing.store import store
+
+    try:
+        store(tables, folder, form)
+    except OSError as error:
+        raise RunError([messages.unwritable(folder, error.strerror or str(error))]) from None
+
+
+def _status(error: Any) -> int:
+    from ..output import status
+    from ..reading.messages import UNUSABLE
+
+    return 2 if any(d.code in UNUSABLE for d in error.diagnostics) else status(error.diagnostics)
+
+
+def summary(report: Report, limit: int | None, output: str | None) -> str:
+    """What was read, dropped and produced, in one line."""
+    from ..writing.show import rows
+
+    dropped = [
+        f"{count:,} without a {what}"
+        for count, what in ((report.without_time, "time"), (report.without_type, "type"))
+        if count
+    ]
+    made = sum(table.num_rows for table in report.tables.values())
+    written = made if limit is None else sum(min(table.num_rows, limit) for table in report.tables.values())
+    return "".join(
+        (
+            f"{_many(report.read, 'event')} read from {_many(report.files, 'file')}",
+            f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
+            f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
+            f", {written:,} of them written" if written < made else "",
+            f" in {output}" if output is not None else "",
+        )
+    )
+
+
+def _many(count: int, one: str, many: str | None = None) -> str:
+    return f"1 {one}" if count == 1 else f"{count:,} {many or one + 's'}"

@@ -1,0 +1,81 @@
+"""A right program that can be run: `cepc.compile(…)`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.plan import StreamPlan
+
+    from . import model
+    from .api import Checked
+    from .reading.read import Read
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program without errors. Its warnings are in `warnings`; `str` shows them as the command line does."""
+
+    checked: Checked
+    program: model.CheckedProgram
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the queries, in the order of the program."""
+        return tuple(query.name for query in self.program.queries)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.checked.diagnostics
+
+    def run(self, events: Any = None, queries: Iterable[str] | str | None = None) -> dict[str, Any]:
+        """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
+
+        `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of Parquet, CSV or JSON
+        lines files; a mapping from the names of streams to these where there are several; None reads what the streams
+        say by FROM. Raises DataError where the events are not what the STREAM declares, RunError where there is no result
+        for them, ValueError for a query that the program does not have.
+        """
+        from .running.given import is_frame, to_frame
+        from .running.local import choose, run, streams_read
+
+        names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
+        program = choose(self.program, names)
+        given = _by_stream(events, [stream.name for stream in streams_read(program)])
+        report = run(program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources)
+        if any(is_frame(one) for one in given.values()):
+            return {name: to_frame(table) for name, table in report.tables.items()}
+        return report.tables
+
+    def __str__(self) -> str:
+        return self.checked.text()
+
+
+def _by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
+    if isinstance(events, Mapping):
+        unknown = [name for name in events if name not in streams]
+        if unknown:
+            raise ValueError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
+        return events
+    if events is not None and len(streams) > 1:
+        raise ValueError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
+    return dict.fromkeys(streams, events)
+
+
+def _load(events: Any, stream: model.Stream, plan: StreamPlan) -> Read:
+    from .reading.read import read_events
+    from .running.given import read_given
+    from .running.sources import declared
+
+    if events is None:
+        place = declared(stream)
+        return read_events(place.path, plan, stream.columns, place.format)
+    if isinstance(events, str | os.PathLike):
+        return read_events(os.fspath(events), plan, stream.columns)
+    return read_given(events, plan, stream.columns)

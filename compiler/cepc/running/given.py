@@ -1,0 +1,102 @@
+"""Events that a caller has in memory: a pyarrow table, a pandas frame, or anything with Arrow's C stream interface."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from cepc_runtime.types import FLOATS, from_arrow, is_integer, to_arrow
+
+from ..errors import DataError
+from ..reading import parquet_files
+from ..reading.conform import conform
+from ..reading.messages import missing_column, other_type
+from ..reading.read import collect
+from ..reading.wanted import Wanted
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.types import DataType
+
+    from ..reading.read import Read
+    from ..reading.wanted import Columns
+
+
+def is_frame(events: Any) -> bool:
+    """Whether it is a pandas frame."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(events, pandas.DataFrame)
+
+
+def read_given(events: Any, stream: StreamPlan, declared: Columns) -> Read:
+    """The events of a table. Raises DataError where its columns are not what the stream declares, TypeError for what is no table."""
+    import pyarrow as pa
+
+    table = _from_frame(events, stream.name, declared) if is_frame(events) else events
+    if not isinstance(table, pa.Table):
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise TypeError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
+        table = pa.table(table)
+    wanted = Wanted(stream.name, stream.columns, declared)
+    problems = parquet_files.check_schema("", table.schema, wanted)
+    if problems:
+        raise DataError(problems)
+    columns = [_conform(table.column(name), name, type_, stream.name) for name, type_ in stream.columns]
+    return collect(stream, pa.table(columns, [name for name, _ in stream.columns]))
+
+
+def _conform(column: Any, name: str, type_: DataType, stream: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        return conform(column, type_)
+    except pa.ArrowInvalid as error:
+        raise DataError([parquet_files.not_conforming("", name, type_, column.type, stream, error)]) from None
+
+
+# ---- pandas ----------------------------------------------------------------------------------------------------------
+
+
+def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
+    """The declared columns of a frame: what is missing there is null, NaN included."""
+    import pyarrow as pa
+
+    names = [str(name) for name in frame.columns]
+    problems = [missing_column("", name, type_, stream, names) for name, type_ in declared if name not in names]
+    if problems:
+        raise DataError(problems)
+    return pa.table({name: _from_series(frame[name], name, type_, stream) for name, type_ in declared})
+
+
+def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
+    """As pandas has one kind of integers and of floats, and floats where integers are missing, a number that fits will do."""
+    import pyarrow as pa
+
+    try:
+        column = pa.array(series, from_pandas=True)
+        column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+        found = from_arrow(column.type)
+        if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
+            return column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
+    except pa.ArrowException as error:
+        said = f"{series.dtype} ({str(error).splitlines()[0]})"
+        raise DataError([other_type("", name, type_, said, stream)]) from None
+    return column
+
+
+def to_frame(table: Any) -> Any:
+    """A result as a pandas frame; integers with nulls among them stay integers."""
+    import pandas as pd
+    import pyarrow as pa
+
+    nullable = {
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+    }
+    frames = {
+        field.name: table.column(i).to_pandas(types_mapper=nullable.get if table.column(i).null_count else None)
+        for i, field in enumerate(table.schema)
+    }
+    return pd.DataFrame(frames)

@@ -1,0 +1,144 @@
+"""The local engine: everything in this process, no Spark and no JVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ProgramError, RunError
+from ..planning import plan_program
+from ..reading.messages import type_never_occurs
+from . import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source, Span
+    from cepc_runtime.plan import Plan, StreamPlan
+
+    from .. import model
+    from ..reading.read import Read
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
+
+    `without_time` and `without_type` are rows that were no events.
+    """
+
+    tables: dict[str, Any]
+    read: int
+    files: int
+    without_time: int
+    without_type: int
+    warnings: tuple[Diagnostic, ...]
+
+
+class UnknownQueryError(ValueError):
+    """A query was asked for that the program does not have."""
+
+
+def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.CheckedProgram:
+    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, and ProgramError
+    where there is no query at all.
+    """
+    from ..diagnostics.near import did_you_mean
+
+    if not program.queries:
+        raise ProgramError([messages.nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")])
+    if names is None:
+        return program
+    known = [query.name for query in program.queries]
+    for name in names:
+        if name not in known:
+            near = did_you_mean(name, known) or f"there are {', '.join(f'`{k}`' for k in known)}"
+            raise UnknownQueryError(f"there is no query `{name}`; {near}")
+    return replace(program, queries=tuple(query for query in program.queries if query.name in names))
+
+
+def streams_read(program: model.CheckedProgram) -> list[model.Stream]:
+    """The streams that some query reads."""
+    used = {query.stream for query in program.queries}
+    return [stream for stream in program.streams if stream.name in used]
+
+
+def run(
+    program: model.CheckedProgram,
+    load: Callable[[model.Stream, StreamPlan], Read],
+    sources: Mapping[str, Source],
+    running: Callable[[int], None] = lambda _events: None,
+) -> Report:
+    """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
+
+    `running` is called with the number of events before the queries of a stream begin. Raises ProgramError, DataError and
+    RunError; `sources` are the program's texts, for what these show.
+    """
+    from ..writing.order import in_order
+
+    planned = plan_program(program)
+    if not planned.plans:
+        raise ProgramError(planned.diagnostics, sources)
+    warnings = list(planned.diagnostics)
+    executed = []
+    for plan in planned.plans:
+        stream = program.stream(plan.stream.name)
+        read = load(stream, plan.stream)
+        warnings += [*read.warnings, *_types_that_never_occur(stream, program.queries, read)]
+        running(read.rows)
+        executed.append((read, _execute(plan, read, program.queries, sources)))
+    tables = {name: table for _, execution in executed for name, table in execution.tables.items()}
+    return Report(
+        tables={query.name: in_order(tables[query.name]) for query in program.queries},
+        read=sum(read.rows for read, _ in executed),
+        files=sum(read.files for read, _ in executed),
+        without_time=sum(execution.dropped.null_time for _, execution in executed),
+        without_type=sum(execution.dropped.null_type for _, execution in executed),
+        warnings=tuple(warnings),
+    )
+
+
+def _execute(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Any:
+    from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+    from cepc_runtime.evaluate.errors import EvaluationError
+    from cepc_runtime.execute import execute
+    from cepc_runtime.results import ResultOverflowError
+
+    places: dict[str, Span] = {query.name: query.span for query in queries}
+    try:
+        return execute(plan, read.table)
+    except EvaluationError as error:
+        place = places[_guilty(plan, read)]
+        raise RunError([messages.no_value(error, place)], sources) from error
+    except ResultOverflowError as error:
+        raise RunError([messages.overflow(error, places[error.query])], sources) from error
+    except TooManyPartialMatchesError as error:
+        raise RunError([messages.too_many_matches(error, places[error.query])], sources) from error
+
+
+def _guilty(plan: Plan, read: Read) -> str:
+    """The first query that by itself meets a value for which it has none."""
+    from cepc_runtime.evaluate.errors import EvaluationError
+    from cepc_runtime.execute import execute
+
+    for query in plan.queries:
+        try:
+            execute(plan, read.table, [query.name])
+        except EvaluationError:
+            return query.name
+    return plan.queries[0].name
+
+
+def _types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query], read: Read) -> list[Diagnostic]:
+    """Where the program lists the types, a wrong name is an error; where it does not, the events have to tell."""
+    if stream.types is not None or read.types is None or not read.rows:
+        return []
+    asked: dict[str, Span] = {}
+    for query in queries:
+        if query.stream == stream.name:
+            for variable in query.variables:
+                if variable.test.raw_type is not None:
+                    asked.setdefault(variable.test.raw_type, variable.span)
+    occur = sorted(t for t in read.types if t is not None)
+    return [type_never_occurs(type_, place, occur) for type_, place in asked.items() if type_ not in read.types]

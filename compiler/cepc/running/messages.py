@@ -1,0 +1,50 @@
+"""What is said when a run has no result: the E08 family."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.source import NOWHERE
+
+if TYPE_CHECKING:
+    from cepc_grammar.source import Span
+    from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+    from cepc_runtime.evaluate.errors import EvaluationError
+    from cepc_runtime.results import ResultOverflowError
+
+
+def overflow(error: ResultOverflowError, place: Span) -> Diagnostic:
+    start, end = error.window
+    window = "in the one window over the whole input" if start is None else f"in the window from {_time(start)} to {_time(end)}"
+    group = ", ".join(f"{name} = {value}" for name, value in error.group.items())
+    return Diagnostic(
+        "E0802", f"{error.aggregate} of `{error.query}` does not fit {error.type}", place, "the value is too large",
+        notes=(f"{window}, for {group}" if group else window,), hint=error.cure,
+    )  # fmt: skip
+
+
+def _time(value: object) -> str:
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, date) else str(value)
+
+
+def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnostic:
+    why = f"to check the condition {error.condition}" if error.condition else "one by one"
+    return Diagnostic(
+        "E0803", f"`{error.query}` has too many partial matches", place, "its matches cannot be counted without listing them",
+        notes=(f"more than {error.limit:,} had to be listed {why}",),
+        hint="a shorter WITHIN, a condition on single events or between neighbours, or a finer GROUP BY lets fewer begin",
+    )  # fmt: skip
+
+
+def no_value(error: EvaluationError, place: Span) -> Diagnostic:
+    where = f" in `{error.expression}`" if error.expression else ""
+    return Diagnostic(
+        "E0804", f"{error.reason}{where}", place, notes=("it happened for a value of these events, as in Spark's ANSI mode",),
+        hint=error.hint,
+    )  # fmt: skip
+
+
+def nothing_to_run(what: str, hint: str) -> Diagnostic:
+    return Diagnostic("E0805", f"there is nothing to run: the program has no {what}", NOWHERE, hint=hint)

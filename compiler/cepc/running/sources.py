@@ -1,0 +1,72 @@
+"""Where the events of each stream are: what the command line names, or else the stream's FROM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import DataError
+from ..reading import messages
+from ..reading.files import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .. import model
+    from ..reading.files import Format
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path of events; `format` is None where the names of the files say it."""
+
+    path: str
+    format: Format | None
+
+
+class UnclearError(ValueError):
+    """The command line does not say which events are for which stream."""
+
+
+def places(streams: Iterable[model.Stream], given: Iterable[str], form: Format | None = None) -> dict[str, Place]:
+    """A place for each stream, of the paths given or of its FROM. Raises DataError and UnclearError.
+
+    What is given is a path, where there is one stream, or `stream=path`.
+    """
+    wanted = {stream.name: stream for stream in streams}
+    found: dict[str, Place] = {}
+    for argument in given:
+        name, path = _split(argument, wanted)
+        if name in found:
+            raise UnclearError(f"the events of `{name}` are named twice")
+        found[name] = Place(path, form)
+    for name, stream in wanted.items():
+        if name not in found:
+            found[name] = declared(stream, form)
+    return found
+
+
+def _split(argument: str, streams: dict[str, model.Stream]) -> tuple[str, str]:
+    name, equals, path = argument.partition("=")
+    if equals and name in streams:
+        return name, path
+    if len(streams) == 1:
+        return next(iter(streams)), argument
+    names = " and ".join(f"`{name}`" for name in streams)
+    raise UnclearError(f"the queries read {names}: write `--events {next(iter(streams))}={argument}`")
+
+
+def declared(stream: model.Stream, form: Format | None = None) -> Place:
+    """What FROM says. A relative path is looked for where the command runs, then beside the program's file."""
+    if stream.source is None:
+        raise DataError([messages.no_source(stream.name, None)])
+    declared_form, path = stream.source
+    known = next((f for f in FORMATS if f == declared_form), None)
+    if known is None:
+        raise DataError([messages.no_source(stream.name, declared_form)])
+    path = path.removeprefix("file://") if path.startswith("file:///") else path
+    beside = Path(stream.span.source).parent / path
+    if not Path(path).exists() and beside.exists():
+        path = str(beside)
+    return Place(path, form or known)

@@ -1,0 +1,496 @@
+"""`cepc run` and `cepc.compile(…).run(…)` from end to end, on events small enough to count by hand."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+import cepc
+from cepc.cli import cepc as command
+
+STREAM = """\
+STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, district STRING, minutes DOUBLE)
+EVENT TIME at
+EVENT TYPE kind IN ('Pickup', 'Travel', 'Delivery', 'Cancel');
+"""
+DELIVERED = """\
+QUERY delivered
+  RETURN   district, COUNT(*) AS trips, SUM(Travel.minutes) AS minutes
+  PATTERN  SEQ(Pickup, Travel+, Delivery)
+  WHERE    [driver]
+  GROUP BY district
+  WITHIN   1 HOUR SLIDE 30 MINUTES;
+"""
+CANCELLED = """\
+QUERY cancelled
+  RETURN  Pickup.driver AS driver, Cancel.at AS at
+  PATTERN SEQ(Pickup, Cancel)
+  WHERE   [driver]
+  WITHIN  1 HOUR;
+"""
+PROGRAM = STREAM + DELIVERED + CANCELLED
+
+# Driver 7 has two travels (three trends), driver 8 one (one trend) and a cancellation.
+EVENTS = [
+    ("10:35", "Pickup", 7, "north", None),
+    ("10:40", "Travel", 7, "north", 2.5),
+    ("10:45", "Travel", 7, "north", 4.0),
+    ("10:50", "Delivery", 7, "north", None),
+    ("10:31", "Pickup", 8, "south", None),
+    ("10:36", "Travel", 8, "south", 1.0),
+    ("10:37", "Delivery", 8, "south", None),
+    ("10:59", "Cancel", 8, "south", None),
+    (None, "Cancel", 8, "south", None),
+    ("10:59", None, 8, "south", None),
+]
+MINUTES = 2.5 + 4.0 + 6.5  # of the trends {t1}, {t2}, {t1, t2}
+WINDOWS = [("10:00", "11:00"), ("10:30", "11:30")]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rides.cep").write_text(PROGRAM)
+    write_events("rides.jsonl")
+
+
+def time(clock: str | None) -> str | None:
+    return clock and f"2026-01-31T{clock}:00Z"
+
+
+def rows(events: Any = EVENTS) -> list[dict[str, Any]]:
+    names = ("at", "kind", "driver", "district", "minutes")
+    return [dict(zip(names, (time(at), *rest), strict=True)) for at, *rest in events]
+
+
+def write_events(name: str, events: Any = EVENTS) -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows(events)))
+
+
+def table() -> pa.Table:
+    frame = pa.Table.from_pylist(rows())
+    at = pa.array([r["at"] and r["at"].removesuffix("Z") for r in rows()]).cast(pa.timestamp("us"))
+    return frame.set_column(0, "at", at.view(pa.timestamp("us", "UTC")))
+
+
+def run(*arguments: str, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(command, ["run", *arguments], input=stdin)
+
+
+def expected_delivered() -> list[dict[str, Any]]:
+    return [
+        {"query": "delivered", "district": district, "trips": trips, "minutes": minutes,
+         "window_start": time(start), "window_end": time(end)}
+        for start, end in WINDOWS
+        for district, trips, minutes in (("north", 3, MINUTES), ("south", 1, 1.0))
+    ]  # fmt: skip
+
+
+def expected_cancelled() -> list[dict[str, Any]]:
+    return [
+        {
+            "query": "cancelled",
+            "driver": 8,
+            "at": time("10:59"),
+            "match_start": time("10:31"),
+            "match_end": time("10:59"),
+        }
+    ]
+
+
+def objects(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_all_queries_as_json_lines_and_a_summary() -> None:
+    result = run("rides.cep", "--events", "rides.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert objects(result) == expected_delivered() + expected_cancelled()
+    assert result.stderr.splitlines()[-1] == (
+        "10 events read from 1 file, dropped 1 without a time and 1 without a type; 5 rows of 2 queries"
+    )
+
+
+def test_a_query_can_be_chosen_and_cut() -> None:
+    result = run("rides.cep", "--events", "rides.jsonl", "--query", "delivered", "--limit", "1")
+    assert objects(result) == expected_delivered()[:1]
+    assert result.stderr.splitlines()[-1].endswith("4 rows of 1 query, 1 of them written")
+
+
+def test_a_table_for_people() -> None:
+    result = run(
+        "rides.cep", "--events", "rides.jsonl", "--format", "table", "--query", "cancelled", "--query", "delivered"
+    )
+    assert result.stdout.splitlines() == [
+        "delivered  4 rows",
+        "district   trips   minutes   window_start          window_end",
+        "─" * 70,
+        "north          3      13.0   2026-01-31 10:00:00   2026-01-31 11:00:00",
+        "south          1       1.0   2026-01-31 10:00:00   2026-01-31 11:00:00",
+        "north          3      13.0   2026-01-31 10:30:00   2026-01-31 11:30:00",
+        "south          1       1.0   2026-01-31 10:30:00   2026-01-31 11:30:00",
+        "",
+        "cancelled  1 row",
+        "driver   at                    match_start           match_end",
+        "─" * 72,
+        "     8   2026-01-31 10:59:00   2026-01-31 10:31:00   2026-01-31 10:59:00",
+    ]
+
+
+def test_csv_of_one_query() -> None:
+    result = run("rides.cep", "--events", "rides.jsonl", "--format", "csv", "--query", "cancelled")
+    assert result.stdout.splitlines() == [
+        "driver,at,match_start,match_end",
+        "8,2026-01-31T10:59:00Z,2026-01-31T10:31:00Z,2026-01-31T10:59:00Z",
+    ]
+
+
+@pytest.mark.parametrize("form", [None, "parquet", "csv", "jsonl"])
+def test_a_file_for_each_query(form: str | None) -> None:
+    result = run("rides.cep", "--events", "rides.jsonl", "--output", "out", *(["--format", form] if form else []))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.splitlines()[-1].endswith("5 rows of 2 queries in out")
+    suffix = form or "parquet"
+    assert sorted(p.name for p in Path("out").iterdir()) == [f"cancelled.{suffix}", f"delivered.{suffix}"]
+    if suffix == "parquet":
+        assert pq.read_table("out/delivered.parquet").column("trips").to_pylist() == [3, 1, 3, 1]
+
+
+def test_events_from_standard_input_from_a_directory_and_from_where_the_stream_says() -> None:
+    expected = expected_delivered() + expected_cancelled()
+    assert objects(run("rides.cep", "--events", "-", stdin=Path("rides.jsonl").read_bytes())) == expected
+    for i, event in enumerate(EVENTS):
+        write_events(f"data/part-{i}.jsonl", [event])
+    assert objects(run("rides.cep", "--events", "data")) == expected
+    source = PROGRAM.replace("'Cancel');", "'Cancel')\nFROM JSON 'data';")
+    Path("from.cep").write_text(source)
+    assert objects(run("from.cep")) == expected
+    # Not from here, but from where the program is.
+    Path("elsewhere/data").mkdir(parents=True)
+    write_events("elsewhere/data/x.json", EVENTS[4:5] + EVENTS[7:8])
+    Path("elsewhere/from.cep").write_text(source.replace("'data'", "'data/x.json'"))
+    assert objects(run("elsewhere/from.cep")) == expected_cancelled()
+    # The command line overrides it.
+    assert objects(run("from.cep", "--events", "elsewhere/data/x.json")) == expected_cancelled()
+
+
+def test_several_files_are_one_program_and_programs_come_from_standard_input() -> None:
+    Path("stream.cep").write_text(STREAM)
+    result = run("stream.cep", "-", "--events", "rides.jsonl", stdin=CANCELLED)
+    assert objects(result) == expected_cancelled()
+
+
+def test_two_streams_are_named() -> None:
+    other = STREAM.replace("STREAM rides", "STREAM bikes")
+    queries = CANCELLED.replace("RETURN", "FROM rides RETURN") + (
+        CANCELLED.replace("QUERY cancelled", "QUERY bike").replace("RETURN", "FROM bikes RETURN")
+    )
+    Path("two.cep").write_text(STREAM + other + queries)
+    result = run("two.cep", "--events", "rides.jsonl")
+    assert result.exit_code == 2
+    assert "the queries read `rides` and `bikes`: write `--events rides=rides.jsonl`" in result.stderr
+    write_events("bikes.jsonl", [])
+    result = run("two.cep", "--events", "rides=rides.jsonl", "--events", "bikes=bikes.jsonl")
+    assert objects(result) == expected_cancelled()
+    assert result.stderr.splitlines()[-1].startswith("10 events read from 2 files")
+    # One stream's query needs one stream's events.
+    assert objects(run("two.cep", "--events", "rides.jsonl", "--query", "cancelled")) == expected_cancelled()
+
+
+@pytest.mark.parametrize(
+    ("type_", "unit", "values", "start"),
+    [
+        ("BIGINT", " UNIT ms", [1_000, 2_000], 0),
+        ("INT", "", [1, 2], 0),
+        ("DATE", "", ["2026-01-02", "2026-01-03"], "2026-01-02"),
+        ("TIMESTAMP_NTZ", "", ["2026-01-31T10:00:00", "2026-01-31T10:00:01"], "2026-01-27T00:00:00"),
+    ],
+)
+def test_window_columns_have_the_type_of_the_event_time(type_: str, unit: str, values: list[Any], start: Any) -> None:
+    Path("t.cep").write_text(
+        f"STREAM s (t {type_}, kind STRING) EVENT TIME t{unit} EVENT TYPE kind IN ('A', 'B');\n"
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 5 DAYS SLIDE 5 DAYS;"
+    )
+    lines = (json.dumps({"t": t, "kind": k}) for t, k in zip(values, "AB", strict=True))
+    Path("t.jsonl").write_text("\n".join(lines))
+    (row,) = objects(run("t.cep", "--events", "t.jsonl"))
+    assert (row["n"], row["window_start"]) == (1, start)
+
+
+def test_an_empty_file_has_no_rows() -> None:
+    Path("empty.csv").write_text("")
+    result = run("rides.cep", "--events", "empty.csv")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.splitlines()[-1] == "0 events read from 1 file, none dropped; 0 rows of 2 queries"
+
+
+def test_rows_that_no_pattern_can_use_are_left_out_but_counted() -> None:
+    more = [("10:32", "Cancel", 7, "north", None), (None, "Cancel", 9, "north", None)]
+    write_events("rides.jsonl", EVENTS + more)
+    result = run("rides.cep", "--events", "rides.jsonl", "--query", "delivered")
+    assert objects(result) == expected_delivered()
+    assert "12 events read from 1 file, dropped 2 without a time and 1 without a type" in result.stderr
+
+
+# ---- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["rides.cep"], 2, "error[E0705]: no events are named for the stream `rides`"),
+        (["nowhere.cep", "--events", "rides.jsonl"], 2, "error[E0001]"),
+        (["rides.cep", "--events", "ride.jsonl"], 2, "did you mean `rides.jsonl`?"),
+        (["rides.cep", "--events", "rides.jsonl", "--query", "deliverd"], 2, "there is no query `deliverd`; did you mean `delivered`?"),
+        (["rides.cep", "--events", "rides.jsonl", "--query", "zzz"], 2, "there are `delivered`, `cancelled`"),
+        (["rides.cep", "--events", "rides.jsonl", "--format", "csv"], 2, "choose one with --query, or give --output DIR"),
+        (["rides.cep", "--events", "rides.jsonl", "--format", "parquet"], 2, "--format parquet requires --output DIR"),
+        (["rides.cep", "--events", "rides.jsonl", "--format", "table", "--output", "x"], 2, "--format table is for a terminal"),
+        (["rides.cep", "--events", "rides.jsonl", "--output", "rides.cep"], 2, "error[E0008]: the results cannot be written"),
+        (["rides.cep", "--events", "rides.jsonl", "--events", "rides.jsonl"], 2, "the events of `rides` are named twice"),
+        (["rides.cep", "--events", "rides.jsonl", "--limit", "-1"], 2, "-1 is not in the range"),
+        (["rides.cep", "--events", "rides.jsonl", "--engine", "flink"], 2, "'flink' is not"),
+        (["kafka.cep"], 2, "error[E0705]: FROM KAFKA is read by Spark alone"),
+        (["wrong.cep", "--events", "rides.jsonl"], 1, "did you mean `Travel`?"),
+        (["queries.cep", "--events", "rides.jsonl"], 1, "error[E0805]: there is nothing to run: the program has no STREAM"),
+        (["stream.cep", "--events", "rides.jsonl"], 1, "error[E0805]: there is nothing to run: the program has no QUERY"),
+        (["rides.cep", "--events", "rides.csv"], 1, "error[E0706]: the events have no column `driver`"),
+        (["divide.cep", "--events", "rides.jsonl"], 1, "error[E0804]: division by zero in"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_on_standard_error(arguments: list[str], status: int, said: str) -> None:
+    Path("wrong.cep").write_text(PROGRAM.replace("Travel+", "Travle+"))
+    Path("queries.cep").write_text(DELIVERED)
+    Path("stream.cep").write_text(STREAM)
+    Path("kafka.cep").write_text(PROGRAM.replace("'Cancel');", "'Cancel') FROM KAFKA 'broker';"))
+    Path("divide.cep").write_text(
+        PROGRAM.replace("[driver]\n  GROUP", "[driver] AND 1 / (Travel.minutes - 1) > 0\n  GROUP")
+    )
+    Path("rides.csv").write_text("at,kind,district,minutes\n")
+    result = run(*arguments)
+    assert said in result.stderr
+    assert (result.exit_code, result.stdout) == (status, "")
+
+
+def test_a_count_that_does_not_fit_is_an_error_with_its_group_and_window_and_the_cures_help() -> None:
+    many: list[Any] = [("10:30", "Pickup", 7, "north", None)]
+    many += [(f"10:{31 + i // 60}:{i % 60:02}", "Travel", 7, "north", 1.0) for i in range(70)]
+    events = [{**row, "at": row["at"].replace(":00Z", "Z") if i else row["at"]} for i, row in enumerate(rows(many))]
+    events.append(rows([("10:50", "Delivery", 7, "north", None)])[0])
+    Path("many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in events))
+    plain = STREAM + DELIVERED.replace(", SUM(Travel.minutes) AS minutes", "")
+    for count, value in (
+        ("COUNT(*)", None),
+        ("CAST(COUNT(*) AS STRING)", str(2**70 - 1)),
+        ("CAST(COUNT(*) AS DECIMAL(38,0))", 2**70 - 1),
+        ("TRY_COUNT(*)", "null"),
+    ):
+        Path("many.cep").write_text(plain.replace("COUNT(*)", count))
+        result = run("many.cep", "--events", "many.jsonl")
+        if value is None:
+            assert result.exit_code == 1
+            assert "error[E0802]: COUNT(*) of `delivered` does not fit BIGINT" in result.stderr
+            assert (
+                "in the window from 2026-01-31T10:00:00Z to 2026-01-31T11:00:00Z, for district = north" in result.stderr
+            )
+            assert "CAST(COUNT(*) AS STRING) is exact at any size" in result.stderr
+            assert "--> many.cep:4:1" in result.stderr
+        else:
+            assert [row["trips"] for row in objects(result)] == [None if value == "null" else value] * 2
+
+
+def test_too_many_partial_matches_are_an_error_that_names_the_condition(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cepc_runtime.enumerate.budget import Budget
+
+    made = Budget.__init__
+    monkeypatch.setattr(Budget, "__init__", lambda self, query, _limit, condition: made(self, query, 3, condition))
+    condition = "Pickup.driver + Travel.driver + Delivery.driver > 0"
+    Path("pairs.cep").write_text(STREAM + DELIVERED.replace("[driver]", condition))
+    result = run("pairs.cep", "--events", "rides.jsonl")
+    assert result.exit_code == 1, result.output
+    assert "error[E0803]: `delivered` has too many partial matches" in result.stderr
+    assert condition in result.stderr
+
+
+def test_warnings_do_not_fail_and_come_without_a_count() -> None:
+    text = (STREAM + CANCELLED).replace(" IN ('Pickup', 'Travel', 'Delivery', 'Cancel')", "")
+    Path("open.cep").write_text(text.replace("Cancel)", "Cancl)").replace("Cancel.at", "Cancl.at"))
+    result = run("open.cep", "--events", "rides.jsonl")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "warning[W0713]: no event has the type `Cancl`" in result.stderr
+    assert "did you mean `Cancel`?" in result.stderr
+    assert "no errors" not in result.stderr
+
+
+def test_a_failed_run_leaves_the_results_of_the_one_before() -> None:
+    assert run("rides.cep", "--events", "rides.jsonl", "--output", "out").exit_code == 0
+    before = Path("out/delivered.parquet").read_bytes()
+    Path("rides.jsonl").write_text("{}")
+    assert run("rides.cep", "--events", "rides.jsonl", "--output", "out").exit_code == 1
+    assert Path("out/delivered.parquet").read_bytes() == before
+
+
+# ---- at a terminal ---------------------------------------------------------------------------------------------------
+
+
+def terminal(*arguments: str, **environment: str) -> str:
+    """What a terminal gets of a run."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cepc", "run", *arguments],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, **environment},
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while piece := os.read(ours, 65536):
+            seen += piece
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait(timeout=120) == 0, seen.decode()
+    return seen.decode()
+
+
+def test_a_terminal_gets_a_table() -> None:
+    seen = terminal("rides.cep", "--events", "rides.jsonl", "--query", "cancelled", TERM="xterm", COLUMNS="100")
+    assert "\x1b[" in seen
+    assert "cancelled" in seen
+    assert "2026-01-31 10:59:00" in seen
+    assert "{" not in seen
+    plain = terminal("rides.cep", "--events", "rides.jsonl", "--query", "cancelled", NO_COLOR="1", COLUMNS="100")
+    assert "\x1b[3" not in plain
+
+
+# ---- from Python -----------------------------------------------------------------------------------------------------
+
+
+def test_from_python_on_a_table_a_path_and_a_stream_of_batches() -> None:
+    compiled = cepc.compile(PROGRAM)
+    assert compiled.queries == ("delivered", "cancelled")
+    for events in (table(), "rides.jsonl", Path("rides.jsonl"), table().to_reader()):
+        found = compiled.run(events)
+        assert list(found) == ["delivered", "cancelled"]
+        assert found["delivered"].column("trips").to_pylist() == [3, 1, 3, 1]
+        assert found["cancelled"].column_names == ["driver", "at", "match_start", "match_end"]
+    assert list(compiled.run({"rides": table()}, "cancelled")) == ["cancelled"]
+    assert list(compiled.run(table(), ["cancelled"])) == ["cancelled"]
+
+
+def test_from_python_a_program_is_a_text_or_files() -> None:
+    Path("stream.cep").write_text(STREAM)
+    Path("query.cep").write_text(CANCELLED)
+    for programs in ((STREAM, CANCELLED), ("stream.cep", "query.cep"), (Path("stream.cep"), "query.cep")):
+        assert cepc.compile(*programs).queries == ("cancelled",)
+    with pytest.raises(ValueError, match="give texts or files, not both"):
+        cepc.compile("stream.cep", CANCELLED)
+
+
+def test_from_python_frames_give_frames() -> None:
+    frame = table().to_pandas()
+    assert frame["driver"].dtype == "int64"
+    frame["driver"] = frame["driver"].astype("float64")  # as pandas does where one is missing
+    found = cepc.compile(PROGRAM).run(frame)
+    assert isinstance(found["delivered"], pd.DataFrame)
+    assert found["delivered"]["trips"].tolist() == [3, 1, 3, 1]
+    assert found["delivered"]["minutes"].tolist() == [MINUTES, 1.0] * 2
+    assert str(found["delivered"]["window_start"].dtype) == "datetime64[us, UTC]"
+    naive = frame.assign(at=frame["at"].dt.tz_localize(None))
+    assert cepc.compile(PROGRAM).run(naive)["cancelled"]["driver"].tolist() == [8]
+
+
+def test_from_python_integers_with_nulls_stay_integers_and_small_ones_are_made_of_large() -> None:
+    program = """
+    STREAM s (t INT, kind STRING, x BIGINT) EVENT TIME t EVENT TYPE kind IN ('A');
+    QUERY q RETURN A.x AS x PATTERN SEQ(A) WITHIN 1 SECOND;
+    """
+    frame = pd.DataFrame({"t": [1, 2], "kind": ["A", "A"], "x": pd.array([2**62 + 1, None], "Int64")})
+    found = cepc.compile(program).run(frame)["q"]
+    assert found["x"].tolist() == [2**62 + 1, pd.NA]
+    assert found["x"].dtype == "Int64"
+    with pytest.raises(cepc.DataError, match="the column `t` is "):
+        cepc.compile(program).run(frame.assign(t=[1, 2**40]))
+    with pytest.raises(cepc.DataError, match="the column `x` is "):
+        cepc.compile(program).run(frame.assign(x=[1.5, 2.0]))
+    with pytest.raises(cepc.DataError, match="no column `kind`"):
+        cepc.compile(program).run(frame.drop(columns="kind"))
+
+
+def test_from_python_what_is_wrong_is_raised() -> None:
+    with pytest.raises(cepc.ProgramError) as program:
+        cepc.compile(PROGRAM.replace("Travel+", "Travle+"))
+    assert "did you mean `Travel`?" in str(program.value)
+    assert {d.code for d in program.value.diagnostics} == {
+        d.code for d in cepc.check(PROGRAM.replace("Travel+", "Travle+")).diagnostics
+    }
+    with pytest.raises(cepc.ProgramError, match="has no STREAM"):
+        cepc.compile(CANCELLED)
+    with pytest.raises(cepc.ProgramError, match="there is no file"):
+        cepc.compile("nowhere.cep")
+    compiled = cepc.compile(PROGRAM)
+    with pytest.raises(cepc.DataError, match="the events have no column `at`"):
+        compiled.run(table().drop_columns("at"))
+    with pytest.raises(cepc.DataError, match="the column `driver` is STRING"):
+        compiled.run(table().set_column(2, "driver", pa.array(["x"] * len(EVENTS))))
+    with pytest.raises(cepc.DataError, match="no events are named"):
+        compiled.run()
+    with pytest.raises(ValueError, match="there is no query `deliverd`; did you mean `delivered`"):
+        compiled.run(table(), "deliverd")
+    with pytest.raises(ValueError, match="no query reads a stream `bikes`"):
+        compiled.run({"bikes": table()})
+    with pytest.raises(TypeError, match="not list"):
+        compiled.run([1, 2])
+
+
+def test_from_python_exact_numbers() -> None:
+    program = """
+    STREAM s (t INT, kind STRING, x DECIMAL(38,2)) EVENT TIME t EVENT TYPE kind IN ('A');
+    QUERY q RETURN A.x AS x PATTERN SEQ(A) WITHIN 1 SECOND;
+    """
+    value = Decimal("123456789012345678901234567890123456.78")
+    events = pa.table({"t": pa.array([1], pa.int32()), "kind": ["A"], "x": pa.array([value], pa.decimal128(38, 2))})
+    assert cepc.compile(program).run(events)["q"].column("x").to_pylist() == [value]
+
+
+def test_importing_cepc_imports_nothing_heavy() -> None:
+    probe = (
+        "import sys, cepc; cepc.compile('STREAM s (t INT) EVENT TIME t; QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s) WITHIN 1 s;')\n"
+        "heavy = {'pyspark', 'numpy', 'pandas', 'pyarrow', 'numba', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"set -o pipefail; {sys.executable} -m cepc run rides.cep --events rides.jsonl | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.returncode in (0, 141), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_are_utf8_whatever_the_locale() -> None:
+    write_events("rides.jsonl", [(a, k, d, "Köln" if p else p, m) for a, k, d, p, m in EVENTS])
+    done = subprocess.run(
+        [sys.executable, "-m", "cepc", "run", "rides.cep", "--events", "rides.jsonl", "--query", "delivered"],
+        capture_output=True, env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}, timeout=120,
+    )  # fmt: skip
+    first = json.loads(io.BytesIO(done.stdout).readline())
+    assert first["district"] == "Köln", done.stderr
