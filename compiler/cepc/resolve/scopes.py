@@ -123,7 +123,7 @@ class PatternScope:
         self, variable: Variable, path: tuple[ast.Name, ...], reference: ast.Reference
     ) -> Expression | Diagnostic:
         if not path:
-            return say.bare_variable(_text(reference), reference.span, list(self.stream.columns))
+            return say.bare_variable(_text(reference), reference.span, self.stream.attributes)
         column, *rest = path
         type_ = self.stream.columns.get(column.text)
         if type_ is None:

@@ -46,6 +46,13 @@ class Stream:
     def has_one_type(self) -> bool:
         return self.declaration.event_type is None
 
+    @property
+    def attributes(self) -> list[str]:
+        """Its columns, event time and event type last: those that conditions are mostly about come first."""
+        clauses = (self.declaration.event_time, self.declaration.event_type)
+        last = {clause.column.text for clause in clauses if clause is not None}
+        return sorted(self.columns, key=lambda column: column in last)
+
     def lacks(self, name: ast.Name) -> Diagnostic | None:
         """What to say where a column is named that the stream does not have."""
         if name.text in self.columns or name.text in self.broken:
