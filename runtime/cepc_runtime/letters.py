@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from .columns import Bools, as_bools, flat
 from .expression import Field, FieldKey, fields
+from .letter_words import kinds_of_words, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,10 @@ def classify(events: Typed, letters: Sequence[Letter]) -> Kinds:
     """The kind of each event. Kinds are numbered from 0; kind 0 satisfies no letter and need not occur."""
     kind = np.zeros(len(events.types), dtype=np.int32)
     known: dict[frozenset[int], int] = {frozenset(): 0}
+    if (words := words_of(letters)) is not None:
+        numbers, found = kinds_of_words(events.table, words)
+        place = np.array([known.setdefault(f, len(known)) for f in found], dtype=np.int32)
+        return Kinds(place[numbers], tuple(known))
     for code, rows in enumerate(_rows_by_type(events)):
         wanted = [i for i, letter in enumerate(letters) if letter.raw_type in (None, events.names[code])]
         if not wanted or not len(rows):

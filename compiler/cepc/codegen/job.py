@@ -1,0 +1,99 @@
+"""The whole text of a job."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .header import header
+from .prepare import prepare
+from .python import Code, identifier, lay_out, listed, tupled
+from .stream import stream_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cepc_grammar.source import Source
+    from cepc_runtime.plan import Plan
+
+    from .. import model
+
+IMPORTS = """\
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cepc_runtime.spark import job"""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`text` is a Python module with `build` and `main`."""
+
+    text: str
+    queries: tuple[str, ...]
+
+
+def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapping[str, Source], version: str) -> Job:
+    """The job of a program: equal programs, equal text. Raises ReservedColumnError."""
+    jobs = [prepare(program.stream(plan.stream.name), plan) for plan in plans]
+    names = _free_names([job.stream.name for job in jobs])
+    digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
+    blocks = [
+        '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
+        header(digests, version, program, jobs),
+    ]
+    text = "\n\n".join([*blocks, IMPORTS]) + "\n"
+    for job, name in zip(jobs, names, strict=True):
+        title, constants, *functions = stream_text(job, name)
+        text += f"\n{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
+    text += f"\n\n{_main(names)}\n"
+    return Job(text, tuple(q.name for q in program.queries))
+
+
+def _free_names(streams: Sequence[str]) -> list[str]:
+    """A different identifier for each stream."""
+    found: list[str] = []
+    for stream in streams:
+        word = base = identifier(stream)
+        number = 2
+        while word in found or word in ("job", "build", "main"):
+            word, number = f"{base}_{number}", number + 1
+        found.append(word)
+    return found
+
+
+def _main(names: Sequence[str]) -> str:
+    pairs = listed(tupled([Code(name.upper()), Code(f"{name}_results")]) for name in names)
+    streams = listed(Code(name.upper()) for name in names)
+    return f'''\
+# ---- the job ---------------------------------------------------------------------------------------------------------
+
+
+def build(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
+    `dropped` observes how many rows were no events, for each stream.
+    """
+    streams = {lay_out(pairs, 4, before=" " * 10).lstrip()}
+    return job.build(spark, streams, events, queries, dropped)
+
+
+def main(argv: list[str] | None = None) -> int:
+    return job.main(argv, build, {lay_out(streams, 4, before=" " * 35).lstrip()})
+
+
+if __name__ == "__main__":
+    sys.exit(main())'''

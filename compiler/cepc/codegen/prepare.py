@@ -1,0 +1,107 @@
+"""What a job needs to know of a stream: what Spark does before the kernel, and what is left for the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cepc_runtime.letter_words import word_letters, words_needed
+from cepc_runtime.literal import string_literal
+from cepc_runtime.spark.share import Class, classes_of
+from cepc_runtime.sql import to_sql
+from cepc_runtime.types import STRING, quote_name
+
+from ..planning.needs import columns_needed
+
+if TYPE_CHECKING:
+    from cepc_runtime.expression import Aggregate, Expression, Field
+    from cepc_runtime.plan import Letter, Plan
+
+    from .. import model
+
+CLASS_COLUMN = "_class"
+
+
+class ReservedColumnError(ValueError):
+    """The stream has a column of a name that the job needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamJob:
+    """`read` are the columns that Spark reads and `passed` those that reach the kernel beside the letters, whose SQL is in
+    `letters`. `kernel` is the plan with letters already decided.
+    """
+
+    stream: model.Stream
+    plan: Plan
+    kernel: Plan
+    letters: tuple[str, ...]
+    read: tuple[str, ...]
+    passed: tuple[str, ...]
+    classes: tuple[Class, ...]
+
+
+def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
+    """Raises ReservedColumnError."""
+    words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
+    for name, _ in stream.columns:
+        if name.lower() in (*words, CLASS_COLUMN):
+            raise ReservedColumnError(name)
+    untyped = replace(stream, type_column=None)
+    passed = columns_needed(untyped, (), plan.queries)
+    types = dict(plan.stream.columns)
+    kernel_stream = replace(
+        plan.stream,
+        columns=tuple(c for c in plan.stream.columns if c[0] in passed),
+        all_columns=(*plan.stream.all_columns, *words),
+        type_column=None,
+        single_type=stream.name,
+        raw_types=None,
+    )
+    return StreamJob(
+        stream=stream,
+        plan=plan,
+        kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words)),
+        letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
+        read=tuple(types),
+        passed=tuple(name for name in types if name in passed),
+        classes=classes_of(plan.queries),
+    )
+
+
+def type_text(stream: model.Stream) -> str:
+    """The event type as SQL; it is compared as a string."""
+    assert stream.type_column is not None
+    column = quote_name(stream.type_column)
+    return column if dict(stream.columns)[stream.type_column] == STRING else f"CAST({column} AS STRING)"
+
+
+def letter_sql(letter: Letter, stream: model.Stream) -> str:
+    """True of the events that satisfy the letter, false or null of others.
+
+    Conditions stand behind the type: they are evaluated on events of that type alone.
+    """
+    tests = [_sql(condition) for condition in letter.conditions]
+    tests += [f"NOT COALESCE({_all(excluded)}, FALSE)" for excluded in letter.excluded]
+    if letter.raw_type is None or stream.type_column is None:
+        return _joined(tests)
+    type_test = f"{type_text(stream)} = {string_literal(letter.raw_type)}"
+    return f"CASE WHEN {type_test} THEN {_joined(tests)} END" if tests else type_test
+
+
+def _joined(tests: list[str]) -> str:
+    return " AND ".join(tests) if tests else "TRUE"
+
+
+def _all(conditions: tuple[Expression, ...]) -> str:
+    return f"({_joined([_sql(c) for c in conditions])})"
+
+
+def _sql(condition: Expression) -> str:
+    return to_sql(condition, _column)
+
+
+def _column(leaf: Field | Aggregate) -> str:
+    name = getattr(leaf, "column", None)
+    assert isinstance(name, str), leaf
+    return name

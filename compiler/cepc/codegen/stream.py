@@ -1,0 +1,182 @@
+"""The part of a job that is about one stream: its schema, its letters, its plan, and four functions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from cepc_runtime.plan_data import to_data
+from cepc_runtime.spark.rows import layout_of, result_columns
+from cepc_runtime.types import quote_name
+
+from .prepare import type_text
+from .python import Code, Node, call, comment, lay_out, listed, long_string, mapped, string, tupled
+from .spark_types import struct_type
+
+if TYPE_CHECKING:
+    from .prepare import StreamJob
+
+
+def stream_text(job: StreamJob, name: str) -> list[str]:
+    """A title, the constants, and each function; `name` is a free identifier in lower case."""
+    constant = name.upper()
+    return [
+        comment(f"---- stream {job.stream.name} ".ljust(118, "-")),
+        _constants(job, constant),
+        _events(job, name, constant),
+        _rows(job, name, constant),
+        _results(job, name),
+    ]
+
+
+# ---- constants -------------------------------------------------------------------------------------------------------
+
+
+def _constants(job: StreamJob, constant: str) -> str:
+    names = [q.name for q in job.plan.queries]
+    source = Code("None") if job.stream.source is None else tupled(map(string, job.stream.source))
+    declared = call(
+        "job.Stream",
+        name=string(job.stream.name),
+        schema=struct_type(job.stream.columns),
+        source=source,
+        queries=tupled(map(string, names)),
+    )
+    blocks = [lay_out(declared, before=f"{constant} = ")]
+    if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
+        blocks.append(lay_out(listed(map(string, job.plan.stream.raw_types)), before=f"{constant}_TYPES = "))
+    blocks.append(
+        f"# Letter i is the events for which condition i is true; the plan knows events by their letters.\n"
+        f"{lay_out(listed(map(string, job.letters)), before=f'{constant}_LETTERS = ')}"
+    )
+    classes = listed(
+        call(
+            "job.Class",
+            keys=tupled(map(string, one.keys)),
+            queries=tupled(Code(str(q)) for q in one.queries),
+            letters=Code("None") if one.letters is None else tupled(Code(str(i)) for i in one.letters),
+        )
+        for one in job.classes
+    )
+    blocks.append(
+        "# Queries that need the same events in one place: queries and letters by their number.\n"
+        f"{lay_out(classes, before=f'{constant}_CLASSES = ')}"
+    )
+    blocks.append(f"# What the kernel does: automata, conditions over several events, results.\n{_plan(job, constant)}")
+    return "\n\n".join(blocks)
+
+
+def _plan(job: StreamJob, constant: str) -> str:
+    """The plan as JSON in pieces; every query begins a line, so that a change in one changes its lines alone."""
+    data = to_data(job.kernel)
+    queries = data.pop("queries")
+    dumped = [json.dumps(part, separators=(",", ":"), ensure_ascii=True) for part in (data, *queries)]
+    text, cuts = dumped[0][:-1] + ',"queries":[', []
+    for i, query in enumerate(dumped[1:]):
+        cuts.append(len(text))
+        text += query + ("," if i + 2 < len(dumped) else "")
+    return long_string(f"{constant}_PLAN", f"{text}]}}", cuts)
+
+
+# ---- functions -------------------------------------------------------------------------------------------------------
+
+
+def _column(name: str) -> Node:
+    return string(_bare(name))
+
+
+def _bare(name: str) -> str:
+    return name if name.isascii() and name.isidentifier() else quote_name(name)
+
+
+def _col(name: str) -> str:
+    return f"F.col({string(_bare(name)).text})"
+
+
+def _events(job: StreamJob, name: str, constant: str) -> str:
+    stream = job.stream
+    time, type_ = stream.time.column, stream.type_column
+    absent = call("job.absent", string(time), string(type_) if type_ is not None else Code("None"))
+    select = call(".select", *map(_column, job.read))
+    known = [f"{_col(c)}.isNotNull()" for c in (time, type_) if c is not None]
+    letters = call(".select", *map(_column, job.passed), Code(f"*job.letters({constant}_LETTERS)"))
+    lines = [
+        f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
+        '    """The events that some query looks at, with their letters."""',
+    ]
+    where = ""
+    if job.plan.stream.raw_types is not None and type_ is not None:
+        wanted = _col(type_) if type_text(stream) == quote_name(type_) else f"F.expr({string(type_text(stream)).text})"
+        lines += [
+            "    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.",
+            f"    needed = {wanted}.isin({constant}_TYPES) | {_col(type_)}.isNull() | {_col(time)}.isNull()",
+        ]
+        where = ".where(needed)"
+    lines += [
+        f"    found = {lay_out(select, 4, before='events', after=where)}",
+        "    if dropped is not None:",
+        f"        found = found.observe(dropped, *{lay_out(absent, 8)})",
+    ]
+    chain = [f".where({' & '.join(known)})", lay_out(letters, 8)]
+    if all(one.letters is not None for one in job.classes):
+        chain.append(f".where(job.has_letter(len({constant}_LETTERS)))")
+    return "\n".join([*lines, *_chain("found", chain)])
+
+
+def _chain(start: str, calls: list[str]) -> list[str]:
+    """`return start.a(…).b(…)` in parentheses, a call a line."""
+    first, *rest = calls
+    return ["    return (", f"        {start}{first}", *(f"        {c}" for c in rest), "    )"]
+
+
+def _rows(job: StreamJob, name: str, constant: str) -> str:
+    order = [job.stream.time.column, *job.stream.time.order_by]
+    lines = [
+        f"def {name}_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:",
+        '    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""',
+        f"    classes = job.shares({constant}_CLASSES, {constant}.queries, queries)",
+    ]
+    shared = len(job.classes) > 1
+    if shared:
+        lines += [
+            "    # An event goes once to each class, so that one read and one shuffle serve them all.",
+            f"    copies = job.copies(events, classes, len({constant}_LETTERS))",
+            "    keys = job.keys(classes)",
+        ]
+        keys: list[Node] = [Code("*keys")]
+    else:
+        keys = [_column(key) for key in job.classes[0].keys]
+    by_order = [_column(c) for c in order]
+    kernel = f"job.kernel({constant}_PLAN, classes, {'job.CLASS' if shared else 'None'})"
+    chain = [
+        lay_out(call(".repartition", *(keys or [Code("1")])), 8),
+        lay_out(call(".sortWithinPartitions", *keys, *by_order), 8),
+        f".mapInArrow({kernel}, job.row_schema({constant}_PLAN))",
+        ".where(job.no_error())",
+    ]
+    return "\n".join([*lines, *_chain("copies" if shared else "events", chain)])
+
+
+def _results(job: StreamJob, name: str) -> str:
+    several = len(job.plan.queries) > 1
+    lines = [
+        f"def {name}_results(events: DataFrame, queries: Collection[str], dropped: Observation | None)"
+        " -> dict[str, DataFrame]:",
+        '    """The rows of each query, with its columns and no others."""',
+        f"    rows = {name}_rows({name}_events(events, dropped), queries)",
+    ]
+    if several:
+        lines += [
+            "    if len(queries) > 1:",
+            "        rows = rows.persist()  # computed once, whichever query is asked for first",
+        ]
+    layout = layout_of(job.kernel)
+    entries = []
+    for number, (query, places) in enumerate(zip(job.plan.queries, layout.places, strict=True)):
+        columns = [
+            Code(f"F.col({string(layout.slots[place].name).text}).alias({string(column).text})")
+            for place, (column, _) in zip(places, result_columns(query, job.kernel.stream), strict=True)
+        ]
+        of_query = f'rows.where(F.col("query") == {number}).select' if several else "rows.select"
+        entries.append((query.name, call(of_query, *columns)))
+    return "\n".join([*lines, f"    return {lay_out(mapped(entries), 4)}"])

@@ -1,0 +1,76 @@
+"""From the streams of a job and the events given to one DataFrame for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from .rows import ERROR
+from .schema import JobError, Stream, conform
+from .source import read
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
+
+Results = Callable[..., "dict[str, DataFrame]"]
+"""`(events, queries, dropped) -> {query: rows}`: the part of a job that is about one stream."""
+
+
+def build(
+    spark: SparkSession,
+    streams: Sequence[tuple[Stream, Results]],
+    events: DataFrame | Mapping[str, DataFrame] | None,
+    queries: Collection[str] | None,
+    dropped: Mapping[str, Observation] | None,
+) -> dict[str, DataFrame]:
+    """A DataFrame for each query, in the order of the program, or for those of `queries`.
+
+    `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the stream's
+    own source is read. Nothing runs before somebody asks for rows. Raises JobError.
+    """
+    check_session(spark)
+    known = [name for stream, _ in streams for name in stream.queries]
+    chosen = frozenset(known if queries is None else queries)
+    if unknown := sorted(chosen.difference(known)):
+        raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
+    wanted = [(stream, results) for stream, results in streams if chosen.intersection(stream.queries)]
+    given = _given([stream for stream, _ in wanted], events)
+    found: dict[str, DataFrame] = {}
+    for stream, results in wanted:
+        frame = conform(given[stream.name], stream) if stream.name in given else _declared(spark, stream)
+        found |= results(frame, chosen.intersection(stream.queries), (dropped or {}).get(stream.name))
+    return {name: found[name] for name in known if name in chosen}
+
+
+def check_session(spark: SparkSession) -> None:
+    """Spark evaluates some expressions and the kernel others: they must mean the same."""
+    if str(spark.conf.get("spark.sql.ansi.enabled", "true")).lower() != "true":
+        raise JobError("the queries have ANSI semantics: set spark.sql.ansi.enabled to true, as it is by default")
+    zone = spark.conf.get("spark.sql.session.timeZone", "UTC")
+    if zone not in ("UTC", "Etc/UTC", "GMT", "Z", "+00:00"):
+        raise JobError(f"the queries are computed in UTC: set spark.sql.session.timeZone to UTC (it is {zone})")
+
+
+def _given(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:
+    if events is None:
+        return {}
+    names = [stream.name for stream in streams]
+    if isinstance(events, Mapping):
+        return dict(events)
+    if len(names) != 1:
+        raise JobError(f"the queries read several streams: give a dict with events for {', '.join(names)}")
+    return {names[0]: events}
+
+
+def _declared(spark: SparkSession, stream: Stream) -> DataFrame:
+    if stream.source is None:
+        raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
+    return read(spark, stream, *stream.source)
+
+
+def no_error() -> Column:
+    """True of a row of results; a row that is an error fails the job with its text alone."""
+    error = F.col(ERROR)
+    return F.when(error.isNull(), F.lit(True)).otherwise(F.raise_error(error).cast("boolean"))

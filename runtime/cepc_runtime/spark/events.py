@@ -1,0 +1,96 @@
+"""Columns of a job that would be long to write out: letters as words of bits, copies of events for classes."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from ..letter_words import BITS, words_needed
+from ..types import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, DataFrame
+
+    from .share import Class
+
+CLASS: Final = "_class"
+
+
+def word_names(letters: int) -> list[str]:
+    """The columns that hold so many letters."""
+    return [f"_letters_{i}" for i in range(words_needed(letters))]
+
+
+def letters(conditions: Sequence[str]) -> list[Column]:
+    """Bit i of the words says whether the SQL condition i is true of an event."""
+    names = word_names(len(conditions))
+    words = [conditions[i * BITS : (i + 1) * BITS] for i in range(len(names))]
+    return [_word(word).alias(name) for name, word in zip(names, words, strict=True)]
+
+
+def _word(conditions: Sequence[str]) -> Column:
+    bits = [
+        F.when(F.expr(sql), F.lit(1 << i).cast("bigint")).otherwise(F.lit(0).cast("bigint"))
+        for i, sql in enumerate(conditions)
+    ]
+    return (
+        reduce(lambda left, right: left.bitwiseOR(right), bits, F.lit(0).cast("bigint"))
+        if bits
+        else F.lit(0).cast("bigint")
+    )
+
+
+def has_letter(count: int, wanted: Sequence[int] | None = None) -> Column:
+    """Does an event satisfy some of the letters wanted (of any, by default)?"""
+    masks = [0] * words_needed(count)
+    for letter in range(count) if wanted is None else wanted:
+        masks[letter // BITS] |= 1 << letter % BITS
+    tests = [
+        F.col(name).bitwiseAND(F.lit(mask).cast("bigint")) != 0
+        for name, mask in zip(word_names(count), masks, strict=True)
+        if mask
+    ]
+    return (
+        reduce(lambda left, right: left | right, tests, F.lit(False))
+        if not tests
+        else reduce(lambda a, b: a | b, tests)
+    )
+
+
+def absent(time: str, type_: str | None) -> list[Column]:
+    """How many rows are no events: without a time or, having one, without a type."""
+    no_time = F.col(quote_name(time)).isNull()
+    no_type = F.lit(False) if type_ is None else F.col(quote_name(type_)).isNull()
+    return [
+        F.count(F.when(no_time, F.lit(1))).alias("null_time"),
+        F.count(F.when(~no_time & no_type, F.lit(1))).alias("null_type"),
+    ]
+
+
+def copies(events: DataFrame, classes: Sequence[Class], letters: int) -> DataFrame:
+    """Each event once for every class that looks at it, with the number of the class."""
+    wanted = [
+        F.lit(number).cast("int")
+        if one.letters is None
+        else F.when(has_letter(letters, one.letters), F.lit(number).cast("int"))
+        for number, one in enumerate(classes)
+        if one.queries
+    ]
+    copied = events.withColumn(CLASS, F.explode(F.array(*wanted)))
+    return copied.where(F.col(CLASS).isNotNull())
+
+
+def keys(classes: Sequence[Class]) -> list[Column]:
+    """The class, then each key where the class has it: what brings together the events of a group of a class."""
+    names = dict.fromkeys(key for one in classes for key in one.keys)
+    return [F.col(CLASS), *(_key(name, classes) for name in names)]
+
+
+def _key(name: str, classes: Sequence[Class]) -> Column:
+    having = [number for number, one in enumerate(classes) if name in one.keys]
+    column = F.col(quote_name(name))
+    return column if len(having) == len(classes) else F.when(F.col(CLASS).isin(having), column)

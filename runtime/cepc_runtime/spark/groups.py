@@ -1,0 +1,79 @@
+"""A sorted partition cut into tables of whole groups, so that no more of it is held than the kernel has to see at once."""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ..columns import codes, combine_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..columns import Ints
+
+ROWS: Final = 1 << 17
+"""Rows of a table, about: enough to spread what a call of the kernel costs, few enough to be held several times over."""
+
+
+def by_class(batches: Iterable[Any], column: str | None) -> Iterator[tuple[int, Iterator[Any]]]:
+    """The batches of each class, without the column that says it; the rows must be sorted by it.
+
+    Without a column everything is of class 0.
+    """
+    if column is None:
+        yield 0, iter(batches)
+        return
+    parts = (part for batch in batches for part in _parts(batch, column))
+    for number, same in groupby(parts, key=lambda part: part[0]):
+        yield number, (batch for _, batch in same)
+
+
+def _parts(batch: Any, column: str) -> Iterator[tuple[int, Any]]:
+    numbers = batch.column(column).to_numpy()
+    rest = batch.drop_columns([column])
+    starts = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
+    for start, end in pairwise(starts):
+        if end > start:
+            yield int(numbers[start]), rest.slice(start, end - start)
+
+
+def whole_groups(batches: Iterable[Any], keys: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
+    """Tables of whole groups, of `rows` rows or a little more; the rows must be sorted by the keys.
+
+    A group is never split: one that is larger is a table by itself with what came before it. Without keys there is one group.
+    """
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        cut = _last_start(held[-1] if held else None, batch, keys) if count + batch.num_rows >= rows else None
+        if cut is not None:
+            held.append(batch.slice(0, cut))
+            yield pa.Table.from_batches(held)
+            held, count = [], 0
+            batch = batch.slice(cut)
+        held.append(batch)
+        count += batch.num_rows
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _last_start(before: Any, batch: Any, keys: Sequence[str]) -> int | None:
+    """Where the last group that begins in the batch begins; None if all of it belongs to the group before it."""
+    if not keys:
+        return None
+    if before is not None:
+        last = before.slice(before.num_rows - 1)
+        rows = pa.Table.from_batches([last.select(list(keys)), batch.select(list(keys))])
+    else:
+        rows = pa.Table.from_batches([batch.select(list(keys))])
+    numbers: Ints = combine_codes([codes(rows.column(name)) for name in keys], rows.num_rows)[0]
+    changes = np.flatnonzero(numbers[1:] != numbers[:-1])
+    if not len(changes):
+        return None
+    return int(changes[-1]) + (0 if before is not None else 1)

@@ -1,0 +1,46 @@
+"""What generated jobs import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..plan_data import from_text_of_plan
+from .build import build, no_error
+from .events import CLASS, absent, copies, has_letter, keys, letters
+from .kernel import kernel
+from .main import main
+from .rows import layout_of
+from .rows import row_schema as _row_schema
+from .schema import JobError, Stream
+from .share import Class, chosen
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+__all__ = [
+    "CLASS",
+    "Class",
+    "JobError",
+    "Stream",
+    "absent",
+    "build",
+    "copies",
+    "has_letter",
+    "kernel",
+    "keys",
+    "letters",
+    "main",
+    "no_error",
+    "row_schema",
+    "shares",
+]
+
+
+def row_schema(plan: str) -> str:
+    """The schema of the kernel's rows: which query, an error if there is one, and values in slots by type."""
+    return _row_schema(layout_of(from_text_of_plan(plan)))
+
+
+def shares(classes: Sequence[Class], names: Sequence[str], queries: Collection[str]) -> tuple[Class, ...]:
+    """The classes with the queries of these names alone."""
+    return chosen(classes, {number for number, name in enumerate(names) if name in queries})

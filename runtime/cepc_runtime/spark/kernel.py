@@ -1,0 +1,76 @@
+"""The kernel as Spark calls it: a function from the sorted batches of a partition to batches of rows."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..aggregate import run_aggregates
+from ..enumerate.budget import TooManyPartialMatchesError
+from ..enumerate.run import aggregate_table, match_tables
+from ..evaluate.errors import EvaluationError
+from ..events import InputError, read
+from ..plan_data import from_text_of_plan
+from ..results import ResultOverflowError
+from .groups import ROWS, by_class, whole_groups
+from .rows import Packing, layout_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..events import Reading
+    from ..plan import Plan, QueryPlan
+    from .share import Class
+
+USER_ERRORS = (ResultOverflowError, TooManyPartialMatchesError, EvaluationError, InputError)
+"""What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
+
+
+def kernel(
+    plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The function for `mapInArrow`. An error of the user's becomes a row of its own, the last of its partition."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        yield from run_partition(batches, plan_text, classes, class_column, rows)
+
+    return run
+
+
+def run_partition(
+    batches: Iterable[Any], plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS
+) -> Iterator[Any]:
+    """The rows of one partition, sorted by class, keys and time."""
+    plan, packing = _prepared(plan_text)
+    try:
+        for number, same in by_class(batches, class_column):
+            one = classes[number]
+            queries = [plan.queries[q] for q in one.queries]
+            for table in whole_groups(same, one.keys, rows):
+                yield from _rows(read(table, plan.stream), plan, queries, packing)
+    except USER_ERRORS as error:
+        yield packing.error(str(error))
+
+
+@lru_cache(maxsize=8)
+def _prepared(plan_text: str) -> tuple[Plan, Packing]:
+    """Once for each worker process, which runs many tasks."""
+    plan = from_text_of_plan(plan_text)
+    return plan, Packing.of(layout_of(plan))
+
+
+def _rows(reading: Reading, plan: Plan, queries: Sequence[QueryPlan], packing: Packing) -> Iterator[Any]:
+    numbers = {query.name: number for number, query in enumerate(plan.queries)}
+    counted = [q for q in queries if q.automaton is not None]
+    if counted:
+        for name, table in run_aggregates(reading, plan, counted).items():
+            yield from packing.rows(numbers[name], [table])
+    for query in queries:
+        if query.automaton is None:
+            yield from packing.rows(numbers[query.name], _listed(reading, plan, query))
+
+
+def _listed(reading: Reading, plan: Plan, query: QueryPlan) -> Iterable[Any]:
+    if query.kind == "match":
+        return match_tables(reading, plan, query)
+    return [aggregate_table(reading, plan, query)]

@@ -1,0 +1,175 @@
+"""The command line of a generated job."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Observation, SparkSession
+
+from .build import _declared
+from .schema import JobError
+from .sinks import check_absent, path_of, show, write
+from .source import read, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from .schema import Stream
+
+CONSOLE = "console"
+AT_ONCE = 4  # queries that are written at the same time, once the rows are there
+
+
+def main(argv: Sequence[str] | None, build: Callable[..., dict[str, DataFrame]], streams: Sequence[Stream]) -> int:
+    """Run a job: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is wrong."""
+    parser = _parser(streams)
+    arguments = parser.parse_args(argv)
+    names = _queries(parser, arguments.queries, streams)
+    try:
+        inputs = _inputs(arguments.input, [s for s in streams if set(names) & set(s.queries)])
+    except JobError as error:
+        parser.error(str(error))
+    spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
+    spark.conf.set("spark.sql.session.timeZone", "UTC")  # the language's times are
+    try:
+        _run(spark, build, streams, names, inputs, arguments)
+    except (JobError, PySparkException, AnalysisException) as error:
+        if os.environ.get("CEPC_DEBUG") == "1":
+            raise
+        print(f"error: {sentence(error)}", file=sys.stderr)
+        return 1
+    finally:
+        spark.stop()
+    return 0
+
+
+def _run(
+    spark: SparkSession,
+    build: Callable[..., dict[str, DataFrame]],
+    streams: Sequence[Stream],
+    names: Sequence[str],
+    inputs: Mapping[str, str],
+    arguments: argparse.Namespace,
+) -> None:
+    options = dict(arguments.option)
+    wanted = [s for s in streams if set(names) & set(s.queries)]
+    events = {
+        s.name: read(spark, s, arguments.format or (s.source[0] if s.source else "parquet"), inputs[s.name], options)
+        if s.name in inputs
+        else _declared(spark, s)
+        for s in wanted
+    }
+    if arguments.output != CONSOLE:
+        check_absent(spark, arguments.output, names)
+    dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
+    results = build(spark, events, names, dropped)
+    if arguments.output == CONSOLE:
+        for name, rows in results.items():
+            show(name, rows)
+    else:
+        _write_all(results, arguments.output, arguments.output_format)
+    for name, observation in dropped.items():
+        _report(name, observation.get)
+
+
+def _write_all(results: dict[str, DataFrame], folder: str, form: str) -> None:
+    """The first query by itself: it computes the rows of all, and what fails there leaves nothing behind."""
+    (first, rows), *others = results.items()
+    write(rows, path_of(folder, first), form)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda item: write(item[1], path_of(folder, item[0]), form), others))
+
+
+def _report(stream: str, counts: dict[str, Any]) -> None:
+    parts = [
+        f"{counts[key]:,} without a {what}"
+        for key, what in (("null_time", "time"), ("null_type", "type"))
+        if counts[key]
+    ]
+    if parts:
+        print(f"stream {stream}: dropped {' and '.join(parts)}", file=sys.stderr)
+
+
+# ---- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
+    queries = [name for stream in streams for name in stream.queries]
+    declared = [
+        f"{s.name}: {s.source[0]} {s.source[1]}" if s.source else f"{s.name}: none, --input names it" for s in streams
+    ]
+    parser = argparse.ArgumentParser(
+        description=_plain(
+            f"Complex-event queries as one Spark job. Queries: {', '.join(queries)}. Events: {'; '.join(declared)}."
+        ),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="[STREAM=]PATH",
+        help="where the events are; for the source that the program names",
+    )  # fmt: skip
+    parser.add_argument(
+        "--format",
+        help="parquet, csv, json, table, or another that Spark knows (default: what the program says, or parquet)",
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], type=_option, metavar="KEY=VALUE", help="an option for Spark's reader"
+    )
+    parser.add_argument(
+        "--output", default=CONSOLE, metavar="DIR", help="a directory, new, for one of each query (default: console)"
+    )
+    parser.add_argument("--output-format", default="parquet", help="parquet, csv, json, or another (default: parquet)")
+    parser.add_argument(
+        "--mode", choices=["batch"], default="batch", help="all events there are, once (default: batch)"
+    )
+    parser.add_argument("--queries", metavar="NAME,…", help="only these queries")
+    return parser
+
+
+def _plain(text: str) -> str:
+    """argparse formats with %."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text).replace("%", "%%")
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError(f"write KEY=VALUE instead of {text}")
+    return key, value
+
+
+def _queries(parser: argparse.ArgumentParser, text: str | None, streams: Sequence[Stream]) -> list[str]:
+    known = [name for stream in streams for name in stream.queries]
+    if text is None:
+        return known
+    names = [text] if text in known else [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            parser.error(f"there is no query {name}; there are {', '.join(known)}")
+    return names
+
+
+def _inputs(given: Sequence[str], streams: Sequence[Stream]) -> dict[str, str]:
+    """The path of each stream that has one."""
+    names = [stream.name for stream in streams]
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not (equals and name in names):
+            if len(names) != 1:
+                raise JobError(f"the queries read several streams: write --input {names[0]}={text}")
+            name, path = names[0], text
+        if name in found:
+            raise JobError(f"--input names the events of {name} twice")
+        found[name] = path
+    for stream in streams:
+        if stream.name not in found and stream.source is None:
+            raise JobError(f"--input is missing: stream {stream.name} is not declared with FROM")
+    return found

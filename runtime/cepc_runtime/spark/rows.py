@@ -1,0 +1,111 @@
+"""The rows of all queries of a stream as rows of one DataFrame, so that one pass over the events answers every query.
+
+A row says its query by a number and has its values in *slots*. Queries share the slots of equal types, so that a hundred
+queries need as many columns as the widest of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ..columns import flat
+from ..types import STRING as TEXT
+from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..plan import Plan, QueryPlan, StreamPlan
+
+QUERY: Final = "query"
+ERROR: Final = "error"
+BATCH: Final = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    name: str
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`places[q][i]` is the index of the slot that holds column i of query q of the plan."""
+
+    slots: tuple[Slot, ...]
+    places: tuple[tuple[int, ...], ...]
+
+
+def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
+    """The columns of a query's rows, in their order."""
+    time = dict(stream.columns)[stream.time_column]
+    found = [(output.name, output.expression.type) for output in query.outputs]
+    if query.returns_events:
+        event = Struct((StructField("variable", TEXT), *(StructField(n, t) for n, t in stream.columns)))
+        found.append(("events", Array(event)))
+    ends = ("match_start", "match_end") if query.kind == "match" else ("window_start", "window_end")
+    return (*found, *((name, time) for name in ends))
+
+
+def layout_of(plan: Plan) -> Layout:
+    """Where each query's columns are."""
+    slots: list[Slot] = []
+    by_type: dict[DataType, list[int]] = {}
+    words: Counter[str] = Counter()
+    places = []
+    for query in plan.queries:
+        used: Counter[DataType] = Counter()
+        row = []
+        for _, type_ in result_columns(query, plan.stream):
+            same = by_type.setdefault(type_, [])
+            if used[type_] == len(same):
+                word = type_.sql.lower().partition("(")[0].partition("<")[0].partition(" ")[0]
+                same.append(len(slots))
+                slots.append(Slot(f"{word}_{words[word]}", type_))
+                words[word] += 1
+            row.append(same[used[type_]])
+            used[type_] += 1
+        places.append(tuple(row))
+    return Layout(tuple(slots), tuple(places))
+
+
+def row_schema(layout: Layout) -> str:
+    """The schema of the rows as DDL."""
+    columns = [(QUERY, "INT"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
+    return ", ".join(f"{quote_name(name)} {type_}" for name, type_ in columns)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Makes record batches of the rows' schema."""
+
+    layout: Layout
+    schema: Any
+
+    @classmethod
+    def of(cls, layout: Layout) -> Packing:
+        found = [pa.field(QUERY, pa.int32()), pa.field(ERROR, pa.string())]
+        return cls(layout, pa.schema([*found, *(pa.field(s.name, to_arrow(s.type)) for s in layout.slots)]))
+
+    def rows(self, number: int, tables: Iterable[Any]) -> Iterator[Any]:
+        """The tables of query `number` as batches."""
+        for table in tables:
+            for start in range(0, table.num_rows, BATCH):
+                yield self._batch(number, table.slice(start, BATCH))
+
+    def error(self, text: str) -> Any:
+        """A row that says why there are no others."""
+        nulls = [pa.nulls(1, slot.type) for slot in list(self.schema)[2:]]
+        return pa.RecordBatch.from_arrays([pa.array([-1], pa.int32()), pa.array([text]), *nulls], schema=self.schema)
+
+    def _batch(self, number: int, table: Any) -> Any:
+        length = table.num_rows
+        columns: list[Any] = [pa.nulls(length, field.type) for field in self.schema]
+        columns[0] = pa.repeat(pa.scalar(number, pa.int32()), length)
+        for place, column in zip(self.layout.places[number], table.columns, strict=True):
+            columns[place + 2] = flat(column)
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -1,0 +1,100 @@
+"""Is a DataFrame what the stream declares? Asked before the first row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from .. import types
+from ..types import quote_name
+from ..widening import widens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pyspark.sql import DataFrame
+
+
+class JobError(Exception):
+    """Something that the user of a job can mend; the message is all that there is to say."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of the program: its columns as declared, and its source if the program names one (format and path)."""
+
+    name: str
+    schema: T.StructType
+    source: tuple[str, str] | None
+    queries: tuple[str, ...]
+
+
+def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:
+    """The declared columns of the events, in the declared types. Raises JobError, which names every column that is wrong."""
+    found = {field.name: field.dataType for field in events.schema.fields}
+    problems = [
+        problem for field in stream.schema.fields if field.name not in unchecked and (problem := _problem(field, found))
+    ]
+    if problems:
+        raise JobError(f"the events of stream {stream.name} are not what it declares: {'; '.join(problems)}")
+    return events.select(
+        *(
+            F.col(quote_name(f.name))
+            if found[f.name] == f.dataType
+            else F.col(quote_name(f.name)).cast(f.dataType).alias(f.name)
+            for f in stream.schema.fields
+        )
+    )
+
+
+def _problem(field: T.StructField, found: dict[str, T.DataType]) -> str | None:
+    expected = field.dataType.simpleString()
+    if field.name not in found:
+        return f"column {field.name}: expected {expected}, found none (there are {', '.join(found) or 'no columns'})"
+    actual = found[field.name]
+    if actual == field.dataType:
+        return None
+    ours, theirs = from_spark(field.dataType), from_spark(actual)
+    if ours is not None and theirs is not None and widens(theirs, ours):
+        return None
+    return f"column {field.name}: expected {expected}, found {actual.simpleString()}"
+
+
+def from_spark(type_: T.DataType) -> types.DataType | None:
+    """Spark's type as one of ours; None where the language has none."""
+    match type_:
+        case T.DecimalType():
+            return types.Decimal(type_.precision, type_.scale)
+        case T.DayTimeIntervalType():
+            return types.Interval(type_.startField, type_.endField)
+        case T.ArrayType():
+            element = from_spark(type_.elementType)
+            return None if element is None else types.Array(element)
+        case T.MapType():
+            key, value = from_spark(type_.keyType), from_spark(type_.valueType)
+            return None if key is None or value is None else types.Map(key, value)
+        case T.StructType():
+            return _struct(type_)
+        case T.CharType() | T.VarcharType():
+            return types.STRING
+    return types.SIMPLE_TYPES.get(_SIMPLE.get(type_.typeName(), ""))
+
+
+_SIMPLE = {
+    "boolean": "BOOLEAN", "byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT", "float": "FLOAT",
+    "double": "DOUBLE", "string": "STRING", "binary": "BINARY", "date": "DATE", "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ", "void": "VOID",
+}  # fmt: skip
+
+
+def _struct(type_: T.StructType) -> types.DataType | None:
+    fields = []
+    for field in type_.fields:
+        inner = from_spark(field.dataType)
+        if inner is None:
+            return None
+        fields.append(types.StructField(field.name, inner))
+    return types.Struct(tuple(fields))

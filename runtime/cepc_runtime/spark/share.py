@@ -1,0 +1,69 @@
+"""Which queries are run together: those whose events can be brought together by the same columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from ..plan import Positions, QueryPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
+
+    `letters` are those that some of them ask for; None where every event counts.
+    """
+
+    keys: tuple[str, ...]
+    queries: tuple[int, ...]
+    letters: tuple[int, ...] | None
+
+
+def keys_of(query: QueryPlan) -> tuple[str, ...]:
+    """The columns by which the query's events have to be together.
+
+    A match lies within one partition, so match queries need no more. The results of an aggregate query are added up over
+    the partitions of a group: it needs whole groups.
+    """
+    keys = query.partition if query.kind == "match" else query.group_by
+    return tuple(sorted(keys))
+
+
+def letters_of(query: QueryPlan) -> frozenset[int] | None:
+    """The letters of the events that the query looks at; None for all events."""
+    if query.select == "CONTIGUOUS":
+        return None
+    return query.automaton.letters if query.automaton is not None else frozenset(_letters(query.positions))
+
+
+def _letters(positions: Positions) -> Iterator[int]:
+    yield from (edge.letter for edge in positions.edges)
+    for negation in positions.negations:
+        yield from _letters(negation.positions)
+
+
+def classes_of(queries: Sequence[QueryPlan]) -> tuple[Class, ...]:
+    """The classes of the queries, in the order of first occurrence."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for number, query in enumerate(queries):
+        found.setdefault(keys_of(query), []).append(number)
+    return tuple(Class(keys, tuple(numbers), _union(queries, numbers)) for keys, numbers in found.items())
+
+
+def _union(queries: Sequence[QueryPlan], numbers: list[int]) -> tuple[int, ...] | None:
+    letters: set[int] = set()
+    for number in numbers:
+        of_query = letters_of(queries[number])
+        if of_query is None:
+            return None
+        letters |= of_query
+    return tuple(sorted(letters))
+
+
+def chosen(classes: Sequence[Class], numbers: Collection[int]) -> tuple[Class, ...]:
+    """The classes with these queries alone; a class without any keeps its place, for classes go by number."""
+    return tuple(replace(one, queries=tuple(q for q in one.queries if q in numbers)) for one in classes)
