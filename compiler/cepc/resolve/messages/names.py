@@ -157,10 +157,12 @@ def stream_needed(query: ast.Name, streams: Sequence[str], fitting: Sequence[str
 
 
 def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic:
-    standard = module.startswith("std.")
-    hint = did_you_mean(module, known) or (f"the modules are {_listed(known)}" if known else "")
-    if not standard and not hint.startswith("did"):
-        hint = f"a file of one's own is imported as `IMPORT './{module.replace('.', '/')}.cep'`"
+    if f"std.{module}" in known:
+        hint = f"did you mean `std.{module}`?"
+    elif module.startswith("std."):
+        hint = did_you_mean(module, known) or f"the modules are {_listed(known)}"
+    else:
+        hint = did_you_mean(module, known) or f"a file is imported as `IMPORT './{module.replace('.', '/')}.cep'`"
     return Diagnostic("E0209", f"unknown module `{module}`", node.span, "no module of the standard library", hint=hint)
 
 
