@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from cepc_grammar import ast
@@ -50,3 +52,14 @@ def test_constants_are_constants_in_the_clauses_after_a_pattern(clause: str) -> 
     assert not parsed.diagnostics
     assert "Reference(parts=(Name(text='TRUE')" not in repr(parsed.program)
     assert "Reference(parts=(Name(text='NULL')" not in repr(parsed.program)
+
+
+def test_thousands_of_levels_are_answered_in_time() -> None:
+    """Each word asks what the parser accepts; that must not cost the depth of its stack, nor a quantifier be no level."""
+    started = time.process_time()
+    for text in ("x IN (" * 3000 + "x" + ")" * 3000, "A" + "+" * 3000):
+        source = Source(
+            "test.cep", f"QUERY q RETURN COUNT(*) PATTERN {text} WITHIN 1 DAY;".replace("PATTERN x", "WHERE x")
+        )
+        assert {d.code for d in parse(source).diagnostics} & {"E0109"}
+    assert time.process_time() - started < 10

@@ -124,13 +124,15 @@ class _Accepted:
     states: list[Any]
 
     def __contains__(self, terminal: str) -> bool:
-        states = self.states
-        while (found := self.table[states[-1]].get(terminal)) is not None:
+        kept, above = len(self.states), list[Any]()  # the stack: so many of the parser's states, and ours on top
+        while (found := self.table[above[-1] if above else self.states[kept - 1]].get(terminal)) is not None:
             action, rule = found
             if action is Shift:
                 return True
-            states = states[: len(states) - len(rule.expansion)]
-            states.append(self.table[states[-1]][rule.origin.name][1])
+            below = len(rule.expansion) - len(above)
+            kept -= max(below, 0)
+            above = above[:-below] if below < 0 else []
+            above.append(self.table[above[-1] if above else self.states[kept - 1]][rule.origin.name][1])
         return False
 
 

@@ -24,5 +24,11 @@ def too_deep(tree: Tree[Token], source_name: str) -> Diagnostic | None:
                 notes=("a long chain of one operator nests once for each of its operands",),
                 hint="use IN (…) for a long list of values, or name a part with EVENT … AS or PATTERN … AS",
             )
-        stack += [(child, depth + 1) for child in node.children if isinstance(child, Tree)]
+        inner = depth + 1 + 2 * sum(_is_quantifier(child) for child in node.children[2:])
+        stack += [(child, inner) for child in node.children if isinstance(child, Tree)]
     return None
+
+
+def _is_quantifier(node: Tree[Token] | Token | None) -> bool:
+    """`A+*?` has one node of the syntax tree inside another for each quantifier; the printer writes `((A+)*)?`."""
+    return isinstance(node, Tree) and node.data == "quantifier"

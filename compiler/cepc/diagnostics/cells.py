@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import overload
 
 TAB = "    "
 LONGEST = 120  # cells of a source line that are printed as they are
@@ -13,44 +18,59 @@ BEFORE = 40  # cells kept before the span in a longer one
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A line as printed. `cells[i]` is where character i of the line starts, one more entry for the end.
-
-    A character that was cropped away starts where the crop mark stands.
-    """
+    """A line as printed. `cells[i]` is where character i of the line starts, one more entry for the end."""
 
     text: str
-    cells: tuple[int, ...]
+    cells: Cells
     first: int
     """The first character that is printed,"""
     last: int
     """and the first after it that is not."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cells(Sequence[int]):
+    """Where each character of a line starts. One that was cropped away starts where the crop mark stands."""
+
+    starts: tuple[int, ...]
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, i: int) -> int: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[int, ...]: ...
+    def __getitem__(self, i: int | slice) -> int | tuple[int, ...]:
+        if isinstance(i, slice):
+            return tuple(self[at] for at in range(len(self))[i])
+        at = range(len(self))[i]
+        if at < self.first:
+            return 0
+        return bool(self.first) + self.starts[min(at, self.last)] - self.starts[self.first]
+
+
 def show(line: str, around: int = 0) -> Shown:
     """The line as printed; one that is too long is cropped so that the character `around` stays visible."""
-    pieces = [printed(c) for c in line]
-    starts = [0]
-    for _, width in pieces:
-        starts.append(starts[-1] + width)
+    pieces, starts = _measured(line)
     first, last = 0, len(line)
     if starts[-1] > LONGEST:
         around = min(around, len(line))
         low = max(0, min(starts[around] - BEFORE, starts[-1] - CROPPED))
-        first = next(i for i, cell in enumerate(starts) if cell >= low)
-        last = max(i for i, cell in enumerate(starts) if cell <= starts[first] + CROPPED)
+        first = bisect_left(starts, low)
+        last = bisect_right(starts, starts[first] + CROPPED) - 1
     head = "…" if first else ""
     tail = "…" if last < len(line) else ""
-    text = head + "".join(piece for piece, _ in pieces[first:last]) + tail
-    width = starts[last] - starts[first]
+    return Shown(head + "".join(pieces[first:last]) + tail, Cells(starts, first, last), first, last)
 
-    def cell(i: int) -> int:
-        if i < first:
-            return 0
-        if i > last:
-            return len(head) + width
-        return len(head) + starts[i] - starts[first]
 
-    return Shown(text, tuple(cell(i) for i in range(len(line) + 1)), first, last)
+@lru_cache(maxsize=8)  # a line in which everything is wrong, of thousands of statements say, is measured once
+def _measured(line: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What is printed for each character, and where each starts in the whole line."""
+    pieces = [printed(c) for c in line]
+    return tuple(piece for piece, _ in pieces), tuple(accumulate((width for _, width in pieces), initial=0))
 
 
 def printed(c: str) -> tuple[str, int]:

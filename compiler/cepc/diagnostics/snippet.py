@@ -13,7 +13,7 @@ from .cells import clean, show, width
 from .locate import Region, locate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
@@ -103,7 +103,7 @@ def draw(block: list[Mark], gutter: int) -> list[Line]:
     return drawn
 
 
-def _underlines(marks: list[Mark], cells: tuple[int, ...]) -> list[list[Fragment]]:
+def _underlines(marks: list[Mark], cells: Sequence[int]) -> list[list[Fragment]]:
     """Rows under a source line. Marks that overlap get rows of their own, the first mark's nearest to the text."""
     levels: list[list[tuple[int, int, Mark]]] = []
     for mark in marks:
