@@ -43,7 +43,7 @@ class Case:
 
 
 def _atom(draw: st.DrawFn) -> Tree:
-    kind = draw(st.sampled_from((*TYPES, "A", "B", "Big", "ANY")))
+    kind = draw(st.sampled_from(("A", "A", "B", "B", "C", "D", "Big", "ANY")))
     if kind == "ANY":
         return Tree("ANY e", Counter(("e",)))
     alias = draw(st.sampled_from(("", "", "1", "2")))
@@ -84,7 +84,16 @@ def trees(draw: st.DrawFn, depth: int = 2, negation: bool = True) -> Tree:
     if form in ("plus", "repeat"):
         body = draw(inner)
         quantifier, most, empty = draw(
-            st.sampled_from((("+", MANY, False), ("*", MANY, True), ("?", 1, True), ("{2}", 2, False), ("{1,2}", 2, False), ("{2,}", MANY, False)))
+            st.sampled_from(
+                (
+                    ("+", MANY, False),
+                    ("*", MANY, True),
+                    ("?", 1, True),
+                    ("{2}", 2, False),
+                    ("{1,2}", 2, False),
+                    ("{2,}", MANY, False),
+                )
+            )
         )
         if form == "plus":
             quantifier, most, empty = "+", MANY, False
@@ -105,7 +114,7 @@ def trees(draw: st.DrawFn, depth: int = 2, negation: bool = True) -> Tree:
     whole = _joined("SEQ", parts, _sum(parts), plain)
     if negation and draw(st.integers(0, 3)) == 0:
         at = draw(st.integers(0, len(parts)))
-        forbidden, name = _negated(draw)
+        forbidden, name = _negated(draw, at > 0 and not parts[0].nothing)
         texts = [p.text for p in parts]
         texts.insert(at, forbidden)
         edge = whole.edge_not or at in (0, len(parts)) or plain
@@ -113,42 +122,85 @@ def trees(draw: st.DrawFn, depth: int = 2, negation: bool = True) -> Tree:
     return whole
 
 
-def _negated(draw: st.DrawFn) -> tuple[str, tuple[str, ...]]:
-    number = draw(st.integers(0, 10_000))
+def _negated(draw: st.DrawFn, after_event: bool) -> tuple[str, tuple[str, ...]]:
     kinds = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=2))
-    names = tuple(f"n{number}_{i}" for i in range(len(kinds)))
+    names = ("@",) * len(kinds)  # numbered in the end: a negated variable has a name of its own
     atoms = [f"{k} {n}" for k, n in zip(kinds, names, strict=True)]
     form = draw(st.sampled_from(("OR", "SEQ")))
-    within = draw(st.sampled_from(("", "", "", " WITHIN 2 s")))
+    within = draw(st.sampled_from(("", "", "", " WITHIN 2 s"))) if after_event else ""
     return (f"NOT {atoms[0]}{within}" if len(atoms) == 1 else f"NOT {form}({', '.join(atoms)}){within}"), names
 
 
 @st.composite
 def whole_patterns(draw: st.DrawFn, negation: bool = True) -> Tree:
-    tree = draw(trees(depth=draw(st.integers(1, 3)), negation=negation))
+    tree = draw(_unnumbered(negation))
+    pieces = tree.text.split("@")
+    names = tuple(f"n{i}" for i in range(len(pieces) - 1))
+    text = pieces[0] + "".join(n + p for n, p in zip(names, pieces[1:], strict=True))
+    return replace(tree, text=text, negated=names)
+
+
+@st.composite
+def _unnumbered(draw: st.DrawFn, negation: bool) -> Tree:
+    tree = draw(trees(depth=draw(st.sampled_from((1, 1, 2, 2, 2, 3))), negation=negation))
     if tree.nothing:
         extra = _atom(draw)
         tree = _joined("SEQ", [tree, extra], _sum([tree, extra]), False)
     if negation and draw(st.integers(0, 7)) == 0:
-        forbidden, names = _negated(draw)
+        forbidden, names = _negated(draw, after_event=False)
         extra = _atom(draw)
         counts = _sum([tree, extra])
-        return replace(tree, text=f"AND({tree.text}, {extra.text}, {forbidden.split(' WITHIN')[0]})", counts=counts, negated=(*tree.negated, *names))
+        return replace(
+            tree, text=f"AND({tree.text}, {extra.text}, {forbidden})", counts=counts, negated=(*tree.negated, *names)
+        )
     return tree
 
 
 # ---- conditions and results ------------------------------------------------------------------------------------------
 
-LOCAL = ("{v}.x > 0", "{v}.y < 2.5", "{v}.x IS NOT NULL", "{v}.g = 'p'", "({v}.x % 2 = 0 OR {v}.y > 1)", "{v}.z <= 1.5", "NOT {v}.x BETWEEN 1 AND 2")
-PAIR = ("{v}.x < {w}.x", "{v}.x <= {w}.x + 1", "{v}.y > {w}.y", "{v}.g = {w}.g", "{v}.x + {w}.x > 1", "({v}.y <> {w}.y OR {w}.x > 1)")
-RUN = ("{v}.x > PREV({v}).x", "{v}.y <= PREV({v}).y", "{v}.x >= FIRST({v}).x", "LAST({v}).y > FIRST({v}).y", "{v}.g <=> PREV({v}).g")
+LOCAL = (
+    "{v}.x > 0",
+    "{v}.y < 2.5",
+    "{v}.x IS NOT NULL",
+    "{v}.g = 'p'",
+    "({v}.x % 2 = 0 OR {v}.y > 1)",
+    "{v}.z <= 1.5",
+    "NOT {v}.x BETWEEN 1 AND 2",
+)
+PAIR = (
+    "{v}.x < {w}.x",
+    "{v}.x <= {w}.x + 1",
+    "{v}.y > {w}.y",
+    "{v}.g = {w}.g",
+    "{v}.x + {w}.x > 1",
+    "({v}.y <> {w}.y OR {w}.x > 1)",
+)
+RUN = (
+    "{v}.x > PREV({v}).x",
+    "{v}.y <= PREV({v}).y",
+    "{v}.x >= FIRST({v}).x",
+    "LAST({v}).y > FIRST({v}).y",
+    "{v}.g <=> PREV({v}).g",
+)
 ENDS = ("{w}.x > LAST({v}).x", "{w}.x < FIRST({v}).x")
 NEGATED = ("{n}.x > 0", "{n}.x > {v}.x", "{n}.g = {v}.g", "{n}.y < 1.5")
 AGGREGATES = (
     "COUNT(*)", "COUNT({v})", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)", "SUM({v}.y)", "SUM({v}.z)",
     "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)", "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))",
 )  # fmt: skip
-LISTS = ("FIRST({v}.x)", "LAST({v}.y)", "COUNT({v})", "SUM({v}.x)", "AVG({v}.y)", "MIN({v}.g)", "MAX({v}.x)", "COLLECT({v}.x)", "COUNT({v}.y)", "SUM({v}.z)", "AVG({v}.z)")
+LISTS = (
+    "FIRST({v}.x)",
+    "LAST({v}.y)",
+    "COUNT({v})",
+    "SUM({v}.x)",
+    "AVG({v}.y)",
+    "MIN({v}.g)",
+    "MAX({v}.x)",
+    "COLLECT({v}.x)",
+    "COUNT({v}.y)",
+    "SUM({v}.z)",
+    "AVG({v}.z)",
+)
 SINGLES = ("{v}.x", "{v}.y", "{v}.g", "{v}.at", "{v}.x + 1", "COALESCE({v}.x, -1)")
 
 
@@ -156,7 +208,7 @@ def _conditions(draw: st.DrawFn, tree: Tree, pairs: bool) -> list[str]:
     names = sorted(tree.counts)
     lists = [v for v in names if tree.counts[v] > 1]
     found = []
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
         v, w = draw(st.sampled_from(names)), draw(st.sampled_from(names))
         kind = draw(st.sampled_from(("local", "local", "pair", "run", "ends", "negated")))
         if kind == "pair" and pairs and v != w:
@@ -187,14 +239,16 @@ def _returns(draw: st.DrawFn, tree: Tree, match: bool) -> list[str]:
 
 
 @st.composite
-def queries(draw: st.DrawFn, name: str = "q", match: bool | None = None, select: str | None = None, pairs: bool = True) -> str:
+def queries(
+    draw: st.DrawFn, name: str = "q", match: bool | None = None, select: str | None = None, pairs: bool = True
+) -> str:
     """One query as text."""
     match = draw(st.booleans()) if match is None else match
     select = draw(st.sampled_from(("ANY", "ANY", "ANY", "NEXT", "CONTIGUOUS"))) if select is None else select
     tree = draw(whole_patterns())
     conditions = _conditions(draw, tree, pairs)
-    group = draw(st.sampled_from(("", "", "k", "g", "k, g")))
-    equal = draw(st.sampled_from(("", "", "", "[k]", "[g]", "[k, g]")))
+    group = draw(st.sampled_from(("", "", "", "k", "g", "k, g")))
+    equal = draw(st.sampled_from(("", "", "", "", "[k]", "[g]", "[k, g]")))
     where = " AND ".join(([equal] if equal else []) + conditions)
     items = [f"{r} AS r{i}" for i, r in enumerate(_returns(draw, tree, match))]
     if group and not match:
@@ -214,7 +268,7 @@ def queries(draw: st.DrawFn, name: str = "q", match: bool | None = None, select:
             v = draw(st.sampled_from(sorted(tree.counts)))
             skip = draw(st.sampled_from(("TO NEXT EVENT", "PAST LAST EVENT", f"TO FIRST {v}", f"TO LAST {v}")))
             clauses.append(f"AFTER MATCH SKIP {skip}")
-    within = draw(st.sampled_from(("2", "3", "5")))
+    within = draw(st.sampled_from(("2", "5", "8")))
     slide = "" if match else draw(st.sampled_from(("", " SLIDE 1 s", " SLIDE 2 s", " SLIDE 4 s")))
     clauses.append("WITHIN UNBOUNDED;" if draw(st.integers(0, 5)) == 0 else f"WITHIN {within} s{slide};")
     return "\n  ".join(clauses) + "\n"
@@ -225,19 +279,19 @@ floats = st.sampled_from((0.0, -0.0, 0.5, 1.0, 1.5, 2.0, 2.5, -3.25, math.nan, m
 
 
 @st.composite
-def rows(draw: st.DrawFn, timestamp: bool, most: int = 7) -> tuple[dict[str, Any], ...]:
+def rows(draw: st.DrawFn, timestamp: bool, most: int = 8) -> tuple[dict[str, Any], ...]:
     """Events with ties, nulls and equal rows; times from -3 to 6 seconds, some absent."""
     from decimal import Decimal
 
     found = []
-    for _ in range(draw(st.integers(0, most))):
-        at = draw(st.sampled_from((None, *range(-3, 7), *range(-3, 7))))
+    for _ in range(draw(st.integers(2, most)) if draw(st.integers(0, 9)) else draw(st.integers(0, 1))):
+        at = draw(st.sampled_from((None, -3, -1, *range(6), *range(6))))
         found.append({
             "at": at if at is None or not timestamp else EPOCH + timedelta(seconds=at),
             "seq": draw(st.sampled_from((1, 1, 2, None))),
-            "kind": draw(st.sampled_from((*TYPES, *TYPES, "A", "B", "E", None))),
-            "k": draw(st.sampled_from((1, 1, 1, 2, None))),
-            "g": draw(st.sampled_from(("p", "p", "q", None))),
+            "kind": draw(st.sampled_from(("A", "A", "A", "B", "B", "B", "C", "C", "D", "E", None))),
+            "k": draw(st.sampled_from((1, 1, 1, 1, 1, 2, None))),
+            "g": draw(st.sampled_from(("p", "p", "p", "p", "q", None))),
             "x": draw(st.sampled_from((0, 1, 1, 2, 3, -2, None, 2_000_000_000))),
             "y": draw(floats),
             "z": draw(st.sampled_from((Decimal("1.50"), Decimal("-0.25"), Decimal("9999999.99"), None))),
@@ -246,11 +300,13 @@ def rows(draw: st.DrawFn, timestamp: bool, most: int = 7) -> tuple[dict[str, Any
 
 
 @st.composite
-def cases(draw: st.DrawFn, count: int = 1, **options: Any) -> Case:
-    """A program of `count` queries (q, q1, …) with a stream."""
+def cases(draw: st.DrawFn, size: int = 1, **options: Any) -> Case:
+    """A program of `size` queries (q, q1, …) with a stream."""
     timestamp = draw(st.booleans())
     header = HEADER.format(
-        time="TIMESTAMP" if timestamp else "BIGINT", unit="" if timestamp else " UNIT s", order=draw(st.sampled_from(("", "", " ORDER BY seq")))
+        time="TIMESTAMP" if timestamp else "BIGINT",
+        unit="" if timestamp else " UNIT s",
+        order=draw(st.sampled_from(("", "", " ORDER BY seq"))),
     )
-    texts = [draw(queries(name=f"q{i or ''}", **options)) for i in range(count)]
+    texts = [draw(queries(name=f"q{i or ''}", **options)) for i in range(size)]
     return Case(header + "".join(texts), draw(rows(timestamp)))

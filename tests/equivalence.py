@@ -1,0 +1,93 @@
+"""Running one case in every way there is, and comparing rows with the oracle's."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from cepc.api import check_text
+from cepc.planning import plan_program
+from cepc_grammar.parser import parse
+from cepc_grammar.source import Source
+from cepc_runtime.execute import execute
+from cepc_runtime.types import to_arrow
+from tests import oracle
+
+if TYPE_CHECKING:
+    from cepc import model
+    from cepc_grammar import ast
+    from cepc_runtime.plan import Plan
+    from tests.programs import Case
+
+Rows = list[dict[str, Any]]
+
+
+class Refused(Exception):  # noqa: N818 - the generator went too far, no failure
+    """The compiler has errors for the program; the codes of its diagnostics."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    tree: ast.Program
+    program: model.CheckedProgram
+    plan: Plan
+
+
+def compile_text(text: str) -> Compiled:
+    parsed = parse(Source("case.cep", text))
+    assert not parsed.diagnostics, parsed.diagnostics
+    checked = check_text(text, "case.cep")
+    if checked.program is None:
+        raise Refused(" ".join(f"{d.code} {d.title}" for d in checked.errors))
+    planned = plan_program(checked.program)
+    if planned.diagnostics:
+        raise Refused(" ".join(f"{d.code} {d.title}" for d in planned.diagnostics))
+    return Compiled(parsed.program, checked.program, planned.plans[0])
+
+
+def table_of(case: Case, compiled: Compiled) -> pa.Table:
+    (stream,) = compiled.program.streams
+    return pa.Table.from_pylist(
+        list(case.rows), schema=pa.schema([(name, to_arrow(type_)) for name, type_ in stream.columns])
+    )
+
+
+def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:
+    """The rows, or None where the program fails on this stream (a value that does not fit, a division by zero)."""
+    try:
+        return oracle.evaluate(compiled.tree, list(case.rows))
+    except (oracle.EvaluationError, oracle.Overflow):
+        return None
+
+
+def by_engine(case: Case, compiled: Compiled, *, interpreted: bool | None = None) -> dict[str, Rows] | None:
+    try:
+        found = execute(compiled.plan, table_of(case, compiled), interpreted=interpreted)
+    except ArithmeticError:
+        return None
+    return {name: table.to_pylist() for name, table in found.tables.items()}
+
+
+def same(left: Rows, right: Rows) -> bool:
+    """Equal as multisets of rows; DOUBLE up to the last digits."""
+    return Counter(map(_comparable, left)) == Counter(map(_comparable, right))
+
+
+def _comparable(value: Any) -> Any:
+    match value:
+        case dict():
+            return tuple((k, _comparable(v)) for k, v in sorted(value.items()))
+        case list() | tuple():
+            return tuple(_comparable(v) for v in value)
+        case float() if math.isnan(value):
+            return "NaN"
+        case float():
+            return ("double", float(f"{value:.9g}") + 0.0)
+        case Decimal():
+            return ("decimal", value.normalize() + 0)
+    return (type(value).__name__, value)
