@@ -129,6 +129,11 @@ def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
         make(both(*(seq(A, B, C, D) for _ in range(8))))
 
 
+def test_a_some_that_explodes_is_refused_before_it_is_built() -> None:
+    with pytest.raises(PatternTooLarge, match="SOME makes an automaton of more than 4,000 states"):
+        make(model.Some((A,) * 30))
+
+
 # ---- random patterns -------------------------------------------------------------------------------------------------
 
 leaves = st.sampled_from([A, B, C, X, Y])

@@ -24,6 +24,7 @@ from .errors import ProgramError
 from .files import messages
 from .files.read import load, read_import
 from .resolve import Lost, check, lost_in
+from .sizing import surely_small
 from .running.messages import nothing_to_run
 
 if TYPE_CHECKING:
@@ -117,9 +118,19 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
     resolved = check(Program(statements), read_import, lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
-        return Checked(resolved.program, resolved.diagnostics, known)
+        too_large = _too_large(resolved.program)
+        return Checked(None if too_large else resolved.program, (*resolved.diagnostics, *too_large), known)
     further = without_consequences(resolved.diagnostics, known, zip(programs, parsed, strict=True))
     return Checked(None if errors(diagnostics) else resolved.program, diagnostics + further, known)
+
+
+def _too_large(program: CheckedProgram | None) -> tuple[Diagnostic, ...]:
+    """What planning refuses; it is asked only where it could."""
+    if program is None or all(surely_small(query.pattern) for query in program.queries):
+        return ()
+    from .planning import plan_program
+
+    return plan_program(program).diagnostics
 
 
 def _is_empty(parsed: Parsed) -> bool:

@@ -159,6 +159,8 @@ def _fragment(c: Construction, pattern: model.Pattern, place: Place) -> Fragment
         case model.Or(operands):
             return _either([_fragment(c, o, place) for o in operands])
         case model.Some(operands):
+            if 1 << len(operands) > MAX_STATES:
+                raise PatternTooLarge("SOME", MAX_STATES)
             chosen = [s for n in range(1, len(operands) + 1) for s in combinations(operands, n)]
             return _either([_fragment(c, s[0] if len(s) == 1 else model.And(s), place) for s in chosen])
         case model.Repeat():
