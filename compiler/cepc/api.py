@@ -24,8 +24,8 @@ from .errors import ProgramError
 from .files import messages
 from .files.read import load, read_import
 from .resolve import Lost, check, lost_in
-from .sizing import surely_small
 from .running.messages import nothing_to_run
+from .sizing import surely_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
