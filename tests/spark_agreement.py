@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from tests.expression_scope import COLUMNS
 
 from cepc_runtime.evaluate import EvaluationError, evaluate
 from cepc_runtime.evaluate.arrays import conform, from_values, to_values
 from cepc_runtime.expression import FieldKey
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import DataType, to_arrow
+from tests.expression_scope import COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

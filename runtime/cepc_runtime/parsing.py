@@ -195,7 +195,10 @@ def _micros(hour: int, minute: int, second: int) -> int:
 
 
 _OFFSET = re.compile(
-    r"(?:UTC|GMT|UT)?(?P<sign>[+-])(?P<hour>\d{1,2})(?::?(?P<minute>\d{1,2})(?::?(?P<second>\d{2}))?)?"
+    r"(?:UTC|GMT|UT)?(?P<sign>[+-])(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{2}))?)?", re.ASCII
+)
+_COMPACT_OFFSET = re.compile(
+    r"(?:UTC|GMT|UT)?(?P<sign>[+-])(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?", re.ASCII
 )
 
 _ABBREVIATIONS: Final = {
@@ -209,7 +212,7 @@ def zone_offset(zone: str, local: int) -> int | None:
     name = zone.strip()
     if name in ("Z", "UTC", "GMT", "UT"):
         return 0
-    found = _OFFSET.fullmatch(name)
+    found = _OFFSET.fullmatch(name) or _COMPACT_OFFSET.fullmatch(name)
     if found is None:
         return _region_offset(name, local)
     parts = [int(found[part] or 0) for part in ("hour", "minute", "second")]

@@ -7,6 +7,7 @@ names are quoted, literals escaped, and every operator stands in parentheses.
 from __future__ import annotations
 
 import decimal
+import math
 from typing import TYPE_CHECKING, Final
 
 from .expression import Aggregate, Call, Expression, Field, Literal, rewrite
@@ -61,9 +62,13 @@ def _unconverted(argument: Expression) -> Expression:
     match argument:
         case Call("cast", (inner,), type_) if is_numeric(type_) and is_numeric(inner.type):
             return inner
-        case Literal(decimal.Decimal() | float() as number, _) if number == int(number):
+        case Literal(decimal.Decimal() | float() | int() as number, type_) if is_numeric(type_) and _is_whole(number):
             return Literal(int(number), BIGINT if abs(number) >= 2**31 else INT)
     return argument
+
+
+def _is_whole(number: decimal.Decimal | float | int) -> bool:
+    return math.isfinite(number) and number == int(number)
 
 
 def _readable(leaf: Field | Aggregate) -> str:

@@ -24,7 +24,7 @@ _UPPER: Final = frozenset(
 )  # fmt: skip
 """Functions that Spark prints in capitals."""
 
-_AS_WRITTEN: Final = frozenset(["power", "ceiling"])
+_AS_WRITTEN: Final = frozenset(["power"])
 
 
 def column_name(expression: ast.Expression) -> str:
@@ -35,6 +35,8 @@ def column_name(expression: ast.Expression) -> str:
         case ast.Member(_, name) if not _of_event(expression):
             return name.text
         case ast.Cast(operand) if isinstance(operand, ast.Reference) and len(operand.parts) <= 2:
+            return column_name(operand)
+        case ast.Call(function, (ast.Reference() as operand,)) if function.text.upper() in SIMPLE:
             return column_name(operand)
     return _text(expression)
 

@@ -28,12 +28,6 @@ def as_array(value: Value, length: int) -> pa.Array:
     """The value as an array of the length."""
     if isinstance(value, pa.Array):
         return value
-    if length == 1:
-        return pa.array([value], value.type) if not value.is_valid else _repeat(value, 1)
-    return _repeat(value, length)
-
-
-def _repeat(value: pa.Scalar, length: int) -> pa.Array:
     return pa.repeat(value, length) if value.is_valid else pa.nulls(length, value.type)
 
 

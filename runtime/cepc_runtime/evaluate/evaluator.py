@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def evaluate(expression: Expression, columns: Mapping[FieldKey | Aggregate, pa.Array], length: int) -> pa.Array:
+def evaluate(expression: Expression, columns: Mapping[Any, pa.Array], length: int) -> pa.Array:
     """The values of an expression for `length` rows, as an array of `to_arrow(expression.type)`.
 
-    `columns` has a column for the key of each of the expression's fields, and for each of its aggregates. Raises
-    EvaluationError where ANSI SQL has no value.
+    `columns` has a column for the key of each of the expression's fields (`Field.key`), and for each of its aggregates
+    (the Aggregate itself). Raises EvaluationError where ANSI SQL has no value.
     """
     if length == 0:
         return pa.nulls(0, arrow_type(expression.type))
@@ -65,7 +65,7 @@ def _always_fits(source: DataType, target: DataType) -> bool:
 class _Rows:
     """Some rows of the columns: all of them, or those of `parent` that a mask keeps."""
 
-    def __init__(self, columns: Mapping[FieldKey | Aggregate, pa.Array], length: int) -> None:
+    def __init__(self, columns: Mapping[Any, pa.Array], length: int) -> None:
         self.length = length
         self._columns = columns
         self._kept: pa.Array | None = None

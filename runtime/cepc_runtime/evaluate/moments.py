@@ -20,7 +20,7 @@ from ..calendar import (
 )
 from ..functions.times import DATE_TRUNC_UNITS
 from ..parsing import DECIMALS, MAX_LONG, MIN_LONG
-from ..types import BIGINT, DATE, INT, Decimal, Interval
+from ..types import BIGINT, DATE, INT, Decimal, Interval, is_time
 from .arrays import Value, any_true, arrow_type, as_array, from_numpy, numbers, row_wise, valid
 from .errors import fail
 
@@ -45,14 +45,21 @@ def arithmetic(call: Call, a: pa.Array, b: pa.Array) -> pa.Array:
             days = numbers(a).astype(np.int64) - numbers(b)
             return from_numpy(days * MICROS_PER_DAY, valid(a, b), call.type)
         case "+" | "-":
-            kernel = pc.add_checked if call.function == "+" else pc.subtract_checked
-            try:
-                return kernel(a.view(pa.int64()), b.view(pa.int64())).view(arrow_type(call.type))
-            except pa.ArrowInvalid:
-                fail(call, f"{call.type.sql} overflow")
+            return _sum(call, a.view(pa.int64()), b.view(pa.int64()), negated=is_time(first) and not is_time(second))
         case "div":
             return row_wise(lambda x, y: _interval_quotient(call, x, y), (a, b), (first, second), BIGINT)
     return row_wise(lambda x, y: _scaled_interval(call, x, y), (a, b), (first, second), call.type)
+
+
+def _sum(call: Call, a: pa.Array, b: pa.Array, *, negated: bool) -> pa.Array:
+    """The sum or difference; from a time Spark takes an interval away by adding its negative, which may overflow."""
+    try:
+        if call.function == "-" and negated:
+            return pc.add_checked(a, pc.negate_checked(b)).view(arrow_type(call.type))
+        kernel = pc.add_checked if call.function == "+" else pc.subtract_checked
+        return kernel(a, b).view(arrow_type(call.type))
+    except pa.ArrowInvalid:
+        fail(call, f"{call.type.sql} overflow")
 
 
 def _move_days(call: Call, dates: pa.Array, days: pa.Array, sign: int) -> pa.Array:

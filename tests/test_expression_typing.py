@@ -1,0 +1,370 @@
+"""From syntax to typed expressions: coercions, places, names of columns, and what every mistake is answered."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cepc.expressions import Context, column_name, data_type, type_condition, type_expression
+from cepc_grammar import ast
+from cepc_runtime import functions as catalogue
+from cepc_runtime.evaluate.kernels import KERNELS
+from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
+from cepc_runtime.functions.spark import spark_functions
+from cepc_runtime.sql import describe, to_sql
+from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, Decimal, Interval
+from tests.expression_scope import COLUMNS, World, codes, typed, written
+
+ALL = list(Context)
+
+
+def sql(expression: Expression) -> str:
+    return to_sql(expression, lambda leaf: getattr(leaf, "column", "")).replace("`", "")
+
+
+# ---- coercions -------------------------------------------------------------------------------------------------------
+
+TYPED: list[tuple[str, str, str]] = [
+    ("i + l", "BIGINT", "(CAST(i AS BIGINT) + l)"),
+    ("i + 1L", "BIGINT", "(CAST(i AS BIGINT) + 1L)"),
+    ("i + f", "DOUBLE", "(CAST(i AS DOUBLE) + CAST(f AS DOUBLE))"),
+    ("i / 2", "DOUBLE", "(CAST(i AS DOUBLE) / 2.0D)"),
+    ("de + 1", "DECIMAL(11,2)", "(de + 1BD)"),
+    ("de + i", "DECIMAL(13,2)", "(de + CAST(i AS DECIMAL(10,0)))"),
+    ("de / 3", "DECIMAL(14,6)", "(de / 3BD)"),
+    ("de * de", "DECIMAL(21,4)", "(de * de)"),
+    ("CAST(de AS DECIMAL(38,10)) * de", "DECIMAL(38,6)", "(CAST(de AS DECIMAL(38,10)) * de)"),
+    ("i = '12'", "BOOLEAN", "(CAST(i AS BIGINT) = 12L)"),
+    ("d > 1.5", "BOOLEAN", "(d > 1.5D)"),
+    ("dt = '2020-02-29'", "BOOLEAN", "(dt = DATE '2020-02-29')"),
+    ("ts >= '2020-02-29 12:00:00+02:00'", "BOOLEAN", "(ts >= TIMESTAMP '2020-02-29 10:00:00Z')"),
+    ("dt < ts", "BOOLEAN", "(CAST(dt AS TIMESTAMP) < ts)"),
+    ("i <> 1", "BOOLEAN", "(NOT (i = 1))"),
+    ("i BETWEEN 1 AND l", "BOOLEAN", "((i >= 1) AND (CAST(i AS BIGINT) <= l))"),
+    ("i IS DISTINCT FROM 1", "BOOLEAN", "(NOT (i <=> 1))"),
+    ("bo IS NOT TRUE", "BOOLEAN", "(NOT (bo <=> TRUE))"),
+    ("bo AND bo AND NOT bo", "BOOLEAN", "(bo AND bo AND (NOT bo))"),
+    ("CASE i WHEN 1 THEN 2L END", "BIGINT", "CASE WHEN (i = 1) THEN 2L ELSE CAST(NULL AS BIGINT) END"),
+    ("if(bo, i, d)", "DOUBLE", "CASE WHEN bo THEN CAST(i AS DOUBLE) ELSE d END"),
+    ("nvl2(s, 1, 2L)", "BIGINT", "CASE WHEN (s IS NOT NULL) THEN 1L ELSE 2L END"),
+    ("s || i", "STRING", "concat(s, CAST(i AS STRING))"),
+    ("ts - INTERVAL 90 MINUTES", "TIMESTAMP", "(ts - INTERVAL '0 01:30:00' DAY TO SECOND)"),
+    ("dt - INTERVAL 2 DAYS", "DATE", "date_sub(dt, EXTRACT(DAY FROM INTERVAL '2' DAY))"),
+    ("dt + 1", "DATE", "date_add(dt, 1)"),
+    ("ts - nt", "INTERVAL DAY TO SECOND", "(CAST(ts AS TIMESTAMP_NTZ) - nt)"),
+    ("EXTRACT(DOW FROM dt)", "INT", "dayofweek(dt)"),
+    ("EXTRACT(SECOND FROM ts)", "DECIMAL(8,6)", "EXTRACT(SECOND FROM ts)"),
+    ("CEILING(de)", "DECIMAL(9,0)", "ceil(de)"),
+    ("round(de, 1)", "DECIMAL(10,1)", "round(de, 1)"),
+    ("trim('-', s)", "STRING", "TRIM(BOTH '-' FROM s)"),
+    ("st.in.y", "DOUBLE", "st.in.y"),
+    ("ma['x'] + ar[0]", "INT", "(ma['x'] + ar[0])"),
+    ("double(i)", "DOUBLE", "CAST(i AS DOUBLE)"),
+    ("i::STRING", "STRING", "CAST(i AS STRING)"),
+    ("soundex(s)", "STRING", "soundex(s)"),
+    ("CAST(get(ar, 0) AS INT)", "INT", "CAST(get(ar, 0) AS INT)"),
+    ("date_format(ts, 'yyyy')", "STRING", "date_format(ts, 'yyyy')"),
+    ("to_date(s, 'yyyyMMdd')", "DATE", "to_date(s, 'yyyyMMdd')"),
+    ("-2147483648", "INT", "(-2147483648)"),
+    ("2147483648", "BIGINT", "2147483648L"),
+    ("9223372036854775808", "DECIMAL(19,0)", "9223372036854775808BD"),
+    ("0.05", "DECIMAL(2,2)", "0.05BD"),
+    ("1e3", "DOUBLE", "1000.0D"),
+    ("X'1F'", "BINARY", "X'1F'"),
+    ("INTERVAL 1 HOUR 30 MINUTES", "INTERVAL HOUR TO MINUTE", "INTERVAL '01:30' HOUR TO MINUTE"),
+    ("-INTERVAL 1 DAY", "INTERVAL DAY", "(- INTERVAL '1' DAY)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "type_", "printed"), TYPED, ids=[text for text, _, _ in TYPED])
+def test_types_and_coercions(text: str, type_: str, printed: str) -> None:
+    expression = typed(text, Context.EVENT)
+    assert (expression.type.sql, sql(expression)) == (type_, printed)
+
+
+def test_names_of_functions_have_no_case() -> None:
+    assert typed("Upper(s)", Context.EVENT) == typed("UCASE(s)", Context.EVENT)
+
+
+# ---- aggregates and events of a match --------------------------------------------------------------------------------
+
+
+def aggregate(text: str, context: Context = Context.AGGREGATE) -> Aggregate:
+    found = typed(text, context)
+    assert isinstance(found, Aggregate)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("COUNT(*)", Aggregate("count", None, None, False, None, BIGINT)),
+        ("count(b)", Aggregate("count", "b", None, False, None, BIGINT)),
+        ("COUNT(w.p)", Aggregate("count", "w.p", None, False, None, BIGINT)),
+        ("COUNT(b.i)", Aggregate("count", "b", Field("b", "i", "each", INT), False, None, BIGINT)),
+        ("TRY_COUNT(*)", Aggregate("count", None, None, True, None, BIGINT)),
+        ("CAST(COUNT(*) AS STRING)", Aggregate("count", None, None, False, STRING, STRING)),
+        ("CAST(COUNT(*) AS DECIMAL(38,0))", Aggregate("count", None, None, False, Decimal(38, 0), Decimal(38, 0))),
+        ("TRY_CAST(COUNT(*) AS INT)", Aggregate("count", None, None, True, INT, INT)),
+        ("CAST(TRY_SUM(b.i) AS DOUBLE)", Aggregate("sum", "b", Field("b", "i", "each", INT), True, DOUBLE, DOUBLE)),
+    ],
+)
+def test_aggregates(text: str, expected: Aggregate) -> None:
+    assert aggregate(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("SUM(b.ti)", BIGINT),
+        ("SUM(b.d)", DOUBLE),
+        ("SUM(b.f)", DOUBLE),
+        ("SUM(b.de)", Decimal(20, 2)),
+        ("SUM(b.iv)", Interval()),
+        ("AVG(b.i)", DOUBLE),
+        ("AVG(b.de)", Decimal(14, 6)),
+        ("MIN(b.s)", STRING),
+        ("MAX(b.i + 1)", INT),
+    ],
+)
+def test_aggregates_have_sparks_types(text: str, type_: object) -> None:
+    assert aggregate(text).type == type_
+
+
+def test_collect_is_an_array() -> None:
+    assert aggregate("COLLECT(b.i)", Context.MATCH).type == Array(INT)
+
+
+def test_a_cast_that_is_not_directly_around_is_a_cast() -> None:
+    for text in (
+        "CAST(COUNT(*) + 1 AS STRING)",
+        "CAST(AVG(b.i) AS INT)",
+        "CAST(SUM(b.d) AS INT)",
+        "CAST(MIN(b.i) AS BIGINT)",
+    ):
+        assert isinstance(typed(text, Context.AGGREGATE), Call)
+
+
+def test_results_are_combined() -> None:
+    assert describe(typed("SUM(a.i) + 2 * COUNT(b)", Context.AGGREGATE)) == "SUM(a.i) + (2 * COUNT(b))"
+
+
+def test_an_alias_in_having_is_its_expression() -> None:
+    trips = aggregate("COUNT(*)")
+    condition, diagnostics = type_condition(written("trips > 10"), World((("trips", trips),)), Context.HAVING_AGGREGATE)
+    assert not diagnostics
+    assert condition == Call(">", (trips, Literal(10, BIGINT)), BOOLEAN)
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "readable"),
+    [
+        ("b.i > PREV(b).i", Context.CONDITION, "b.i > PREV(b).i"),
+        ("b.i > PREV(b.i)", Context.CONDITION, "b.i > PREV(b).i"),
+        ("a.i > LAST(b).i + 1", Context.CONDITION, "a.i > (LAST(b).i + 1)"),
+        ("FIRST(b).st.in.y", Context.MATCH, "FIRST(b).st.`in`.`y`"),
+        ("LAST(b.i * 2)", Context.MATCH, "LAST(b).i * 2"),
+        ("FIRST(b).i < 3", Context.HAVING_MATCH, "FIRST(b).i < 3"),
+        ("FIRST(w.p).i", Context.MATCH, "FIRST(w.p).i"),
+    ],
+)
+def test_first_last_and_prev(text: str, context: Context, readable: str) -> None:
+    assert describe(typed(text, context)) == readable
+
+
+# ---- mistakes --------------------------------------------------------------------------------------------------------
+
+C, A, M, E = Context.CONDITION, Context.AGGREGATE, Context.MATCH, Context.EVENT
+
+MISTAKES: list[tuple[str, Context, list[str]]] = [
+    ("foo(i)", E, ["E0301"]),
+    ("upper()", E, ["E0302"]),
+    ("substring(s, 1, 2, 3)", E, ["E0302"]),
+    ("COUNT(b.i, b.l)", A, ["E0302"]),
+    ("bo + 1", E, ["E0303"]),
+    ("ts + 1", E, ["E0303"]),
+    ("s = ar", E, ["E0303"]),
+    ("ma = ma", E, ["E0303"]),
+    ("upper(ar)", E, ["E0303"]),
+    ("round(d, i)", E, ["E0303"]),
+    ("date_trunc('fortnight', ts)", E, ["E0303"]),
+    ("SUM(b.bo)", A, ["E0303"]),
+    ("MIN(b.ma)", A, ["E0303"]),
+    ("CASE WHEN i THEN 1 END", E, ["E0303"]),
+    ("CASE WHEN bo THEN 1 ELSE ar END", E, ["E0303"]),
+    ("i IS TRUE", E, ["E0303"]),
+    ("CAST(i AS FOO)", E, ["E0305"]),
+    ("CAST(i AS DECIMAL(40, 2))", E, ["E0306"]),
+    ("CAST(ar AS INT)", E, ["E0307"]),
+    ("CAST(dt AS INT)", E, ["E0307"]),
+    ("DATE '2020-02-30'", E, ["E0308"]),
+    ("300Y", E, ["E0308"]),
+    ("1e400", E, ["E0308"]),
+    ("INTERVAL 1 MONTH", E, ["E0308"]),
+    ("s LIKE 'x' ESCAPE 'ab'", E, ["E0308"]),
+    ("rand() > 0.5", E, ["E0309"]),
+    ("current_timestamp() > ts", E, ["E0309"]),
+    ("unix_timestamp() > 0", E, ["E0309"]),
+    ("lag(i)", E, ["E0310"]),
+    ("explode(ar)", E, ["E0310"]),
+    ("stddev(b.i)", A, ["E0311"]),
+    ("COLLECT(b.i)", A, ["E0311"]),
+    ("COUNT(DISTINCT b.i)", A, ["E0312"]),
+    ("SUM(COUNT(*))", A, ["E0313"]),
+    ("SUM(FIRST(b).i)", M, ["E0313"]),
+    ("FIRST(LAST(b).i)", M, ["E0313"]),
+    ("SUM(a.i + b.i)", A, ["E0314"]),
+    ("FIRST(a.i + b.i)", M, ["E0314"]),
+    ("COUNT(*) > 1", C, ["E0315"]),
+    ("MAX(i) > 1", E, ["E0315"]),
+    ("SUM(1)", A, ["E0316"]),
+    ("FIRST(b).i", A, ["E0317"]),
+    ("PREV(b).i", M, ["E0317"]),
+    ("FIRST(i)", E, ["E0317"]),
+    ("FIRST(1)", M, ["E0317"]),
+    ("FIRST()", M, ["E0317"]),
+    ("PREV(a).i < 1", C, ["E0318"]),
+    ("b.i + 1", M, ["E0319"]),
+    ("st.z", E, ["E0322"]),
+    ("FIRST(b).st.z", M, ["E0322"]),
+    ("FIRST(b).i.z", M, ["E0322"]),
+    ("SUM(*)", A, ["E0323"]),
+    ("array(1)", E, ["E0324"]),
+    ("ts > 'soon'", E, ["E0327"]),
+    ("i IN (1, 'x')", E, ["E0327"]),
+    ("FIRST(b)", M, ["E0328"]),
+    ("SUM(b)", A, ["E0328"]),
+    ("EXTRACT(CENTURY FROM ts)", E, ["E0329"]),
+    ("NULL", M, ["E0330"]),
+    ("i = NULL", E, ["W0301"]),
+    ("i = s", E, ["W0302"]),
+    ("foo(1) + bar(2) * upper()", E, ["E0301", "E0301", "E0302"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "context", "expected"), MISTAKES, ids=[f"{t} in {c.name}" for t, c, _ in MISTAKES])
+def test_mistakes(text: str, context: Context, expected: list[str]) -> None:
+    assert codes(text, context) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [("i", ["E0304"]), ("s", ["E0304"]), ("NULL", []), ("i > 1", [])])
+def test_a_condition_is_a_boolean(text: str, expected: list[str]) -> None:
+    assert codes(text, Context.EVENT, condition=True) == expected
+
+
+def test_prev_stands_alone_in_its_conjunct() -> None:
+    assert codes("b.i > PREV(b).i AND a.i < b.i", C, condition=True) == []
+    assert codes("b.i > PREV(b).i + a.i", C, condition=True) == ["E0326"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("uppr(s)", "did you mean `upper`?"),
+        ("mean(b.i)", "did you mean `AVG`?"),
+        ("st.X", "did you mean `x`?"),
+        ("CAST(i AS INTEGR)", "did you mean `INTEGER`?"),
+        ("CAST(i AS TEXT)", "did you mean `STRING`?"),
+        ("EXTRACT(HOURR FROM ts)", "did you mean `HOUR`?"),
+        ("i = NULL", "write `… IS NULL`"),
+        ("ts = 'x'", "a TIMESTAMP is written '2024-05-31 12:30:00'"),
+        ("SUM(b)", "write `b.ti`"),
+    ],
+)
+def test_hints(text: str, hint: str) -> None:
+    context = Context.AGGREGATE if "b" in text.replace("ab", "") else Context.EVENT
+    _, diagnostics = type_expression(written(text), World(), context)
+    assert [d.hint for d in diagnostics] == [hint]
+
+
+@pytest.mark.parametrize("context", ALL)
+def test_no_context_lets_an_exception_out(context: Context) -> None:
+    for text, _, _ in TYPED:
+        type_condition(written(text), World(), context)
+    for text, _, _ in MISTAKES:
+        type_expression(written(text), World(), context)
+
+
+# ---- types as written ------------------------------------------------------------------------------------------------
+
+
+def test_types_as_written() -> None:
+    def of(text: str) -> str:
+        cast = written(f"CAST(i AS {text})")
+        assert isinstance(cast, ast.Cast)
+        type_, errors = data_type(cast.type)
+        return type_.sql if type_ is not None else ",".join(e.code for e in errors)
+
+    assert of("integer") == "INT"
+    assert of("LONG") == "BIGINT"
+    assert of("decimal") == "DECIMAL(10,0)"
+    assert of("NUMERIC(5)") == "DECIMAL(5,0)"
+    assert of("VARCHAR(20)") == "STRING"
+    assert of("MAP<STRING, ARRAY<INT>>") == "MAP<STRING, ARRAY<INT>>"
+    assert of("STRUCT<a: INT, b: STRUCT<c: DATE>>") == "STRUCT<`a`: INT, `b`: STRUCT<`c`: DATE>>"
+    assert of("INT(5)") == "E0306"
+    assert of("VARCHAR") == "E0306"
+    assert of("DECIMAL(5, 6)") == "E0306"
+    assert of("ARRAY") == "E0306"
+    assert of("MAP<INT>") == "E0306"
+    assert of("STRUCT<a: INT, A: INT>") == "E0306"
+    assert of("STRUCT<a: FOO, b: BAR>") == "E0305,E0305"
+    assert of("TIME") == "E0305"
+
+
+# ---- names of columns ------------------------------------------------------------------------------------------------
+
+NAMED = [
+    ("i", "i"),
+    ("a.i", "i"),
+    ("a.st.in.y", "y"),
+    ("SUM(a.d)", "sum(d)"),
+    ("SUM(a.st.x)", "sum(st.x)"),
+    ("COUNT(*)", "count(1)"),
+    ("COUNT(b)", "count(b)"),
+    ("FIRST(b).i", "first(i)"),
+    ("FIRST(b.i)", "first(i)"),
+    ("CAST(a.i AS STRING)", "i"),
+    ("CAST(COUNT(*) AS STRING)", "CAST(count(1) AS STRING)"),
+]  # fmt: skip
+"""Columns of queries; what Spark itself prints for expressions is compared in `test_evaluate_spark.py`."""
+
+
+@pytest.mark.parametrize(("text", "name"), NAMED, ids=[text for text, _ in NAMED])
+def test_names_of_columns(text: str, name: str) -> None:
+    assert column_name(written(text)) == name
+
+
+# ---- the catalogue ---------------------------------------------------------------------------------------------------
+
+
+def test_every_portable_function_has_a_kernel() -> None:
+    rewritten = {
+        "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date", "to_timestamp",
+        "btrim", "coalesce",
+    }  # fmt: skip
+    names = {f.name for group in catalogue.GROUPS.values() for f in group}
+    assert names - rewritten - set(KERNELS) == set()
+
+
+def test_portable_functions_are_not_in_sparks_list() -> None:
+    assert [name for name in catalogue.names() if name in spark_functions()] == []
+
+
+def test_usage_names_its_function() -> None:
+    for group in catalogue.GROUPS.values():
+        for function in group:
+            name = function.usage.partition("(")[0]
+            assert catalogue.find(name) is function, function.usage
+
+
+@pytest.mark.parametrize("name", list(COLUMNS))
+def test_every_type_can_be_null(name: str) -> None:
+    assert typed(f"coalesce({name}, NULL)", Context.EVENT).type == COLUMNS[name]
+
+
+def test_checking_loads_no_numpy_arrow_or_spark() -> None:
+    code = "import sys, cepc.expressions; print([m for m in ('numpy', 'pyarrow', 'pyspark', 'pandas') if m in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
