@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from .columns import Bools, as_bools, flat
-from .expression import Field, FieldKey, fields
+from .evaluate import evaluate
+from .expression import FieldKey, fields
 from .letter_words import kinds_of_words, words_of
 
 if TYPE_CHECKING:
@@ -49,10 +50,6 @@ def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] 
     for field in fields(expression):
         column = table.column(field.column)
         columns[field.key] = flat(column if rows is None else column.take(pa.array(rows)))
-    if isinstance(expression, Field):
-        return columns[expression.key]
-    from .evaluate import evaluate
-
     return evaluate(expression, columns, length)
 
 

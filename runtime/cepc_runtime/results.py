@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from .columns import Bools, Ints, flat
+from .evaluate import evaluate
 from .events import times_of
-from .expression import Aggregate, Field, FieldKey, aggregates, rewrite
+from .expression import Aggregate, Field, FieldKey, aggregates
 from .numerals import cast_column, quotients
 from .types import DOUBLE, Decimal, to_arrow
 
@@ -71,24 +72,16 @@ class Results:
         return self._evaluate(expression, rows, strict=False)
 
     def _evaluate(self, expression: Expression, rows: Ints, *, strict: bool = True) -> tuple[Any, Bools]:
-        columns: dict[FieldKey, Any] = {}
-        names: dict[Aggregate, Field] = {}
+        columns: dict[FieldKey | Aggregate, Any] = {}
         misfits = np.zeros(len(rows), dtype=np.bool_)
         for aggregate in aggregates(expression):
-            column, misfit = self.aggregate(aggregate, rows)
+            columns[aggregate], misfit = self.aggregate(aggregate, rows)
             if strict and misfit.any():
                 raise self.overflow(aggregate, int(rows[np.argmax(misfit)]))
             misfits |= misfit
-            names[aggregate] = Field(None, f"aggregate {len(names)}", "each", aggregate.type)
-            columns[names[aggregate].key] = column
-        flattened = rewrite(expression, lambda node: names[node] if isinstance(node, Aggregate) else node)
         for name in self.totals.keys:
             columns[FieldKey(None, name)] = self.key_column(name, rows)
-        if isinstance(flattened, Field):
-            return columns[flattened.key], misfits
-        from .evaluate import evaluate
-
-        return flat(evaluate(flattened, columns, len(rows))), misfits
+        return flat(evaluate(expression, columns, len(rows))), misfits
 
     def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
         """The column of an aggregate, null where it does not fit; and where that is to be an error."""

@@ -10,7 +10,7 @@ import numpy as np
 from .compiled import run_function
 from .loop import Buffer, Input
 from .planes import QueryPlanes, planes_of
-from .tables import ACTIVE, DONE, EMITTED, EMITTED_VALUES, SLOTS, STRIDE, build, new_state
+from .tables import DONE, EMITTED, EMITTED_VALUES, LAST_TOUCHED, NONE, build, new_state
 from .values import Values, values_of
 
 if TYPE_CHECKING:
@@ -53,32 +53,31 @@ def count_matches(
     values = values_of(keys, events.table, kinds)
     layout = build(queries, kinds.letters, values.index)
     found: list[list[Emissions]] = [[] for _ in queries]
-    state = new_state(layout)
+    state, buffer = new_state(layout), _buffer(layout, rows)
+    limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, values.matrix)
-    run, instant, buffer = run_function(interpreted), 0, _buffer(layout, rows)
+    run, instant = run_function(interpreted), 0
     while True:
-        instant = run(layout.tables, state, data, buffer, instant, True)
+        instant = run(layout.table, state.progress, state.memory, data, buffer, instant, *limits, True)
         for query, part in _split(buffer, state, layout):
             found[query].append(part)
-        if instant == len(data.instants) - 1 and state.counters[ACTIVE] == 0:
+        if instant == len(data.instants) - 1 and state.progress[LAST_TOUCHED] == NONE:
             break
-        state.counters[EMITTED] = state.counters[EMITTED_VALUES] = 0
+        state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
     emissions = tuple(_joined(parts, planes.count) for parts, planes in zip(found, layout.planes, strict=True))
-    return Counted(emissions, layout.planes, values, int(state.counters[DONE]))
+    return Counted(emissions, layout.planes, values, int(state.progress[DONE]))
 
 
 def _buffer(layout: Layout, rows: int) -> Buffer:
     """Room for the rows, and at least for all that one instant can emit."""
-    queries = layout.tables.queries
-    rows = max(rows, int(queries[:, SLOTS].sum()))
+    rows = max(rows, layout.rows)
     widest = max((planes.count for planes in layout.planes), default=1)
-    size = max(rows * widest, int(queries[:, STRIDE].sum()))
-    return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(size))
+    return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(max(rows * widest, layout.values)))
 
 
 def _split(buffer: Buffer, state: State, layout: Layout) -> Iterator[tuple[int, Emissions]]:
     """The buffer's rows by query."""
-    rows, size = state.counters[EMITTED], state.counters[EMITTED_VALUES]
+    rows, size = state.progress[EMITTED], state.progress[EMITTED_VALUES]
     queries, groups, windows = buffer.rows[:rows].T
     counts = np.array([planes.count for planes in layout.planes], dtype=np.int64)
     ends = np.cumsum(counts[queries])

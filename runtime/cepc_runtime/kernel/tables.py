@@ -1,7 +1,12 @@
-"""The kernel's tables: the automata of a sharing class as arrays, and the memory in which they run.
+"""The kernel's table: the automata of a sharing class as records in one array of integers, and the memory in which they run.
 
-Every query has a *region* of memory: for each row (a state, or a copy) its planes, for each plane its window slots. Window k
-is in slot k mod `slots`. Rows are addressed by their offset in the region.
+A record is given by where it starts in the table, its fields by their offsets, below. `X` and `X_END` say where the records of
+a list start and end. One array instead of many, because each array
+that a compiled function is handed costs time, to compile it and to call it.
+
+Every query has a *region* of memory: for each row (a state, or a copy) its planes, for each plane its window slots; window k is
+in slot k mod `SLOTS`. Memory holds three times the regions: what stands; what the instant at hand adds; and what one of its
+events adds.
 """
 
 from __future__ import annotations
@@ -21,113 +26,97 @@ if TYPE_CHECKING:
     from ..columns import Floats, Ints
     from ..plan import Automaton, Move, QueryPlan, Step
 
-
-# A table is an array of integers with a row for each entry; these are its columns. An entry that owns others has `FIRST` and
-# `END` of theirs. Rows of memory are given by where they start in all of memory (operations, ties) or in the region (the rest).
-
-# queries
-WITHIN: Final = 0
-SLIDE: Final = 1  # 0: one window over everything
-SLOTS: Final = 2
-ADDITIVE: Final = 3  # numbers of additive planes in a row
-STRIDE: Final = 4  # numbers in a row
-STATES: Final = 5
-REGION: Final = 6
-ACCEPTING: Final = 7  # into Tables.accepting
-ACCEPTING_END: Final = 8
-NEGATIONS: Final = 9
-NEGATIONS_END: Final = 10
-QUERY_COLUMNS: Final = 11
-
-# segments: what one kind of event does to one query
+# The segments of kind k, what its events do to each query, are from table[k] to table[k + 1].
 QUERY: Final = 0
-STARTS: Final = 1  # does something where only the start row is not empty
-OPERATIONS: Final = 2
+STARTS: Final = 1  # it does something to a query of which only the start row is not empty
+OPERATIONS: Final = 2  # in an instant of one event
 OPERATIONS_END: Final = 3
-TIES: Final = 4
+TIES: Final = 4  # in an instant of several
 TIES_END: Final = 5
-SEEN: Final = 6
+SEEN: Final = 6  # the letters of negations that the kind has
 SEEN_END: Final = 7
 KILLS: Final = 8
+SEGMENT: Final = 9
 
-# operations: an instant of one event, in place. Ties: what one event of several adds, reading what stood before the instant
-# (CODE 0) or what earlier events of the instant have added (CODE 1).
+PROGRESS: Final = 0  # where its progress is in the state
+WITHIN: Final = 1
+SLIDE: Final = 2  # 0: one window over everything
+SLOTS: Final = 3
+ADDITIVE: Final = 4  # numbers of additive planes in a row
+STRIDE: Final = 5  # numbers in a row
+REGION: Final = 6
+REGION_END: Final = 7  # of the states; copies follow
+ACCEPTING: Final = 8  # rows in memory
+ACCEPTING_END: Final = 9
+NEGATIONS: Final = 10
+NEGATIONS_END: Final = 11
+NUMBER: Final = 12
+QUERY_RECORD: Final = 13
+
+# A tie reads what stood before the instant (CODE 0) or what earlier events of the instant added (CODE 1).
 CODE: Final = 0
 SOURCE: Final = 1
 TARGET: Final = 2
 BINDINGS: Final = 3
 BINDINGS_END: Final = 4
+OPERATION: Final = 5
 
-# bindings: a plane that changes when an event is bound
-PLANE: Final = 0  # its offset in a row
+PLANE: Final = 0  # where in a row
 VALUE: Final = 1  # a row of the values' matrix, or ONE
 LEAST: Final = 2
+BINDING: Final = 3
 
-# seen: the letters of a negation that a segment's kind has
-NEGATION: Final = 0
+NEGATION: Final = 0  # where its letters are in the state
 BITS: Final = 1
+LETTERS: Final = 2
 
-# negations own moves; a move applies when exactly its letters were seen
-MOVES: Final = 0
-MOVES_END: Final = 1
-LETTERS: Final = 0
+SEEN_LETTERS: Final = 0  # where the letters seen are in the state
+MOVES: Final = 1
+MOVES_END: Final = 2
+NEGATION_RECORD: Final = 3
+
+WHEN: Final = 0  # the letters of the negation
 NEW: Final = 1  # applies to what the instant added
 FROM: Final = 2
 TO: Final = 3  # -1: dropped
+MOVE: Final = 4
 
-
-class Tables(NamedTuple):
-    """What does not change. The segments of kind k are `kinds[k]:kinds[k + 1]`."""
-
-    kinds: Ints
-    queries: Ints
-    segments: Ints
-    operations: Ints
-    bindings: Ints
-    accepting: Ints
-    ties: Ints
-    seen: Ints
-    negations: Ints
-    moves: Ints
-
-
-# a query's progress in the group at hand
-OPEN: Final = 0  # the first open window
-OPEN_END: Final = 1
-CHANGE: Final = 2  # the first tick at which other windows are open
-TOUCHED: Final = 3
-WAITING: Final = 4  # events of the instant at hand that are to come
-KILLED: Final = 5
-PROGRESS_COLUMNS: Final = 6
-
-# counters
-ACTIVE: Final = 0  # how many queries are touched in the group at hand
-GROUP: Final = 1
+# ---- the state: counters, then the progress of each query in the group at hand, then the letters seen of each negation
+GROUP: Final = 0
+LAST_TOUCHED: Final = 1  # a list of the queries touched in the group, NONE at its end
 DONE: Final = 2  # row operations
 EMITTED: Final = 3  # rows in the buffer
 EMITTED_VALUES: Final = 4
+COUNTERS: Final = 5
+
+TOUCHED: Final = 0
+TOUCHED_BEFORE: Final = 1  # the query before it in the list
+OPEN: Final = 2  # the first open window
+OPEN_END: Final = 3
+CHANGE: Final = 4  # the first tick at which other windows are open
+WAITING: Final = 5  # minus the events of the instant at hand that are to come
+KILLED: Final = 6
+PROGRESS_RECORD: Final = 7
+
+NONE: Final = -1
 
 
 class State(NamedTuple):
-    """What changes. `memory` are the regions; `delta` and `fresh` are as large, for instants of several events. `active` lists
-    the queries touched in the group at hand; `letters` are those of each negation that the instant at hand has.
-    """
+    """What changes while the kernel runs."""
 
     memory: Floats
-    delta: Floats
-    fresh: Floats
     progress: Ints
-    active: Ints
-    letters: Ints
-    counters: Ints
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The tables, how large memory is, and the planes of each query."""
+    """The table; how long memory and progress are; the most that closing all windows can emit; and the planes of each query."""
 
-    tables: Tables
-    size: int
+    table: Ints
+    memory: int
+    progress: int
+    rows: int
+    values: int
     planes: tuple[QueryPlanes, ...]
 
 
@@ -137,147 +126,156 @@ def slots_of(within: int | None, slide: int | None) -> int:
 
 
 def new_state(layout: Layout) -> State:
-    queries = len(layout.planes)
-    return State(
-        memory=np.zeros(layout.size),
-        delta=np.zeros(layout.size),
-        fresh=np.zeros(layout.size),
-        progress=np.zeros((queries, PROGRESS_COLUMNS), dtype=np.int64),
-        active=np.zeros(queries, dtype=np.int64),
-        letters=np.zeros(len(layout.tables.negations), dtype=np.int64),
-        counters=np.array([0, -1, 0, 0, 0], dtype=np.int64),
-    )
+    progress = np.zeros(layout.progress, dtype=np.int64)
+    progress[GROUP] = progress[LAST_TOUCHED] = NONE
+    return State(np.zeros(3 * layout.memory), progress)
 
 
 def build(
     queries: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int] | None = None
 ) -> Layout:
-    """The tables of the queries (each with an automaton) for events of these kinds. `index` finds the rows of values."""
+    """The table of the queries (each with an automaton) for events of these kinds. `index` finds the rows of values."""
     return _Builder(queries, kinds, index or {}).layout()
 
 
 @dataclass
 class _Query:
-    """One query while tables are built."""
+    """One query while the table is built."""
 
     plan: QueryPlan
     automaton: Automaton
     planes: QueryPlanes
     slots: int
-    region: int = 0
-    rows: int = 0
+    record: int
+    region: int
+    programs: dict[frozenset[int], Program]
     bindings: dict[int, tuple[int, int]] = field(default_factory=dict)  # by variable
-    negations: dict[int, tuple[int, list[int]]] = field(default_factory=dict)  # by number: its row, its letters
-    programs: dict[frozenset[int], Program] = field(default_factory=dict)
+    negations: dict[int, tuple[int, list[int]]] = field(
+        default_factory=dict
+    )  # by number: where in the state, the letters
 
     @property
     def stride(self) -> int:
         return self.planes.count * self.slots
+
+    @property
+    def rows(self) -> int:
+        return max([self.automaton.states, *(p.rows for p in self.programs.values())])
 
     def row(self, state: int) -> int:
         return self.region + state * self.stride
 
 
 class _Builder:
-    """Collects the rows of all tables."""
-
-    def __init__(self, queries: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int]) -> None:
-        self.index = index
-        self.bindings: list[tuple[int, ...]] = []
-        self.accepting: list[int] = []
-        self.negations: list[tuple[int, ...]] = []
-        self.moves: list[tuple[int, ...]] = []
-        self.operations: list[tuple[int, ...]] = []
-        self.ties: list[tuple[int, ...]] = []
-        self.seen: list[tuple[int, ...]] = []
-        self.segments: list[tuple[int, ...]] = []
-        self.kinds = [0]
-        self.size = 0
-        self.queries = [self._query(plan, kinds) for plan in queries]
-        self.rows = [self._query_row(query) for query in self.queries]
-        for kind in kinds:
-            for number, query in enumerate(self.queries):
-                if letters := kind & query.automaton.letters:
-                    self.segments.append(self._segment(number, query, letters))
-            self.kinds.append(len(self.segments))
+    def __init__(
+        self, plans: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int]
+    ) -> None:
+        self._index = index
+        self._table = [0] * (len(kinds) + 1 + QUERY_RECORD * len(plans))
+        self._memory = 0
+        self._progress = COUNTERS + PROGRESS_RECORD * len(plans)
+        self._queries: list[_Query] = []
+        for number, plan in enumerate(plans):
+            self._add_query(plan, kinds, number, len(kinds) + 1 + number * QUERY_RECORD)
+        segments = [
+            [self._segment(query, there) for query in self._queries if (there := kind & query.automaton.letters)]
+            for kind in kinds
+        ]
+        self._table[0] = len(self._table)
+        for number, of_kind in enumerate(segments):
+            self._table[number + 1] = self._append(of_kind)[1]
 
     def layout(self) -> Layout:
-        tables = Tables(
-            kinds=np.array(self.kinds, dtype=np.int64),
-            queries=_table(self.rows, QUERY_COLUMNS),
-            segments=_table(self.segments, KILLS + 1),
-            operations=_table(self.operations, BINDINGS_END + 1),
-            bindings=_table(self.bindings, LEAST + 1),
-            accepting=np.array(self.accepting, dtype=np.int64),
-            ties=_table(self.ties, BINDINGS_END + 1),
-            seen=_table(self.seen, BITS + 1),
-            negations=_table(self.negations, MOVES_END + 1),
-            moves=_table(self.moves, TO + 1),
+        return Layout(
+            np.array(self._table, dtype=np.int64),
+            self._memory,
+            self._progress,
+            sum(query.slots for query in self._queries),
+            sum(query.stride for query in self._queries),
+            tuple(query.planes for query in self._queries),
         )
-        return Layout(tables, self.size, tuple(query.planes for query in self.queries))
 
-    def _query(self, plan: QueryPlan, kinds: Sequence[frozenset[int]]) -> _Query:
-        assert plan.automaton is not None
-        query = _Query(plan, plan.automaton, planes_of(plan.automaton, plan.measures), slots_of(plan.within, plan.slide))
-        query.programs = {letters: program(query.automaton, letters) for letters in {k & query.automaton.letters for k in kinds}}
-        query.rows = max([query.automaton.states, *(p.rows for p in query.programs.values())])
-        query.region = self.size
-        self.size += query.rows * query.stride
-        for variable in range(len(query.automaton.variables)):
-            first = len(self.bindings)
-            for p, plane in enumerate(query.planes.planes, start=1):
-                if plane.variable == variable:
-                    value = ONE if plane.value.role == "one" else self.index[plane.value]
-                    self.bindings.append((p * query.slots, value, not plane.additive))
-            query.bindings[variable] = first, len(self.bindings)
-        return query
+    def _append(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
+        """Where the records start and end."""
+        start = len(self._table)
+        for record in records:
+            self._table += record
+        return start, len(self._table)
 
-    def _query_row(self, query: _Query) -> tuple[int, ...]:
-        plan = query.plan
-        accepting = len(self.accepting)
-        self.accepting += [state * query.stride for state in query.automaton.accepting]
-        negations = len(self.negations)
-        for negation, letters in sorted(query.automaton.negation_letters.items()):
-            self._negation(query, negation, sorted(letters))
-        slide = 0 if plan.within is None else plan.slide or plan.within
-        return (
-            plan.within or 0, slide, query.slots, query.planes.additive * query.slots, query.stride, query.automaton.states,
-            query.region, accepting, len(self.accepting), negations, len(self.negations),
-        )  # fmt: skip
+    def _add_query(self, plan: QueryPlan, kinds: Sequence[frozenset[int]], number: int, record: int) -> None:
+        automaton = plan.automaton
+        assert automaton is not None
+        there = {kind & automaton.letters for kind in kinds}
+        programs = {letters: program(automaton, letters) for letters in there}
+        planes, slots = planes_of(automaton, plan.measures), slots_of(plan.within, plan.slide)
+        query = _Query(plan, automaton, planes, slots, record, self._memory, programs)
+        self._memory += query.rows * query.stride
+        self._queries.append(query)
+        for variable in range(len(automaton.variables)):
+            query.bindings[variable] = self._append(self._bindings(query, variable))
+        accepting = self._append([[query.row(state)] for state in automaton.accepting])
+        negations = self._append(
+            [self._negation(query, *found) for found in sorted(automaton.negation_letters.items())]
+        )
+        self._table[record : record + QUERY_RECORD] = [
+            COUNTERS + PROGRESS_RECORD * number, plan.within or 0, 0 if plan.within is None else plan.slide or plan.within,
+            slots, planes.additive * slots, query.stride, query.region, query.row(automaton.states), *accepting, *negations,
+            number,
+        ]  # fmt: skip
 
-    def _negation(self, query: _Query, negation: int, letters: list[int]) -> None:
+    def _bindings(self, query: _Query, variable: int) -> list[list[int]]:
+        bindings = []
+        for p, plane in enumerate(query.planes.planes, start=1):
+            if plane.variable == variable:
+                value = ONE if plane.value.role == "one" else self._index[plane.value]
+                bindings.append([p * query.slots, value, not plane.additive])
+        return bindings
+
+    def _negation(self, query: _Query, negation: int, letters: frozenset[int]) -> list[int]:
         if len(letters) > 62:
             raise ValueError("a negation of more than 62 letters")
-        first = len(self.moves)
-        for new, moves in enumerate((query.automaton.moves, query.automaton.new_moves)):
-            for move in moves:
-                if move.negation == negation:
-                    target = -1 if move.target < 0 else move.target * query.stride
-                    self.moves.append((_bits(move.letters, letters), new, move.source * query.stride, target))
-        query.negations[negation] = len(self.negations), letters
-        self.negations.append((first, len(self.moves)))
+        order = sorted(letters)
+        moves = [
+            self._move(query, move, order, new)
+            for new, found in enumerate((query.automaton.moves, query.automaton.new_moves))
+            for move in found
+            if move.negation == negation
+        ]
+        query.negations[negation] = self._progress, order
+        self._progress += 1
+        return [self._progress - 1, *self._append(moves)]
 
-    def _segment(self, number: int, query: _Query, letters: frozenset[int]) -> tuple[int, ...]:
+    def _move(self, query: _Query, move: Move, order: list[int], new: int) -> list[int]:
+        return [
+            _bits(move.letters, order),
+            new,
+            query.row(move.source),
+            query.row(move.target) if move.target >= 0 else NONE,
+        ]
+
+    def _segment(self, query: _Query, letters: frozenset[int]) -> list[int]:
         found = query.programs[letters]
-        operations, ties, seen = len(self.operations), len(self.ties), len(self.seen)
-        for o in found.operations:
-            bindings = query.bindings[o.variable] if o.variable != UNBOUND else (0, 0)
-            self.operations.append((o.code, query.row(o.source), query.row(o.target), *bindings))
-        for code, steps in enumerate((query.automaton.steps, query.automaton.ties)):
-            for step in steps:
-                if step.letter in letters:
-                    place = query.row(step.source), query.row(step.target)
-                    self.ties.append((code, *place, *query.bindings[step.variable]))
-        for place, order in query.negations.values():
-            if bits := _bits([letter for letter in order if letter in letters], order):
-                self.seen.append((place, bits))
+        operations = [
+            [o.code, query.row(o.source), query.row(o.target), *(query.bindings[o.variable] if o.variable != UNBOUND else (0, 0))]
+            for o in found.operations
+        ]  # fmt: skip
+        ties = [
+            self._tie(query, step, code)
+            for code, steps in enumerate((query.automaton.steps, query.automaton.ties))
+            for step in steps
+            if step.letter in letters
+        ]
+        seen = [
+            [place, bits]
+            for place, order in query.negations.values()
+            if (bits := _bits([letter for letter in order if letter in letters], order))
+        ]
         kills = bool(letters & set(query.automaton.kills))
-        ends = len(self.operations), len(self.ties), len(self.seen)
-        return number, found.starts, operations, ends[0], ties, ends[1], seen, ends[2], kills
+        lists = [place for records in (operations, ties, seen) for place in self._append(records)]
+        return [query.record, found.starts, *lists, kills]
 
-
-def _table(rows: list[tuple[int, ...]], columns: int) -> Ints:
-    return np.array(rows, dtype=np.int64).reshape(len(rows), columns)
+    def _tie(self, query: _Query, step: Step, code: int) -> list[int]:
+        return [code, query.row(step.source), query.row(step.target), *query.bindings[step.variable]]
 
 
 def _bits(letters: Sequence[int], order: Sequence[int]) -> int:
