@@ -1,6 +1,7 @@
 """Whatever the text, there are diagnostics: never an exception, never a hang.
 
-`CEPC_FUZZ` is the number of examples in all; the seeds are fixed but for one run, whose seed is printed. By hand:
+`CEPC_FUZZ` is the number of examples in all; the seeds are fixed; outside CI there is
+one run more, whose seed is printed. By hand:
 `CEPC_FUZZ=1000000 CEPC_FUZZ_SEED=7 pytest tests/test_fuzz.py -n 2`.
 """
 
@@ -102,9 +103,10 @@ def run(kind: str, seed: str, count: int) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", MAKERS)
 def test_any_text_is_answered_by_diagnostics(kind: str, part: int) -> None:
-    run(kind, f"{SEED} {part}", max(1, round(0.95 * EXAMPLES * SHARES[kind] / PARTS)))
+    run(kind, f"{SEED} {part}", max(1, round(EXAMPLES * SHARES[kind] / PARTS)))
 
 
+@pytest.mark.skipif("CI" in os.environ, reason="in CI, a red run means a changed program")
 @pytest.mark.parametrize("kind", MAKERS)
 def test_any_text_is_answered_by_diagnostics_with_a_seed_of_today(kind: str) -> None:
     seed = str(SystemRandom().randrange(10**9))
