@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..events import letter_masks
 from .after import AfterMatch
 from .budget import Budget
 from .checks import Checks
@@ -26,16 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..events import Events
-    from ..plan import Automaton, ConditionPlan, Letter, Positions, QueryPlan
+    from ..letters import Kinds
+    from ..plan import Automaton, ConditionPlan, Positions, QueryPlan
     from .evaluation import Evaluator
     from .extension import Selection
     from .standing import Frames, Matches, Windows
-    from .timeline import Ints
+    from .timeline import Bools, Ints
 
 
-def timeline_of(events: Events, letters: Sequence[Letter]) -> Timeline:
-    """The events as enumeration needs them; they must be in canonical order."""
-    return Timeline(events.ticks, events.group_starts, events.instant_starts, letter_masks(events, letters))
+def timeline_of(events: Events, kinds: Kinds) -> Timeline:
+    """The events as enumeration needs them; they must be in canonical order, and `kinds` of them in the same order."""
+
+    def satisfies(letter: int) -> Bools:
+        return np.array([letter in letters for letters in kinds.letters], dtype=np.bool_)[kinds.of]
+
+    return Timeline(events.ticks, events.group_starts, events.instant_starts, lru_cache(None)(satisfies))
 
 
 class Enumerator:

@@ -194,7 +194,7 @@ class Extension:
 
     def _first_end(self, position: Ints, high: Ints) -> Ints:
         """Where matches that begin with these events must end before."""
-        return np.minimum(high, self.timeline.reach(self._span)[position])
+        return np.minimum(high, self.timeline.reach(position, self._span))
 
     def _checked(
         self, candidates: Candidates, parent: Block | None, before: Ints | None, starts: Ints | None

@@ -105,7 +105,7 @@ class Guards:
 
     def _deadline(self, negation: int, last: Ints) -> Ints | None:
         within = self._pattern.positions.negations[negation].within
-        return None if within is None else self._timeline.reach(within)[last]
+        return None if within is None else self._timeline.reach(last, within)
 
     # ---- complete matches --------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ def earliest_ends(positions: Positions, timeline: Timeline, span: int | None) ->
         if edge.source == 0:
             events = timeline.events_of(edge.letter)
             ends[events] = np.minimum(ends[events], after[edge.target][events])
-    return np.where(ends < timeline.reach(span), ends, none)
+    return np.where(ends < timeline.reach(here, span), ends, none)
 
 
 def _improve(positions: Positions, timeline: Timeline, after: dict[int, Ints], accepting: set[int]) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..aggregate import result_table
-from ..events import arrange
+from ..events import arrange, select
+from ..letters import Kinds, classify
 from ..results import Results
 from .budget import PARTIAL_MATCHES
 from .enumerator import Enumerator, timeline_of
@@ -20,8 +23,26 @@ from .windows import Sliding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..events import Reading
+    from ..events import Events, Reading
     from ..plan import Plan, QueryPlan
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """Events in canonical order for the queries of one partition, and which letters each satisfies."""
+
+    plan: Plan
+    events: Events
+    kinds: Kinds
+
+    def enumerator(self, query: QueryPlan, block: int = BLOCK, limit: int | None = None) -> Enumerator:
+        """For the matches of a query of the partition."""
+        timeline = timeline_of(self.events, self.kinds)
+        windows = None
+        if query.kind == "aggregate" and query.within is not None:
+            windows = Sliding(timeline, query.within, query.slide or query.within)
+        evaluator = Evaluator(self.events.table)
+        return Enumerator(query, timeline, evaluator, windows=windows, limit=limit, block=block)
 
 
 def run_enumerated(
@@ -37,34 +58,54 @@ def run_enumerated(
     `block` is how many partial matches are held at once, for each event that they have; `limit` how many an aggregate
     query may look at in all. Raises ResultOverflowError, TooManyPartialMatchesError, or what an expression fails with.
     """
-    return {
-        query.name: pa.concat_tables(match_tables(reading, plan, query, block=block))
-        if query.kind == "match"
-        else aggregate_table(reading, plan, query, block=block, limit=limit)
-        for query in queries
-    }
+    kinds = classify(reading, plan.letters)
+    classes: dict[tuple[str, ...], list[QueryPlan]] = {}
+    for query in queries:
+        classes.setdefault(tuple(sorted(query.partition)), []).append(query)
+    found: dict[str, Any] = {}
+    for sharing_class in classes.values():
+        arranged = arrange_for(reading, kinds, plan, sharing_class)
+        for query in sharing_class:
+            if query.kind == "match":
+                found[query.name] = pa.concat_tables(match_tables(arranged, query, block=block))
+            else:
+                found[query.name] = aggregate_table(arranged, query, block=block, limit=limit)
+    return {query.name: found[query.name] for query in queries}
 
 
-def match_tables(reading: Reading, plan: Plan, query: QueryPlan, *, block: int = BLOCK) -> Iterator[Any]:
+def arrange_for(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan]) -> Arranged:
+    """The events that matter to some of the queries, which have the same partition."""
+    if all(query.select != "CONTIGUOUS" for query in queries):  # to which every event matters
+        wanted = frozenset().union(*map(letters_of, queries))
+        concerned = np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
+        if not concerned.all():
+            reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)
+    events = arrange(reading, plan.stream, queries[0].partition)
+    return Arranged(plan, events, Kinds(kinds.of[events.order], kinds.letters))
+
+
+def letters_of(query: QueryPlan) -> frozenset[int]:
+    """The letters that the query's positions read, negated ones too. Those of its prefixes are of the same events."""
+    positions = [query.positions, *(negation.positions for negation in query.positions.negations)]
+    return frozenset(edge.letter for p in positions for edge in p.edges)
+
+
+def match_tables(arranged: Arranged, query: QueryPlan, *, block: int = BLOCK) -> Iterator[Any]:
     """The rows of a match query, batch by batch; the first table is empty, so that there is always one."""
-    events = arrange(reading, plan.stream, query.partition)
-    evaluator = Evaluator(events.table)
-    rows = MatchRows(query, plan.stream, evaluator)
+    enumerator = arranged.enumerator(query, block)
+    rows = MatchRows(query, arranged.plan.stream, enumerator.evaluator)
     yield rows.schema().empty_table()
-    for matches in Enumerator(query, timeline_of(events, plan.letters), evaluator, block=block).matches():
+    for matches in enumerator.matches():
         yield rows.table(matches)
 
 
 def aggregate_table(
-    reading: Reading, plan: Plan, query: QueryPlan, *, block: int = BLOCK, limit: int | None = PARTIAL_MATCHES
+    arranged: Arranged, query: QueryPlan, *, block: int = BLOCK, limit: int | None = PARTIAL_MATCHES
 ) -> Any:
     """The rows of an aggregate query whose matches have to be looked at one by one."""
-    events = arrange(reading, plan.stream, query.partition)
-    evaluator, timeline = Evaluator(events.table), timeline_of(events, plan.letters)
-    windows = None if query.within is None else Sliding(timeline, query.within, query.slide or query.within)
-    enumerator = Enumerator(query, timeline, evaluator, windows=windows, limit=limit, block=block)
-    measuring = Measuring(query, events, evaluator)
+    enumerator = arranged.enumerator(query, block, limit)
+    measuring = Measuring(query, arranged.events, enumerator.evaluator)
     for matches, frames in enumerator.standing_matches():
         measuring.add(matches, frames)
-    time_type = dict(plan.stream.columns)[plan.stream.time_column]
-    return result_table(Results(measuring.totals(), time_type))
+    stream = arranged.plan.stream
+    return result_table(Results(measuring.totals(), dict(stream.columns)[stream.time_column]))

@@ -85,7 +85,7 @@ class NextMatch:
         for steps, tie in ((automaton.steps, False), (automaton.ties, True)):
             for step in steps:
                 some = (before == step.source) & (variable == step.variable) & (tied == tie)
-                some[some] = self._timeline.masks[step.letter][candidates.position[some]]
+                some[some] = self._timeline.satisfies(step.letter)[candidates.position[some]]
                 after[some] = step.target
         return after
 

@@ -88,10 +88,8 @@ class Bounded:
     def frames(self, first: Ints, last: Ints, edges: bool) -> Frames:
         if not edges:
             return Frames(np.arange(len(first)), np.zeros(len(first), np.int64), first, last + 1)
-        opens = self.timeline.since(self.span)[last]
-        return Frames(
-            np.arange(len(first)), np.zeros(len(first), np.int64), opens, self.timeline.reach(self.span)[first]
-        )
+        opens, closes = self.timeline.since(last, self.span), self.timeline.reach(first, self.span)
+        return Frames(np.arange(len(first)), np.zeros(len(first), np.int64), opens, closes)
 
 
 class Standing:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -26,16 +26,14 @@ class Timeline:
     """Events by group, then instant, then canonically.
 
     `group_starts` and `instant_starts` say where each group and instant begins, with the number of events at the end;
-    an instant lies in one group. `masks[i]` says which events satisfy letter i.
+    an instant lies in one group. `satisfies(i)` says which events satisfy letter i.
     """
 
     ticks: Ints
     group_starts: Ints
     instant_starts: Ints
-    masks: Sequence[Bools]
+    satisfies: Callable[[int], Bools]
     _letters: dict[int, tuple[Ints, Ints]] = field(default_factory=dict, repr=False)
-    _reach: dict[int | None, Ints] = field(default_factory=dict, repr=False)
-    _since: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     @property
     def length(self) -> int:
@@ -73,48 +71,58 @@ class Timeline:
 
     def _letter(self, letter: int) -> tuple[Ints, Ints]:
         if letter not in self._letters:
-            mask = self.masks[letter]
+            mask = self.satisfies(letter)
             rank = np.zeros(self.length + 1, dtype=np.int64)
             np.cumsum(mask, out=rank[1:])
             self._letters[letter] = np.flatnonzero(mask), rank
         return self._letters[letter]
 
-    def reach(self, span: int | None) -> Ints:
-        """For each event the first position of its group that is `span` ticks or more later: what is before it still
-        fits.
+    def reach(self, events: Ints, span: int | None) -> Ints:
+        """For each event given the first position of its group that is `span` ticks or more later: what is before it
+        still fits.
 
         None is a span without bound.
         """
-        if span not in self._reach:
-            self._reach[span] = (
-                self.group_end if span is None else self.first_from(self.group, _later(self.ticks, span))
-            )
-        return self._reach[span]
-
-    def since(self, span: int | None) -> Ints:
-        """For each event the first position of its group that is less than `span` ticks earlier. None is a span
-        without bound.
-        """
         if span is None:
-            return np.repeat(self.group_starts[:-1], np.diff(self.group_starts))
-        if span not in self._since:
-            self._since[span] = self.first_from(self.group, _later(self.ticks, 1 - span))
-        return self._since[span]
+            return self.group_end[events]
+        return self.first_from(self.group[events], _moved(self.ticks[events], span))
+
+    def since(self, events: Ints, span: int | None) -> Ints:
+        """For each event given the first position of its group that is less than `span` ticks earlier."""
+        if span is None:
+            return self.group_starts[self.group[events]]
+        return self.first_from(self.group[events], _moved(self.ticks[events], 1 - span))
 
     def first_from(self, group: Ints, tick: Ints) -> Ints:
         """For each pair the first position in the group at `tick` or later; the group's end if there is none."""
         low, high = self.group_starts[group], self.group_starts[group + 1]
-        if not len(low):
-            return low
-        for _ in range(int((high - low).max()).bit_length()):
+        keys = self._keys
+        if keys is not None:
+            origin, stride, line = keys
+            offset = np.clip(tick, origin, origin + stride - 1) - origin
+            found = np.searchsorted(line, group * stride + offset)
+            return np.where(tick >= origin + stride, high, found)
+        for _ in range(int((high - low).max(initial=0)).bit_length()):  # a binary search of all at once
             middle = (low + high) >> 1
             earlier = (low < high) & (self.ticks[np.minimum(middle, self.length - 1)] < tick)
-            low = np.where(earlier, middle + 1, low)
-            high = np.where(earlier, high, np.maximum(middle, low))
+            low, high = np.where(earlier, middle + 1, low), np.where(earlier, high, np.maximum(middle, low))
         return low
 
+    @cached_property
+    def _keys(self) -> tuple[int, int, Ints] | None:
+        """The least tick, how many there are, and all groups' ticks one after the other in one ascending line; None
+        where that is too long for 64 bits.
+        """
+        if not self.length:
+            return None
+        origin = int(self.ticks.min())
+        stride = int(self.ticks.max()) - origin + 1
+        if stride * len(self.group_starts) >= _FAR:
+            return None
+        return origin, stride, self.group * stride + (self.ticks - origin)
 
-def _later(ticks: Ints, span: int) -> Ints:
+
+def _moved(ticks: Ints, span: int) -> Ints:
     """Ticks moved by `span`, staying within 64 bits."""
     limits = np.iinfo(np.int64)
     span = max(-_FAR, min(_FAR, span))
