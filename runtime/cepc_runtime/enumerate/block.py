@@ -24,7 +24,7 @@ class Block:
     after what row `above[i]` of the parent had read; without a parent, `above` is the source that it started from.
 
     `end` is the first position that is out of the match's bound. `tracks[t]` is the last event read on track t or -1
-    (None where there is one track), `starts[s]` the depth at which the current instance of scope s began or -1. Bit c
+    (None where there is one track), `memory` what is kept for conditions (memory.py). Bit c
     of `undecided` says that condition c could not be evaluated early. `word` numbers the different events and
     variables so far (None where a match has one derivation), `trace` the different derivations that have yet to
     matter. `prefix` is the state among prefixes (SELECT NEXT).
@@ -37,7 +37,7 @@ class Block:
     position: Ints
     end: Ints
     tracks: Ints | None = None
-    starts: Ints | None = None
+    memory: Ints | None = None
     undecided: Ints | None = None
     word: Ints | None = None
     trace: Ints | None = None

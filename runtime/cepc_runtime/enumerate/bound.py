@@ -1,4 +1,4 @@
-"""What partial matches have bound, read from their paths."""
+"""What partial matches have bound: from their memory where it is kept, else from their paths."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .memory import End, Start
+
 if TYPE_CHECKING:
     from .block import Path
     from .condition import Condition
+    from .memory import Memory
     from .pattern import Pattern
     from .timeline import Ints
 
@@ -42,23 +45,56 @@ class PathBound:
         return self._path.level(self._path.length - 1)[1]
 
 
-class NewestBound(PathBound):
-    """The same where only the newest event counts of the variable that it is bound to."""
+class CurrentBound(PathBound):
+    """What rows have bound in the current instance of the scope, or without one in all, given their `memory`.
+
+    With `stop`, the newest event is of the next instance, and `memory` is what it was before that event.
+    """
 
     def __init__(
         self,
         pattern: Pattern,
         path: Path,
         scope: int | None,
-        start: Ints | None,
-        newest: str,
+        kept: Memory,
+        memory: Ints | None,
+        stop: Ints | None = None,
+    ) -> None:
+        start = None if scope is None else kept.of(Start(scope), memory)
+        super().__init__(pattern, path, scope, start, stop)
+        self._kept, self._memory = kept, memory
+
+    def first(self, variable: str) -> Ints:
+        known = self._kept.of(End(variable, self._scope, "first"), self._memory)
+        return super().first(variable) if known is None else known
+
+    def last(self, variable: str) -> Ints:
+        known = self._kept.of(End(variable, self._scope, "last"), self._memory)
+        return super().last(variable) if known is None else known
+
+
+class NewestBound(CurrentBound):
+    """The same where, of the variable that the newest event is bound to, only that event counts. `memory` is that with
+    the event, `before` that without it.
+    """
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        path: Path,
+        edge: int,
         condition: Condition,
+        kept: Memory,
+        memory: Ints | None,
+        before: Ints | None,
         instant_start: Ints,
     ) -> None:
-        super().__init__(pattern, path, scope, start)
-        self._newest = newest
-        self._by_first = newest not in condition.eaches
+        super().__init__(pattern, path, condition.plan.scope, kept, memory)
+        self._newest = pattern.edges[edge].variable
+        self._by_first = self._newest not in condition.eaches
         self._instant_start = instant_start
+        self._before = kept.of(End(self._newest, self._scope, "last"), before)
+        self._enters = self._scope in pattern.edges[edge].enters
 
     def first(self, variable: str) -> Ints:
         found = super().first(variable)
@@ -70,5 +106,9 @@ class NewestBound(PathBound):
         return self.any_event() if variable == self._newest else super().one(variable)
 
     def before(self, variable: str) -> Ints:
+        if self._before is None or self._enters:
+            return super().before(variable)
         limit = self._instant_start[self.any_event()]
+        if np.all(self._before < limit):
+            return self._before
         return self._path.latest(self._pattern.binds(variable, self._scope), self._start, self._stop, limit)

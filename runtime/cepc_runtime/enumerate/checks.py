@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from .block import Path
-from .bound import NewestBound, PathBound
+from .bound import CurrentBound, NewestBound
+from .memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .block import Block
+    from .bound import PathBound
     from .condition import Condition
     from .evaluation import Evaluator
     from .pattern import Pattern
@@ -53,7 +55,7 @@ class Checks:
     ) -> None:
         self.pattern, self.conditions = pattern, tuple(conditions)
         self._timeline, self._evaluator = timeline, evaluator
-        self.scopes: tuple[int, ...] = tuple(sorted({c.plan.scope for c in conditions if c.plan.scope is not None}))
+        self.memory = Memory(pattern, conditions)
         by_cost = sorted(
             range(len(conditions)),
             key=lambda c: len(pattern.lists(conditions[c].plan.scope) & set(conditions[c].eaches)),
@@ -85,10 +87,6 @@ class Checks:
         elif closed and binds:
             yield Check(c, "new")
 
-    def start(self, scope: int | None, starts: Ints | None) -> Ints | None:
-        """Where the current instances of the scope begin, of the rows that `starts` is of."""
-        return None if scope is None or starts is None else starts[self.scopes.index(scope)]
-
     def admit(
         self,
         edge: int,
@@ -96,31 +94,29 @@ class Checks:
         above: Ints,
         position: Ints,
         before: Ints | None,
-        starts: Ints | None,
+        memory: Ints | None,
         due: Sequence[Check] | None = None,
         demanding: bool = False,
     ) -> tuple[Ints, Ints]:
         """Which candidates pass what is due (without `due`: on their edge), and for these the bits of undecided
         conditions.
 
-        `before` and `starts` are where instances of scopes begin, before and after reading the new event. With
-        `demanding`, what cannot be evaluated and nothing else excludes is an error.
+        `before` and `memory` are the rows' memory before and after reading the new event. With `demanding`, what cannot
+        be evaluated and nothing else excludes is an error.
         """
         due = self.on_edge[edge] if due is None else due
         rows = np.arange(len(position))
         bits = np.zeros(len(position), dtype=np.int64)
         path = Path(parent, above, edge, position)
 
-        def bound(check: Check) -> PathBound:
-            scope = self.conditions[check.condition].plan.scope
-            begin = self.start(scope, before if check.extent == "ended" else starts)
-            return self._bound(check, edge, path, None if begin is None else begin[rows])
+        def judged(check: Check) -> PathBound:
+            old, new = (None if m is None else m[:, rows] for m in (before, memory))
+            return self._bound(check, edge, path, old, new)
 
         failing: list[Check] = []
         for check in due:
-            verdict = self.conditions[check.condition].judge(
-                bound(check), self._timeline.instant_start, self._evaluator
-            )
+            condition = self.conditions[check.condition]
+            verdict = condition.judge(judged(check), self._timeline.instant_start, self._evaluator)
             if verdict.undecided.any():
                 bits[rows[verdict.undecided]] |= bit(check.condition)
                 failing.append(check)
@@ -128,14 +124,22 @@ class Checks:
                 rows = rows[verdict.holds]
                 path = Path(parent, above[rows], edge, position[rows])
         for check in failing if demanding else ():
-            self.conditions[check.condition].demand(bound(check), self._timeline.instant_start, self._evaluator)
+            self.conditions[check.condition].demand(judged(check), self._timeline.instant_start, self._evaluator)
         return rows, bits[rows]
 
-    def _bound(self, check: Check, edge: int, path: Path, start: Ints | None) -> PathBound:
+    def _bound(self, check: Check, edge: int, path: Path, before: Ints | None, memory: Ints | None) -> PathBound:
         condition = self.conditions[check.condition]
-        scope = condition.plan.scope
-        if check.extent == "new":
-            newest = self.pattern.edges[edge].variable
-            return NewestBound(self.pattern, path, scope, start, newest, condition, self._timeline.instant_start)
-        stop = np.full(path.count, path.length - 1, dtype=np.int64) if check.extent == "ended" else None
-        return PathBound(self.pattern, path, scope, start, stop)
+        match check.extent:
+            case "new":
+                instant_start = self._timeline.instant_start
+                return NewestBound(self.pattern, path, edge, condition, self.memory, memory, before, instant_start)
+            case "all":
+                return self.current(condition, path, memory)
+        stop = np.full(path.count, path.length - 1, dtype=np.int64)
+        return CurrentBound(self.pattern, path, condition.plan.scope, self.memory, before, stop)
+
+    def current(self, condition: Condition, path: Path, memory: Ints | None) -> PathBound:
+        """What the rows of a path, whose memory is given, have bound in the current instance of the condition's
+        scope.
+        """
+        return CurrentBound(self.pattern, path, condition.plan.scope, self.memory, memory)

@@ -51,7 +51,7 @@ def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
     assert block.word is not None
     state: list[Ints] = [block.word, extension.pattern.target[block.edge].astype(np.int64), block.end]
     state += [column for column in (block.trace, block.prefix) if column is not None]
-    state += [row for rows in (block.tracks, block.starts) if rows is not None for row in rows]
+    state += [row for rows in (block.tracks, block.memory) if rows is not None for row in rows]
     if block.undecided is not None:  # what is undecided is looked at again along its own path
         state.append(np.where(block.undecided != 0, np.arange(len(block)), -1))
     return block.take(first_of_each(state))

@@ -114,7 +114,6 @@ class Extension:
         self._events = np.concatenate(events) if events else np.empty(0, dtype=np.int64)
         lengths = np.cumsum([0, *(len(e) for e in events)])
         self._offset = dict(zip(letters, lengths.tolist(), strict=False))
-        self._enters = [pattern.enters(scope) for scope in checks.scopes]
         self._on_track = [pattern.on_track(track) for track in range(pattern.positions.tracks)]
 
     # ---- ranges ------------------------------------------------------------------------------------------------------
@@ -180,9 +179,9 @@ class Extension:
     def admit(self, candidates: Candidates, parent: Block | None, sources: Sources) -> Block:
         """The candidates for which no condition fails, as a block."""
         depth = 0 if parent is None else parent.depth + 1
-        before = None if parent is None or parent.starts is None else parent.starts[:, candidates.above]
-        starts = self._starts(candidates, depth, before)
-        candidates, starts, bits = self._checked(candidates, parent, before, starts)
+        before = None if parent is None or parent.memory is None else parent.memory[:, candidates.above]
+        memory = self.checks.memory.after(candidates.edge, candidates.position, depth, before)
+        candidates, memory, bits = self._checked(candidates, parent, before, memory)
         above, position = candidates.above, candidates.position
         end = self._first_end(position, sources.high[above]) if parent is None else parent.end[above]
         undecided = None if parent is None or parent.undecided is None else parent.undecided[above]
@@ -190,19 +189,19 @@ class Extension:
             undecided = bits if undecided is None else undecided | bits
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
-        return Block(depth, parent, above, candidates.edge, position, end, tracks, starts, undecided, prefix=prefix)
+        return Block(depth, parent, above, candidates.edge, position, end, tracks, memory, undecided, prefix=prefix)
 
     def _first_end(self, position: Ints, high: Ints) -> Ints:
         """Where matches that begin with these events must end before."""
         return np.minimum(high, self.timeline.reach(position, self._span))
 
     def _checked(
-        self, candidates: Candidates, parent: Block | None, before: Ints | None, starts: Ints | None
+        self, candidates: Candidates, parent: Block | None, before: Ints | None, memory: Ints | None
     ) -> tuple[Candidates, Ints | None, Ints | None]:
-        """The candidates that pass, their instances of scopes, and which conditions are undecided for them."""
+        """The candidates that pass, their memory, and which conditions are undecided for them."""
         numbers = np.flatnonzero(np.bincount(candidates.edge, minlength=1)).tolist()
         if not any(self.checks.on_edge[number] for number in numbers):
-            return candidates, starts, None
+            return candidates, memory, None
         keep = np.ones(len(candidates), dtype=np.bool_)
         bits = np.zeros(len(candidates), dtype=np.int64)
         for number in numbers:
@@ -211,22 +210,12 @@ class Extension:
             rows = np.flatnonzero(candidates.edge == number)
             above, position = candidates.above[rows], candidates.position[rows]
             old = None if before is None else before[:, rows]
-            new = None if starts is None else starts[:, rows]
+            new = None if memory is None else memory[:, rows]
             passed, undecided = self.checks.admit(number, parent, above, position, old, new)
             keep[rows] = False
             keep[rows[passed]] = True
             bits[rows[passed]] = undecided
-        return candidates.take(keep), None if starts is None else starts[:, keep], bits[keep] if bits.any() else None
-
-    def _starts(self, candidates: Candidates, depth: int, before: Ints | None) -> Ints | None:
-        """At what depth the current instance of each scope begins, with the new event."""
-        if not self._enters:
-            return None
-        shape = len(self._enters), len(candidates)
-        starts = np.full(shape, -1, dtype=np.int64) if before is None else before.copy()
-        for scope, enters in enumerate(self._enters):
-            starts[scope, enters[candidates.edge]] = depth
-        return starts
+        return candidates.take(keep), None if memory is None else memory[:, keep], bits[keep] if bits.any() else None
 
     def _tracks(self, candidates: Candidates, parent: Block | None) -> Ints | None:
         """The last event on each track, with the new event."""

@@ -75,9 +75,11 @@ class Pattern:
         return self._lists[scope]
 
     def enters(self, scope: int) -> Bools:
+        """For each edge whether a new instance of the scope begins with it."""
         return _mask(self.edges, lambda edge: scope in edge.enters)
 
     def on_track(self, track: int) -> Bools:
+        """For each edge whether its event belongs to the track."""
         return _mask(self.edges, lambda edge: track in edge.tracks)
 
     def still_binds(self, state: int, scope: int | None) -> frozenset[str]:

@@ -57,7 +57,7 @@ class NextMatch:
 
     def __init__(self, pattern: Pattern, timeline: Timeline, checks: Checks, prefixes: Automaton | None) -> None:
         self._pattern, self._timeline, self._checks = pattern, timeline, checks
-        self._automaton = None if checks.scopes else prefixes
+        self._automaton = None if any(c.plan.scope is not None for c in checks.conditions) else prefixes
         self._steps: dict[
             int, list[tuple[int, int, int]]
         ] = {}  # source: (target, letter, an edge that binds the same variable)
@@ -164,10 +164,7 @@ class NextMatch:
 
     def _passing(self, block: Block, option: Option, rows: Ints, position: Ints) -> Ints:
         """The candidates, given as rows of the block and events, for which the conditions hold."""
-        before = None if block.starts is None else block.starts[:, rows]
-        starts = None if before is None else before.copy()
-        if starts is not None:
-            for place, scope in enumerate(self._checks.scopes):
-                if scope in self._pattern.edges[option.edge].enters:
-                    starts[place] = block.depth + 1
-        return self._checks.admit(option.edge, block, rows, position, before, starts, option.due, demanding=True)[0]
+        before = None if block.memory is None else block.memory[:, rows]
+        edges = np.full(len(rows), option.edge, dtype=np.int32)
+        memory = self._checks.memory.after(edges, position, block.depth + 1, before)
+        return self._checks.admit(option.edge, block, rows, position, before, memory, option.due, demanding=True)[0]

@@ -156,9 +156,8 @@ class Standing:
             rows = np.flatnonzero(states == state)
             for number in conditions:
                 condition = self._checks.conditions[number]
-                scope = condition.plan.scope
-                start = self._checks.start(scope, block.starts)
-                bound = PathBound(self._pattern, Path(block, rows), scope, None if start is None else start[rows])
+                memory = None if block.memory is None else block.memory[:, rows]
+                bound = self._checks.current(condition, Path(block, rows), memory)
                 verdict = condition.judge(bound, self._timeline.instant_start, self._evaluator)
                 bits[rows[verdict.undecided]] |= bit(number)
                 keep[rows[~verdict.holds]] = False

@@ -1,0 +1,76 @@
+"""What partial matches keep in mind for conditions, so that nobody has to walk up a path for it.
+
+A block's `memory` is a matrix with a row for each *slot*: the depth at which the current instance of a scope began, the
+first or the last event that a variable is bound to (in the current instance of a scope). -1 stands for none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .condition import Condition
+    from .pattern import Numbers, Pattern
+    from .timeline import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The depth at which the current instance of the scope began."""
+
+    scope: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The first or the last event bound to the variable, in the current instance of the scope if there is one."""
+
+    variable: str
+    scope: int | None
+    end: Literal["first", "last"]
+
+
+class Memory:
+    """Which slots the conditions of a pattern need, and how a new event changes them."""
+
+    def __init__(self, pattern: Pattern, conditions: Sequence[Condition]) -> None:
+        self._pattern = pattern
+        wanted: dict[Start | End, None] = {}
+        for condition in conditions:
+            scope = condition.plan.scope
+            if scope is not None:
+                wanted[Start(scope)] = None
+            singles = [v for v in condition.eaches if v not in pattern.lists(scope)]
+            wanted |= {End(v, scope, "first"): None for v in condition.firsts}
+            wanted |= {End(v, scope, "last"): None for v in (*condition.lasts, *condition.previous, *singles)}
+        self.slots: dict[Start | End, int] = {slot: i for i, slot in enumerate(wanted)}
+
+    def of(self, slot: Start | End, memory: Ints | None) -> Ints | None:
+        """One slot of all rows; None where nobody keeps it."""
+        place = self.slots.get(slot)
+        return None if place is None or memory is None else memory[place]
+
+    def after(self, edges: Numbers, positions: Ints, depth: int, before: Ints | None) -> Ints | None:
+        """The memory when events have been read at that depth, given what it was before."""
+        if not self.slots:
+            return None
+        if before is None:
+            before = np.full((len(self.slots), len(positions)), -1, dtype=np.int64)
+        after = before.copy()
+        for slot, place in self.slots.items():
+            row = after[place]
+            if isinstance(slot, Start):
+                row[self._pattern.enters(slot.scope)[edges]] = depth
+                continue
+            if slot.scope is not None:
+                row[self._pattern.enters(slot.scope)[edges]] = -1
+            binds = self._pattern.binds(slot.variable, slot.scope)[edges]
+            if slot.end == "first":
+                binds &= row < 0
+            row[binds] = positions[binds]
+        return after
