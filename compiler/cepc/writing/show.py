@@ -33,16 +33,14 @@ def _show_one(console: Any, name: str, table: Any, limit: int, terminal: bool) -
     from rich.text import Text
 
     shown = table.slice(0, limit)
-    console.print(Text.assemble((name, "bold"), f"  {rows(table.num_rows)}"))
+    first = "" if shown.num_rows == table.num_rows else f", the first {shown.num_rows:,} (--limit says how many)"
+    console.print(Text.assemble((name, "bold"), f"  {rows(table.num_rows)}{first}"))
     if shown.num_rows:
         with console.capture() as capture:
             console.print(_table(shown))
         # rich fills every line to the table's width; nobody wants that in a file.
         text = "\n".join(line if terminal else line.rstrip() for line in capture.get().splitlines())
         console.file.write(text + "\n")
-    if table.num_rows > shown.num_rows:
-        more = table.num_rows - shown.num_rows
-        console.print(f"… and {more:,} more; `--limit` says how many are shown", style="dim")
 
 
 def rows(count: int) -> str:
