@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-COMMANDS = ("run", "check", "fmt", "explain", "functions")  # `compile` joins here; each is a module of commands/
+COMMANDS = ("run", "compile", "check", "fmt", "explain", "functions")  # each is a module of commands/
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
 
@@ -77,7 +77,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
 )
 def cepc() -> None:
-    """Complex-event queries: checked, formatted, explained, and run.
+    """Complex-event queries: checked, formatted, explained, run, and compiled to Spark jobs.
 
     Several FILES together are one program. `-` is standard input.
     """

@@ -53,6 +53,27 @@ class Compiled:
             return {name: to_frame(table) for name, table in report.tables.items()}
         return report.tables
 
+    def spark(
+        self, events: Any = None, queries: Iterable[str] | str | None = None, session: Any = None
+    ) -> dict[str, Any]:
+        """A Spark DataFrame for each query, or for those named; nothing runs before rows are asked for.
+
+        `events` are a DataFrame, or a mapping from the names of streams to DataFrames; None reads what the streams say by
+        FROM. All queries are answered by one read of the events, whichever is asked for first. `session` is that of the
+        events, or the active one, or a new one. Raises ProgramError and RunError.
+        """
+        from .running.spark import dataframes
+
+        names = [queries] if isinstance(queries, str) else queries
+        return dataframes(self.program, self.checked.sources, events, names, session)
+
+    @property
+    def job(self) -> str:
+        """The program as the text of a PySpark job, as `cepc compile` prints it. Raises ProgramError."""
+        from .codegen.compiling import job_of
+
+        return job_of(self.program, self.checked.sources).text
+
     def __str__(self) -> str:
         return self.checked.text()
 

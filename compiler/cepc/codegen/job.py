@@ -34,10 +34,11 @@ from cepc_runtime.spark import job"""
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`text` is a Python module with `build` and `main`."""
+    """`text` is a Python module with `build` and `main`; `declared` says that every stream has a FROM."""
 
     text: str
     queries: tuple[str, ...]
+    declared: bool
 
 
 def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapping[str, Source], version: str) -> Job:
@@ -50,11 +51,12 @@ def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapp
         header(digests, version, program, jobs),
     ]
     text = "\n\n".join([*blocks, IMPORTS]) + "\n"
-    for job, name in zip(jobs, names, strict=True):
+    for number, (job, name) in enumerate(zip(jobs, names, strict=True)):
         title, constants, *functions = stream_text(job, name)
-        text += f"\n{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
+        text += "\n\n" if number else "\n"
+        text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
     text += f"\n\n{_main(names)}\n"
-    return Job(text, tuple(q.name for q in program.queries))
+    return Job(text, tuple(q.name for q in program.queries), all(job.stream.source for job in jobs))
 
 
 def _free_names(streams: Sequence[str]) -> list[str]:
@@ -70,10 +72,11 @@ def _free_names(streams: Sequence[str]) -> list[str]:
 
 
 def _main(names: Sequence[str]) -> str:
-    pairs = listed(tupled([Code(name.upper()), Code(f"{name}_results")]) for name in names)
-    streams = listed(Code(name.upper()) for name in names)
+    streams = listed(tupled([Code(name.upper()), Code(f"{name}_results")]) for name in names)
     return f'''\
 # ---- the job ---------------------------------------------------------------------------------------------------------
+
+{lay_out(streams, before="STREAMS = ")}
 
 
 def build(
@@ -87,12 +90,11 @@ def build(
     `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
     `dropped` observes how many rows were no events, for each stream.
     """
-    streams = {lay_out(pairs, 4, before=" " * 10).lstrip()}
-    return job.build(spark, streams, events, queries, dropped)
+    return job.build(spark, STREAMS, events, queries, dropped)
 
 
 def main(argv: list[str] | None = None) -> int:
-    return job.main(argv, build, {lay_out(streams, 4, before=" " * 35).lstrip()})
+    return job.main(argv, build, STREAMS)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ CLASS_COLUMN = "_class"
 class ReservedColumnError(ValueError):
     """The stream has a column of a name that the job needs."""
 
+    def __init__(self, column: str, stream: model.Stream) -> None:
+        super().__init__(column, stream)
+        self.column, self.stream = column, stream
+
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
@@ -46,7 +50,7 @@ def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in stream.columns:
         if name.lower() in (*words, CLASS_COLUMN):
-            raise ReservedColumnError(name)
+            raise ReservedColumnError(name, stream)
     untyped = replace(stream, type_column=None)
     passed = columns_needed(untyped, (), plan.queries)
     types = dict(plan.stream.columns)

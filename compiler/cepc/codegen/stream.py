@@ -160,8 +160,11 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
 def _results(job: StreamJob, name: str) -> str:
     several = len(job.plan.queries) > 1
     lines = [
-        f"def {name}_results(events: DataFrame, queries: Collection[str], dropped: Observation | None)"
-        " -> dict[str, DataFrame]:",
+        f"def {name}_results(",
+        "    events: DataFrame,",
+        "    queries: Collection[str],",
+        "    dropped: Observation | None,",
+        ") -> dict[str, DataFrame]:",
         '    """The rows of each query, with its columns and no others."""',
         f"    rows = {name}_rows({name}_events(events, dropped), queries)",
     ]

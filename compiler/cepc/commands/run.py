@@ -1,4 +1,4 @@
-"""`cepc run`: the queries' rows, from events in files, without Spark."""
+"""`cepc run`: the queries' rows, from events in files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ FORMS = ("table", "jsonl", "csv", "parquet")
     help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
 )  # fmt: skip
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Run this query; may be given several times.")
-@click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True, help="What runs them.")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+    help="What runs them: this process, or Spark (here, or where SPARK_REMOTE says).",
+)  # fmt: skip
 @click.option(
     "--input-format", type=click.Choice(["parquet", "csv", "json"]),
     help="What the events are, where the names of the files do not say it.",
@@ -48,13 +51,13 @@ def run(
     files: tuple[str, ...],
     events: tuple[str, ...],
     queries: tuple[str, ...],
-    engine: str,  # noqa: ARG001 - there is one
+    engine: str,
     input_format: Format | None,
     form: str | None,
     output: str | None,
     limit: int | None,
 ) -> None:
-    """Run a program's queries over events, in this process.
+    """Run a program's queries over events, in this process or by Spark.
 
     Several FILES together are one program. Events are Parquet, CSV with a header, or JSON lines; a directory is all of
     its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
@@ -73,15 +76,20 @@ def run(
         program = _program(checked, queries)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
-        report = _report(program, checked, events, input_format)
-        tables = {name: table if limit is None else table.slice(0, limit) for name, table in report.tables.items()}
+        report = None if engine == "spark" else _report(program, checked, events, input_format)
+        found = _by_spark(program, checked, events, input_format) if report is None else report.tables
+        tables = {name: table if limit is None else table.slice(0, limit) for name, table in found.items()}
         if output is None:
-            _print(report.tables if form == "table" else tables, form, limit)
+            _print(found if form == "table" else tables, form, limit)
         else:
             _store(tables, output, form)
     except CepcError as error:
         print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
         ctx.exit(_status(error))
+    if report is None:
+        made = f"{_many(sum(table.num_rows for table in found.values()), 'row')} of {_many(len(found), 'query', 'queries')}"
+        click.echo(f"{made}, found by Spark{f', in {output}' if output is not None else ''}", err=True)
+        return
     _warn(report.warnings, checked.sources)
     click.echo(summary(report, limit, output), err=True)
 
@@ -121,6 +129,18 @@ def _report(
         raise click.UsageError(str(error)) from None
     with Progress(sys.stderr) as progress:
         return local.run(program, lambda s, plan: _load(places, s, plan, progress), checked.sources, progress.running)
+
+
+def _by_spark(
+    program: model.CheckedProgram, checked: Checked, events: tuple[str, ...], input_format: Format | None
+) -> dict[str, Any]:
+    from ..running import sources, spark
+
+    try:
+        places = spark.places(program, events, input_format)
+    except sources.UnclearError as error:
+        raise click.UsageError(str(error)) from None
+    return spark.run(program, checked.sources, places)
 
 
 def _load(places: Mapping[str, Any], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:

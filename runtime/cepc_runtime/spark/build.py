@@ -39,7 +39,7 @@ def build(
     given = _given([stream for stream, _ in wanted], events)
     found: dict[str, DataFrame] = {}
     for stream, results in wanted:
-        frame = conform(given[stream.name], stream) if stream.name in given else _declared(spark, stream)
+        frame = conform(given[stream.name], stream) if stream.name in given else declared(spark, stream)
         found |= results(frame, chosen.intersection(stream.queries), (dropped or {}).get(stream.name))
     return {name: found[name] for name in known if name in chosen}
 
@@ -64,7 +64,8 @@ def _given(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:
     return {names[0]: events}
 
 
-def _declared(spark: SparkSession, stream: Stream) -> DataFrame:
+def declared(spark: SparkSession, stream: Stream) -> DataFrame:
+    """The events where the stream's FROM says. Raises JobError."""
     if stream.source is None:
         raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
     return read(spark, stream, *stream.source)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Observation, SparkSession
 
-from .build import _declared
+from .build import declared
 from .schema import JobError
 from .sinks import check_absent, path_of, show, write
 from .source import read, sentence
@@ -27,8 +27,11 @@ CONSOLE = "console"
 AT_ONCE = 4  # queries that are written at the same time, once the rows are there
 
 
-def main(argv: Sequence[str] | None, build: Callable[..., dict[str, DataFrame]], streams: Sequence[Stream]) -> int:
+def main(
+    argv: Sequence[str] | None, build: Callable[..., dict[str, DataFrame]], parts: Sequence[tuple[Stream, Any]]
+) -> int:
     """Run a job: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is wrong."""
+    streams = [stream for stream, _ in parts]
     parser = _parser(streams)
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
@@ -63,7 +66,7 @@ def _run(
     events = {
         s.name: read(spark, s, arguments.format or (s.source[0] if s.source else "parquet"), inputs[s.name], options)
         if s.name in inputs
-        else _declared(spark, s)
+        else declared(spark, s)
         for s in wanted
     }
     if arguments.output != CONSOLE:

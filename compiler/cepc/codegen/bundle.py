@@ -1,0 +1,73 @@
+"""A directory with all that a cluster needs: the job, the runtime as an archive, and how to submit them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+    from .job import Job
+
+JOB, ARCHIVE, README = "job.py", "cepc_runtime.zip", "README.md"
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that an archive can hold: equal runtimes, equal bytes
+
+TEXT = """\
+# A job made by cepc
+
+From this directory:
+
+    spark-submit --py-files cepc_runtime.zip job.py --input EVENTS --output RESULTS
+
+`job.py --help` lists the arguments. {source}Each query becomes a directory
+of RESULTS, which is complete when it has a file `_SUCCESS`.
+
+| file | what it is |
+| --- | --- |
+| `job.py` | the job, to be read |
+| `cepc_runtime.zip` | what the job imports, on the driver and on the workers |
+
+The workers' Python needs numpy, pandas and pyarrow, as Spark's own Python functions do, and no
+cepc. With numba matches are counted by compiled code, which is much faster; the first task of a
+worker then waits some seconds for the compiler.
+
+Queries: {queries}.
+"""
+
+
+def write_bundle(job: Job, folder: Path) -> None:
+    """Write the three files, replacing older ones. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = "Without `--input` it reads\nwhat the program names by FROM. " if job.declared else ""
+    (folder / JOB).write_text(job.text, encoding="utf-8", newline="\n")
+    (folder / ARCHIVE).write_bytes(runtime_archive())
+    queries = ", ".join(_plain(name) for name in job.queries)
+    (folder / README).write_text(TEXT.format(source=source, queries=queries), encoding="utf-8", newline="\n")
+
+
+def runtime_archive() -> bytes:
+    """The package `cepc_runtime` as a zip file for `--py-files`."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in _files(files("cepc_runtime"), "cepc_runtime"):
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    return found.getvalue()
+
+
+def _files(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _files(entry, f"{name}/{entry.name}")
+        elif not entry.name.endswith((".pyc", ".nbi", ".nbc")):
+            yield f"{name}/{entry.name}", entry
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isalnum() or c in " _-." else "?" for c in name)

@@ -1,0 +1,49 @@
+"""A checked program to its job, and a job to functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ProgramError
+from ..planning import plan_program
+from ..running.messages import nothing_to_run
+from ..version import version
+from .job import Job, generate
+from .prepare import ReservedColumnError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cepc_grammar.source import Source
+
+    from .. import model
+
+
+def job_of(program: model.CheckedProgram, sources: Mapping[str, Source]) -> Job:
+    """The job of a program. Raises ProgramError where a query cannot be planned or there is none."""
+    from . import messages
+
+    if not program.queries:
+        raise ProgramError([nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")], sources)
+    planned = plan_program(program)
+    if not planned.plans:
+        raise ProgramError(planned.diagnostics, sources)
+    try:
+        return generate(program, planned.plans, sources, version())
+    except ReservedColumnError as error:
+        raise ProgramError([messages.reserved(error.column, error.stream)], sources) from None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A job as if it were imported: its `build`, and its streams by name."""
+
+    build: Callable[..., dict[str, Any]]
+    streams: dict[str, Any]
+
+
+def load(job: Job) -> Loaded:
+    namespace: dict[str, Any] = {"__name__": "cepc_job"}
+    exec(compile(job.text, "<cepc job>", "exec"), namespace)
+    return Loaded(namespace["build"], {stream.name: stream for stream, _ in namespace["STREAMS"]})

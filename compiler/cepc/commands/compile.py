@@ -1,0 +1,52 @@
+"""`cepc compile`: a program to one PySpark job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the job here instead of printing it.")
+@click.option("--bundle", metavar="DIR", help="Write the job, the runtime for --py-files, and how to submit them.")
+@click.pass_context
+def compile(  # noqa: A001 - the word for it
+    ctx: click.Context, files: tuple[str, ...], output: str | None, bundle: str | None
+) -> None:
+    """Make one PySpark job of a program.
+
+    Several FILES together are one program; `-` is standard input. The job answers all queries in one read of the source. It
+    imports `cepc_runtime`, which --bundle puts beside it.
+    """
+    from ..api import check_files
+    from ..codegen.bundle import write_bundle
+    from ..codegen.compiling import job_of
+    from ..errors import CepcError, ProgramError
+    from ..output import print_diagnostics, status
+    from ..running.messages import nothing_to_run
+
+    checked = check_files(files)
+    if checked.diagnostics:
+        print_diagnostics(checked.diagnostics, checked.sources)
+    if not checked.ok:
+        ctx.exit(status(checked.diagnostics))
+    try:
+        if checked.program is None:
+            hint = "give the file with the STREAM as well: `cepc compile stream.cep …`"
+            raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
+        job = job_of(checked.program, checked.sources)
+    except CepcError as error:
+        print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
+        ctx.exit(status(error.diagnostics))
+    try:
+        if bundle is not None:
+            write_bundle(job, Path(bundle))
+            click.echo(f"{bundle}: spark-submit --py-files cepc_runtime.zip job.py --help", err=True)
+        if output is not None:
+            Path(output).write_text(job.text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror}") from None
+    if output is None and bundle is None:
+        click.echo(job.text.encode(), nl=False)  # bytes: the text is UTF-8 whatever the locale

@@ -1,0 +1,191 @@
+"""Generated jobs as texts: what they look like, that equal programs give equal bytes, and that no program can write code."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+
+from cepc.api import check_text
+from cepc.codegen.bundle import runtime_archive
+from cepc.codegen.compiling import job_of
+from cepc.codegen.python import comment, identifier, string
+from cepc.errors import ProgramError
+from cepc.planning import plan_program
+from cepc_runtime import plan_data
+from tests.equivalence import Refused, compile_text
+from tests.programs import Case, cases
+
+if TYPE_CHECKING:
+    from cepc import model
+    from cepc.codegen import Job
+
+GOLDEN = Path(__file__).parent / "golden_jobs"
+PROGRAMS = sorted(GOLDEN.glob("*.cep"))
+
+
+def job(text: str, name: str = "program.cep") -> Job:
+    checked = check_text(text, name)
+    assert checked.program is not None, checked.text()
+    return job_of(checked.program, checked.sources)
+
+
+def golden(path: Path) -> str:
+    """The job without the version, which changes with every release."""
+    return job(path.read_text(encoding="utf-8"), path.name).text.replace(_version_line(path), "# Made by cepc.", 1)
+
+
+def _version_line(path: Path) -> str:
+    text = job(path.read_text(encoding="utf-8"), path.name).text
+    return next(line for line in text.splitlines() if line.startswith("# Made by cepc"))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_a_job_is_as_reviewed(path: Path) -> None:
+    recorded = path.with_suffix(".py.txt")
+    if os.environ.get("UPDATE_GOLDEN") == "1":
+        recorded.write_text(golden(path), encoding="utf-8")
+    assert golden(path) == recorded.read_text(encoding="utf-8"), "UPDATE_GOLDEN=1 records the new jobs"
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_a_job_is_formatted(path: Path) -> None:
+    formatted = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "120", "-"],
+        input=golden(path), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert formatted.stdout == golden(path)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_equal_programs_give_equal_bytes_whatever_the_hash_seed(path: Path) -> None:
+    made = {
+        subprocess.run(
+            [sys.executable, "-m", "cepc", "compile", path.name],
+            cwd=GOLDEN, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert made == {job(path.read_text(encoding="utf-8"), path.name).text.encode()}
+
+
+@given(cases(size=2))
+def test_every_job_is_python_and_carries_its_plan(case: Case) -> None:
+    try:
+        plan = compile_text(case.text).plan
+    except Refused:
+        return
+    assert plan_data.from_text_of_plan(plan_data.to_text(plan)) == plan
+    compile(job(case.text).text, "job", "exec")
+
+
+def test_a_plan_of_another_format_is_refused() -> None:
+    (plan,) = plan_program(_checked(PROGRAMS[0].read_text(encoding="utf-8"))).plans
+    data = json.loads(plan_data.to_text(plan)) | {"version": 0}
+    with pytest.raises(plan_data.PlanVersionError, match="compile the job again"):
+        plan_data.from_data(data)
+
+
+def _checked(text: str) -> model.CheckedProgram:
+    program = check_text(text).program
+    assert program is not None
+    return program
+
+
+# ---- what a program's text can do ------------------------------------------------------------------------------------
+
+HOSTILE = (
+    '"""\nimport os; os.abort()\n"""',
+    "x'); import os; os.abort(); ('",
+    'x"); import os; os.abort(); ("',
+    "\\",
+    "a\rimport os",
+    "a\u2028b\x0c\x85c",
+    "#{0}%s{__import__('os')}",
+    "\u202eevil\u202c",
+    "'''",
+    "*/ -- ${x}",
+    "x`; DROP TABLE t; --",
+)
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def escaped(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+@pytest.mark.parametrize("evil", HOSTILE)
+def test_names_strings_and_comments_never_become_code(evil: str) -> None:
+    flat = evil.replace("\n", " ").replace("\r", " ")
+    text = f"""/* {evil.replace("*/", "")} */
+STREAM {quoted(flat)} (at TIMESTAMP, {quoted("c" + flat)} STRING, {quoted("k" + flat)} STRING)
+EVENT TIME at EVENT TYPE {quoted("k" + flat)} IN ({escaped(evil)}, 'B') FROM PARQUET {escaped(evil)};
+QUERY {quoted("q" + flat)} RETURN COUNT(*) AS {quoted("n" + flat)} PATTERN SEQ({quoted(evil)} a, B b)
+WHERE a.{quoted("c" + flat)} = {escaped(evil)} GROUP BY {quoted("c" + flat)} WITHIN 5 s;
+"""
+    checked = check_text(text, f"{evil}.cep")
+    if checked.program is None:  # a name that the language itself refuses
+        pytest.skip(checked.errors[0].title)
+    tame = job(
+        "STREAM s (at TIMESTAMP, c STRING, k STRING) EVENT TIME at EVENT TYPE k IN ('A', 'B') FROM PARQUET 'p';"
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A a, B b) WHERE a.c = 'A' GROUP BY c WITHIN 5 s;"
+    )
+    made = job_of(checked.program, checked.sources)
+    assert shape(made.text) == shape(tame.text)
+    assert "\u202e" not in made.text
+
+
+def shape(text: str) -> list[str]:
+    """Which kinds of syntax nodes the module has, in order: the same whatever the names and strings."""
+    return [type(node).__name__ for node in ast.walk(ast.parse(text))]
+
+
+@pytest.mark.parametrize("evil", HOSTILE)
+def test_a_string_stays_a_string_and_a_comment_a_comment(evil: str) -> None:
+    literal = string(evil).text
+    assert ast.literal_eval(literal) == evil
+    assert len(literal.splitlines()) == 1
+    assert ast.parse(comment(evil)).body == []
+    assert f"{identifier(evil)}_x".isidentifier()
+
+
+def test_names_that_make_the_same_identifier_stay_apart() -> None:
+    streams = "".join(
+        f"STREAM `{name}` (at TIMESTAMP, k STRING) EVENT TIME at EVENT TYPE k;"
+        f"QUERY `q{i}` RETURN COUNT(*) AS n PATTERN SEQ(A, B) FROM `{name}` WITHIN 5 s;"
+        for i, name in enumerate(("a b", "a-b", "job", "é"))
+    )
+    text = job(streams).text
+    for name in ("def a_b_rows", "def a_b_2_rows", "def job_2_rows"):
+        assert text.count(name) == 1
+    compile(text, "job", "exec")
+
+
+def test_a_column_that_the_job_needs_for_itself_is_refused() -> None:
+    with pytest.raises(ProgramError, match="E0806"):
+        job(
+            "STREAM s (at TIMESTAMP, _class INT) EVENT TIME at; QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s a, s b) WITHIN 5 s;"
+        )
+
+
+# ---- bundles ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_archive_holds_the_runtime_and_equal_runtimes_make_equal_bytes() -> None:
+    archive = runtime_archive()
+    assert archive == runtime_archive()
+    names = zipfile.ZipFile(BytesIO(archive)).namelist()
+    assert "cepc_runtime/spark/job.py" in names
+    assert not [n for n in names if not n.startswith("cepc_runtime/") or "__pycache__" in n]
