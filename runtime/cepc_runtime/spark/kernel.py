@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..aggregate import run_aggregates
 from ..enumerate.budget import TooManyPartialMatchesError
-from ..enumerate.run import aggregate_table, match_tables
+from ..enumerate.run import aggregate_table, arrange_for, match_tables
 from ..evaluate.errors import EvaluationError
 from ..events import InputError, read
+from ..letters import classify
 from ..plan_data import from_text_of_plan
 from ..results import ResultOverflowError
 from .groups import ROWS, by_class, whole_groups
@@ -18,6 +19,7 @@ from .rows import Packing, layout_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..enumerate.run import Arranged
     from ..events import Reading
     from ..plan import Plan, QueryPlan
     from .share import Class
@@ -65,12 +67,22 @@ def _rows(reading: Reading, plan: Plan, queries: Sequence[QueryPlan], packing: P
     if counted:
         for name, table in run_aggregates(reading, plan, counted).items():
             yield from packing.rows(numbers[name], [table])
+    listed = [q for q in queries if q.automaton is None]
+    if listed:
+        kinds = classify(reading, plan.letters)
+        for same in _by_partition(listed):
+            arranged = arrange_for(reading, kinds, plan, same)
+            for query in same:
+                yield from packing.rows(numbers[query.name], _listed(arranged, query))
+
+
+def _by_partition(queries: Iterable[QueryPlan]) -> Iterable[list[QueryPlan]]:
+    found: dict[tuple[str, ...], list[QueryPlan]] = {}
     for query in queries:
-        if query.automaton is None:
-            yield from packing.rows(numbers[query.name], _listed(reading, plan, query))
+        found.setdefault(tuple(sorted(query.partition)), []).append(query)
+    return found.values()
 
 
-def _listed(reading: Reading, plan: Plan, query: QueryPlan) -> Iterable[Any]:
-    if query.kind == "match":
-        return match_tables(reading, plan, query)
-    return [aggregate_table(reading, plan, query)]
+def _listed(arranged: Arranged, query: QueryPlan) -> Iterable[Any]:
+    """Tables of rows; of a match query as its matches are found."""
+    return match_tables(arranged, query) if query.kind == "match" else [aggregate_table(arranged, query)]
