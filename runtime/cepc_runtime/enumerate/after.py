@@ -123,8 +123,10 @@ class AfterMatch:
         ranges = ranges.by_row()
         candidates = self._extension.candidates(ranges, 0, len(ranges.row))
         block = self._extension.admit(candidates, parent, sources)
-        self._budget.spend(len(candidates), len(block))
-        return merge(block, self._extension, by_word=False) if self._merging and len(block) else block
+        if self._merging and len(block):
+            block = merge(block, self._extension, by_word=False)
+        self._budget.spend(tried=len(candidates), partial=len(block))
+        return block
 
     def _level(self, block: Block, below: Level | None) -> Level:
         """Which of its rows lead to a match, and how to the preferred one: by a child or, if that has the better

@@ -32,7 +32,7 @@ class Budget:
         self.partial = 0
         self.tried = 0
 
-    def spend(self, tried: int, partial: int) -> None:
+    def spend(self, *, tried: int, partial: int) -> None:
         self.tried += tried
         self.partial += partial
         if self._limit is not None and (self.partial > self._limit or self.tried > self._limit * _TRIED_FOR_EACH):

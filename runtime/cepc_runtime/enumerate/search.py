@@ -80,7 +80,7 @@ class Search:
         for start, stop in portions:
             candidates = self._extension.candidates(ranges, start, stop)
             block = self._extension.admit(candidates, parent, sources)
-            self._budget.spend(len(candidates), len(block))
+            self._budget.spend(tried=len(candidates), partial=0)
             if len(block):
                 waiting.append(block)
                 rows += len(block)
@@ -92,4 +92,7 @@ class Search:
 
     def _joined(self, blocks: list[Block]) -> Block:
         block = concatenate(blocks)
-        return merge(block, self._extension) if self._merging else block
+        if self._merging:
+            block = merge(block, self._extension)
+        self._budget.spend(tried=0, partial=len(block))
+        return block
