@@ -19,9 +19,10 @@ EXAMPLE ?= examples/food_delivery
 .venv/.ready: pyproject.toml tools/setup
 	@PYTHON="$(PYTHON)" tools/setup
 
-demo: .venv/.ready
-	$(RUN) cepc check $(EXAMPLE)/queries.cep
-	$(RUN) cepc explain $(EXAMPLE)/queries.cep
+demo: .venv/.ready  # EXAMPLE=examples/… runs another one
+	@mkdir -p out
+	$(RUN) python $(EXAMPLE)/generate.py out/events.parquet --events 20000
+	$(RUN) cepc run $(EXAMPLE)/queries.cep --events out/events.parquet --format table --limit 3
 
 test: .venv/.ready  # everything; HYPOTHESIS_PROFILE=dev|ci|long sets the size of the properties
 	$(RUN) pytest -q -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)

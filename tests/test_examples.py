@@ -132,3 +132,20 @@ def test_the_rows_are_those_of_the_oracle(name: str) -> None:
     assert sum(map(len, expected.values())) > 0
     for query, rows in expected.items():
         assert same(found[query].to_pylist(), rows), query
+
+
+def test_the_readme_shows_what_make_demo_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where this fails and the rows are right, run `make demo` and put what it prints into the README."""
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    lines = readme.split("```console\n")[1].split("\n```")[0].splitlines()
+    commands = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    recipe = (EXAMPLES.parent / "Makefile").read_text(encoding="utf-8").replace("$(EXAMPLE)", "examples/food_delivery")
+    assert all(f"\t$(RUN) {line}\n" in recipe for line in commands)
+    monkeypatch.chdir(tmp_path)
+    Path("out").mkdir()
+    Path("examples").symlink_to(EXAMPLES)
+    generating, running = (line.split() for line in commands)
+    subprocess.run([sys.executable, *generating[1:]], check=True, timeout=120)
+    result = CliRunner().invoke(command, running[1:])
+    assert [*result.stdout.splitlines(), *result.stderr.splitlines()] == lines[2:]
+    assert len(lines) <= 30
