@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Texts = st.SearchStrategy[str]
 
@@ -14,6 +18,22 @@ _INTEGER_LITERALS = ("0", "1", "-1", "2", "3", "7", "-128", "100L", "5S", "21474
 _LITERALS = (*_INTEGER_LITERALS, "0.5", "1.25", "-3.333", "1e3", "2.5D", "1.5F", "100000000000000000000", "0.00001")
 _STRINGS = ("''", "'a'", "'abc'", "' x '", "'%b%'", "'a_c'", "'12'", "'it\\'s'", "'Ünï'", "'2020-02-29'", "'x,y'")
 _INTERVALS = ("INTERVAL 1 DAY", "INTERVAL 90 MINUTES", "INTERVAL 1 HOUR 30 SECONDS", "INTERVAL 500 MILLISECONDS")
+
+
+def _kind(make: Callable[[int], Texts]) -> Callable[[int], Texts]:
+    """One strategy for each depth, which prints as itself and not as all that is in it."""
+
+    @cache
+    def kind(depth: int) -> Texts:
+        strategy = make(depth)
+
+        @st.composite
+        def text(draw: st.DrawFn) -> str:
+            return draw(strategy)
+
+        return text()
+
+    return kind
 
 
 def _one(*texts: str) -> Texts:
@@ -28,7 +48,7 @@ def _form(form: str, *arguments: Texts) -> Texts:
     return st.tuples(*arguments).map(lambda found: form.format(*found))
 
 
-@cache
+@_kind
 def numbers(depth: int) -> Texts:
     leaf = st.one_of(_one(*_NUMBERS), _one(*_LITERALS))
     if depth == 0:
@@ -39,7 +59,7 @@ def numbers(depth: int) -> Texts:
         leaf,
         _form("({} {} {})", n, _one("+", "-", "*", "/", "%"), n),
         _form("({} {} {})", i, _one("&", "|", "^", "DIV", "%"), i),
-        _form("({}{})", _one("-", "+"), n),
+        _form("({} {})", _one("-", "+"), n),
         _call("abs", n),
         st.tuples(_one("round", "bround", "ceil", "floor"), n, _one("", ", 1", ", -1", ", 3")).map(
             lambda f: f"{f[0]}({f[1]}{f[2]})"
@@ -61,7 +81,7 @@ def numbers(depth: int) -> Texts:
     )
 
 
-@cache
+@_kind
 def integers(depth: int) -> Texts:
     leaf = st.one_of(_one(*_INTEGERS), _one(*_INTEGER_LITERALS))
     if depth == 0:
@@ -69,7 +89,7 @@ def integers(depth: int) -> Texts:
     i, s, d, t = integers(depth - 1), strings(depth - 1), dates(depth - 1), timestamps(depth - 1)
     return st.one_of(
         leaf,
-        _form("(~{})", i),
+        _form("(~ {})", i),
         _form("(si {} {})", _one("<<", ">>", ">>>"), _one("1", "3", "ti")),
         _form("{}({})", _one("length", "octet_length", "ascii", "char_length"), s),
         _form("{}({}, {})", _one("instr", "locate"), s, s),
@@ -80,7 +100,7 @@ def integers(depth: int) -> Texts:
     )
 
 
-@cache
+@_kind
 def strings(depth: int) -> Texts:
     leaf = st.one_of(st.just("s"), _one(*_STRINGS))
     if depth == 0:
@@ -108,7 +128,7 @@ def strings(depth: int) -> Texts:
     )
 
 
-@cache
+@_kind
 def booleans(depth: int) -> Texts:
     leaf = st.one_of(st.just("bo"), _one("TRUE", "FALSE", "CAST(NULL AS BOOLEAN)"))
     if depth == 0:
@@ -140,7 +160,7 @@ def booleans(depth: int) -> Texts:
     )
 
 
-@cache
+@_kind
 def dates(depth: int) -> Texts:
     leaf = _one("dt", "DATE '2020-02-29'", "DATE '1969-12-31'")
     if depth == 0:
@@ -157,7 +177,7 @@ def dates(depth: int) -> Texts:
     )
 
 
-@cache
+@_kind
 def timestamps(depth: int) -> Texts:
     leaf = _one("ts", "nt", "TIMESTAMP '2020-02-29 12:34:56.789'", "TIMESTAMP_NTZ '2000-01-01 00:00:00'")
     if depth == 0:
@@ -175,7 +195,7 @@ def timestamps(depth: int) -> Texts:
     )
 
 
-@cache
+@_kind
 def intervals(depth: int) -> Texts:
     leaf = st.one_of(st.just("iv"), _one(*_INTERVALS))
     if depth == 0:
@@ -188,7 +208,7 @@ def intervals(depth: int) -> Texts:
         _form("({} {} {})", v, _one("+", "-"), v),
         _form("({} * {})", v, _one("2", "ti", "0.5", "d")),
         _form("({} / {})", v, _one("2", "3", "1.5", "-0.7D")),
-        _form("(-{})", v),
+        _form("(- {})", v),
         _form("abs({})", v),
     )
 

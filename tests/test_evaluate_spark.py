@@ -111,7 +111,7 @@ def test_logarithms_and_angles_agree_but_for_the_last_digits(spark: SparkSession
     assert differences(spark, rows, cases([" ".join(t.split()) for t in text.split(";")]), digits=3) == []
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=max(1, settings.default.max_examples // 5))
+@settings(suppress_health_check=list(HealthCheck), max_examples=max(1, settings().max_examples // 5))
 @given(st.lists(expressions(), min_size=20, max_size=20, unique=True))
 def test_random_expressions_agree_with_spark(spark: SparkSession, rows: Rows, texts: list[str]) -> None:
     known: list[tuple[str, Expression]] = []

@@ -21,6 +21,11 @@ _MAX_TEXT = 2**27
 """Longer texts would exhaust a worker before Spark would refuse them."""
 
 
+def _check_length(call: Call, length: int) -> None:
+    if length > _MAX_TEXT:
+        fail(call, "the text becomes too long")
+
+
 def _rows(call: Call, arguments: tuple[Value, ...], length: int, function: Callable[..., Any]) -> pa.Array:
     """The function of each row without nulls."""
     types = [a.type for a in call.arguments]
@@ -169,7 +174,14 @@ def match_regex(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
 
 
 def replace(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
-    return _rows(call, arguments, length, lambda t, part, by: t.replace(part, by) if part else t)
+    def replaced(text: str, part: str, by: str) -> str:
+        if not part:
+            return text
+        if len(by) > len(part) and len(text) // len(part) * len(by) > _MAX_TEXT:
+            _check_length(call, len(text) + text.count(part) * (len(by) - len(part)))
+        return text.replace(part, by)
+
+    return _rows(call, arguments, length, replaced)
 
 
 def instr(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
@@ -200,8 +212,7 @@ def pad(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
         missing = size_ - len(text)
         if missing <= 0 or not fill:
             return text[:size_]
-        if missing > _MAX_TEXT:
-            fail(call, "the text becomes too long")
+        _check_length(call, missing)
         more = (fill * (missing // len(fill) + 1))[:missing]
         return more + text if at_front else text + more
 
@@ -210,8 +221,7 @@ def pad(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
 
 def repeat(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
     def repeated(text: str, count: int) -> str:
-        if len(text) * max(count, 0) > _MAX_TEXT:
-            fail(call, "the text becomes too long")
+        _check_length(call, len(text) * count)
         return text * count
 
     return _rows(call, arguments, length, repeated)
@@ -219,8 +229,7 @@ def repeat(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
 
 def space(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
     def spaces(count: int) -> str:
-        if count > _MAX_TEXT:
-            fail(call, "the text becomes too long")
+        _check_length(call, count)
         return " " * count
 
     return _rows(call, arguments, length, spaces)
