@@ -1,0 +1,145 @@
+"""From queries and a cost model to a sharing plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .benefit import benefit, profitable, spans, workload_cost
+from .candidates import sharable
+from .expansion import expand
+from .finder import find
+from .graph import conflict_graph, gwmin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .benefit import CostModel, Span
+    from .candidates import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be tried: counted, not timed, so that a plan does not depend on the machine."""
+
+    steps: int = 200_000
+    """Pairs of plans compared, in each of the two searches: about a tenth of a second."""
+    options: int = 32
+    """Options per candidate."""
+    vertices: int = 400
+    """Candidates and options in the expanded graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharingPlan:
+    """What is shared: patterns with the places where each is used, no two at the same position of a query."""
+
+    shared: tuple[Candidate, ...]
+    score: float
+    """The sum of the benefits (equation 9), by which the plan was searched."""
+    cost: float
+    """The workload under this plan, at most `unshared`."""
+    unshared: float
+    """The workload without sharing."""
+    candidates: tuple[Candidate, ...]
+    """All that could be shared, with or without benefit."""
+    optimal: bool
+    """Did the budget suffice to search all options, with the highest score found?"""
+    steps: int
+
+    def cuts(self, query: str) -> tuple[Span, ...]:
+        """The parts of a query that are shared, in order."""
+        return tuple(sorted(span for c in self.shared for span in spans(c, query)))
+
+
+def share(queries: Sequence[Query], model: CostModel, budget: Budget | None = None) -> SharingPlan:
+    """The best plan found for a workload; the same for the same input, and never worse than not sharing.
+
+    The graph is searched as it is and expanded by options: the second contains the first, but within a budget the
+    smaller one may come out better. The score adds up benefits that were estimated one by one. A query that
+    shares two patterns saves its unshared cost once, and pays for combining three parts or more, so what decides is the
+    cost of the whole workload under each plan.
+
+    >>> from .benefit import PaperModel
+    >>> from .candidates import Query
+    >>> plan = share([Query("q", ("A", "B", "C")), Query("r", ("A", "B", "D"))], PaperModel({"A": 9, "B": 9}))
+    >>> [(c.pattern, c.queries) for c in plan.shared], plan.unshared, plan.cost
+    ([(('A', 'B'), ('q', 'r'))], 342.0, 182.0)
+    >>> plan.cuts("q")
+    ((0, 2),)
+    """
+    budget = budget or Budget()
+    by_name = {q.name: q for q in queries}
+    candidates = sharable(queries)
+    worthwhile = [c for c in (profitable(c, by_name, model) for c in candidates) if c.shared]
+    whole = [c for c in worthwhile if benefit(c.disjoint(), by_name, model) > 0]
+    original = tuple(c.disjoint() for c in whole)
+    expanded = expand(whole, budget.options, budget.vertices)
+    attempts = [_attempt(original, by_name, model, budget.steps)]
+    if expanded != original:
+        attempts.append(_attempt(expanded, by_name, model, budget.steps))
+    plans: list[tuple[Candidate, ...]] = [()]
+    plans += [settle(plan, queries, model) for attempt in attempts for plan in attempt.plans]
+    best = min(plans, key=lambda plan: workload_cost(queries, plan, model))
+    return SharingPlan(
+        best,
+        math.fsum(benefit(c, by_name, model) for c in best),
+        workload_cost(queries, best, model),
+        workload_cost(queries, (), model),
+        candidates,
+        attempts[-1].optimal,
+        sum(attempt.steps for attempt in attempts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    plans: tuple[tuple[Candidate, ...], ...]
+    optimal: bool
+    steps: int
+
+
+def _attempt(candidates: Sequence[Candidate], queries: Mapping[str, Query], model: CostModel, steps: int) -> _Attempt:
+    """The finder's plan and the greedy one over these candidates, without those that have no benefit."""
+    weighed = [(c, benefit(c, queries, model)) for c in candidates]
+    beneficial = [(c, weight) for c, weight in weighed if weight > 0]  # definition 5
+    graph = conflict_graph([c for c, _ in beneficial], [weight for _, weight in beneficial])
+    found = find(graph, steps)
+    plans = tuple(tuple(beneficial[v][0] for v in plan) for plan in (found.plan, gwmin(graph)))
+    return _Attempt(plans, found.optimal, found.steps)
+
+
+def settle(plan: Sequence[Candidate], queries: Sequence[Query], model: CostModel) -> tuple[Candidate, ...]:
+    """The plan without candidates that cost more than they save beside the others, the most expensive first.
+
+    >>> from .benefit import PaperModel
+    >>> from .candidates import Query, sharable
+    >>> workload = [Query("q", ("A", "B")), Query("r", ("A", "B"))]
+    >>> settle(sharable(workload), workload, PaperModel()) == sharable(workload)
+    True
+    >>> settle(sharable(workload), workload, PaperModel({"A": 0})) == ()  # saves nothing
+    True
+    """
+    by_name = {q.name: q for q in queries}
+    users: dict[str, list[Candidate]] = {}
+    for candidate in plan:
+        for name in candidate.queries:
+            users.setdefault(name, []).append(candidate)
+
+    def loss(candidate: Candidate) -> float:
+        """What dropping the candidate would save."""
+        concerned = [by_name[name] for name in candidate.queries]
+        beside = dict.fromkeys(c for q in concerned for c in users[q.name] if c != candidate)
+        return workload_cost(concerned, (*beside, candidate), model) - workload_cost(concerned, beside, model)
+
+    losses = {candidate: loss(candidate) for candidate in plan}
+    while losses:
+        worst = max(losses, key=lambda candidate: losses[candidate])
+        if losses[worst] < 0:
+            break
+        del losses[worst]
+        for name in worst.queries:
+            users[name].remove(worst)
+        losses |= {c: loss(c) for name in worst.queries for c in users[name]}
+    return tuple(losses)
