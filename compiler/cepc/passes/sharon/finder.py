@@ -57,7 +57,10 @@ def find(graph: ConflictGraph, steps: int) -> Found:
         left -= found.steps
         plans += found.plans
         optimal = optimal and found.optimal
-    return Found(tuple(sorted(chosen)), graph.weight(chosen), optimal, steps - left, plans)
+    plan = tuple(sorted(chosen))
+    if not optimal:  # greedy by components is not always the better one: reduction changes the degrees
+        plan = max(plan, gwmin(graph), key=graph.weight)
+    return Found(plan, graph.weight(plan), optimal, steps - left, plans)
 
 
 def search(graph: ConflictGraph, steps: int) -> Found:
