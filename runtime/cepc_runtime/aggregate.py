@@ -9,17 +9,22 @@ import pyarrow as pa
 
 from .columns import Bools, Ints, as_bools, flat
 from .events import Reading, arrange, read, select
+from .kernel.adjacent.run import Neighbours
+from .kernel.planes import planes_of
 from .kernel.run import count_matches
+from .kernel.values import values_of
 from .letters import Kinds, classify
 from .results import Results
 from .totals import totals_of
 from .types import to_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from .events import Events
     from .expression import Expression
     from .plan import Plan, QueryPlan
+    from .totals import Totals
 
 
 def run_aggregates(
@@ -49,15 +54,31 @@ def _run_class(
 ) -> dict[str, Any]:
     """The queries of one partition: one pass over the events that concern them."""
     reading, kinds = _concerned(reading, kinds, queries)
-    events = arrange(reading, plan.stream, queries[0].partition, canonical=False)
+    canonical = any(
+        q.adjacent and q.automaton and q.automaton.ties for q in queries
+    )  # which event of an instant is the last
+    events = arrange(reading, plan.stream, queries[0].partition, canonical=canonical)
     kinds = Kinds(kinds.of[events.order], kinds.letters)
-    counted = count_matches(events, kinds, queries, interpreted=interpreted)
     time_type = dict(plan.stream.columns)[plan.stream.time_column]
-    found = {}
-    for query, layout, emissions in zip(queries, counted.planes, counted.emissions, strict=True):
-        totals = totals_of(query, events, kinds, layout, counted.values, emissions)
-        found[query.name] = result_table(Results(totals, time_type))
-    return found
+    return {q.name: result_table(Results(t, time_type)) for q, t in _totals(events, kinds, queries, interpreted)}
+
+
+def _totals(
+    events: Events, kinds: Kinds, queries: Sequence[QueryPlan], interpreted: bool | None
+) -> Iterator[tuple[QueryPlan, Totals]]:
+    """The totals of each query: all in one pass but those with conditions between neighbours."""
+    if together := [query for query in queries if not query.adjacent]:
+        counted = count_matches(events, kinds, together, interpreted=interpreted)
+        for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
+            yield query, totals_of(query, events, kinds, layout, counted.values, emissions)
+    for query in queries:
+        if query.adjacent:
+            assert query.automaton is not None
+            neighbours = Neighbours(events, kinds, query)
+            layout = planes_of(query.automaton, query.measures)
+            values = values_of([plane.value for plane in layout.planes], events.table, kinds)
+            emissions = neighbours.count(layout, values.matrix, values.index, interpreted=interpreted)
+            yield query, totals_of(query, events, kinds, layout, values, emissions, neighbours)
 
 
 def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[QueryPlan]) -> tuple[Reading, Kinds]:

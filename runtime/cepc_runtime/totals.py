@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .events import Events
+    from .kernel.adjacent.run import Neighbours
     from .kernel.run import Emissions
     from .kernel.values import Values
     from .letters import Kinds
@@ -50,11 +51,12 @@ class Totals:
 
 
 def totals_of(
-    query: QueryPlan, events: Events, kinds: Kinds, layout: QueryPlanes, values: Values, emissions: Emissions
-) -> Totals:
+    query: QueryPlan, events: Events, kinds: Kinds, layout: QueryPlanes, values: Values, emissions: Emissions,
+    neighbours: Neighbours | None = None,
+) -> Totals:  # fmt: skip
     """The totals of one query from what the kernel emitted for it."""
     again = _inexact(query, events, layout, values, emissions)
-    recount = Recount(events, kinds, query, layout, values)
+    recount = Recount(events, kinds, query, layout, values, neighbours)
     exact = {
         row: recount.row(int(emissions.groups[row]), int(emissions.windows[row]))
         for row in np.flatnonzero(again).tolist()

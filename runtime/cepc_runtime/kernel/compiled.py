@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
@@ -33,11 +34,15 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
         import numba
     except ImportError:
         return None
-    names = [n for n, f in vars(module).items() if isinstance(f, FunctionType) and f.__module__ == module.__name__]
-    version = _version(module, names)
+    functions = _functions(module)
+    names = [name for name, function in functions.items() if function.__module__ == module.__name__]
     namespace = dict(vars(module))
+    for name, function in functions.items():
+        if name not in names:
+            namespace[name] = (compiled(sys.modules[function.__module__]) or {})[name]
+    version = _version(module)
     for name in names:
-        plain = FunctionType(vars(module)[name].__code__, namespace, name)
+        plain = FunctionType(functions[name].__code__, namespace, name)
         plain.__qualname__ = f"{name}_{version}"
         options = _OPTIONS | {"inline": "always" if name in module.INLINED else "never"}
         try:
@@ -47,10 +52,16 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
     return {name: namespace[name] for name in names}
 
 
-def _version(module: Any, names: list[str]) -> str:
+def _functions(module: Any) -> dict[str, FunctionType]:
+    """The functions of a module, and those that it has from other modules of the kernel."""
+    found = ((n, f) for n, f in vars(module).items() if isinstance(f, FunctionType))
+    return {name: f for name, f in found if hasattr(sys.modules[f.__module__], "INLINED")}
+
+
+def _version(module: Any) -> str:
     """What the machine code depends on. numba itself looks at the module's file alone, not at constants from others."""
     constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float))
-    codes = [_code(vars(module)[name].__code__) for name in names]
+    codes = [_code(function.__code__) for function in _functions(module).values()]
     return hashlib.sha256(repr((constants, codes, sorted(module.INLINED), _OPTIONS)).encode()).hexdigest()[:12]
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..events import Events
     from ..letters import Kinds
     from ..plan import QueryPlan, Step
+    from .adjacent.run import Neighbours
     from .planes import Plane, QueryPlanes
     from .values import Values
 
@@ -42,6 +43,16 @@ class Track:
 
 
 @dataclass(frozen=True)
+class _Tracks:
+    """Tracks as a matrix."""
+
+    tracks: Sequence[Track]
+
+    def __getitem__(self, place: tuple[int, int]) -> int:
+        return self.tracks[place[0]].numbers.get(int(place[1]), 0)
+
+
+@dataclass(frozen=True)
 class Recount:
     """Everything that a query was counted from."""
 
@@ -50,6 +61,7 @@ class Recount:
     query: QueryPlan
     planes: QueryPlanes
     values: Values
+    neighbours: Neighbours | None = None  # with conditions between neighbours
 
     def row(self, group: int, window: int) -> list[Number]:
         """The additive planes of a group and window, summed over the accepting states, exactly."""
@@ -62,7 +74,7 @@ class Recount:
             added = self._sum(plane, rows, len(tracks) + 1)
             tracks += added.tracks
             sums.append(added)
-        totals = self._run(first, end, tracks)
+        totals = self._neighbours(group, window, tracks) if self.neighbours else self._run(first, end, tracks)
         return [totals[0], *(added.total(totals) for added in sums)]
 
     def _bounds(self, group: int, window: int) -> tuple[int, int]:
@@ -83,6 +95,13 @@ class Recount:
         if key.role == "present" or is_exact(key.argument.type):
             return _Sum([Track(plane.variable, {e: int(v) for e, v in found.items() if v is not None})], place, 1)
         return _float_sum(plane.variable, {e: float(v) for e, v in found.items() if v is not None}, place)
+
+    def _neighbours(self, group: int, window: int, tracks: Sequence[Track]) -> Row:
+        assert self.neighbours is not None
+        bindings: dict[int, list[list[int]]] = {}
+        for i, track in enumerate(tracks):
+            bindings.setdefault(track.variable, []).append([i + 1, i, 0])
+        return self.neighbours.exactly(group, window, bindings, _Tracks(tracks), 1 + len(tracks))
 
     def _instants(self, first: int, end: int) -> Iterator[range]:
         starts = self.events.instant_starts

@@ -177,7 +177,7 @@ def add_row(
 
 def clear_row(m: Floats, row: int, additive: int, stride: int) -> None:
     for i in range(row, row + additive):
-        m[i] = 0.0
+        m[i] = 0
     for i in range(row + additive, row + stride):
         m[i] = np.inf
 
@@ -261,7 +261,7 @@ def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int
         while row < t[query + REGION_END]:
             i = row + slot
             while i < row + additive:
-                m[i] = 0.0
+                m[i] = 0
                 i += slots
             while i < row + stride:
                 m[i] = np.inf

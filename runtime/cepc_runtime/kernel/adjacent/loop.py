@@ -1,0 +1,241 @@
+"""The pass over slices: plain functions, compiled like kernel/loop.py.
+
+`t` is the table, `s` the progress, `m` the memory: three rows for each state (what stands; what the instant at hand adds; what one
+of its events adds), a row for what a step finds, and rows by event and by place. A tree is a Fenwick tree over places.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..loop import add_row, clear_row, merge_row
+from ..tables import CODE, SOURCE, TARGET
+from .tables import (
+    ACCEPTING,
+    ACCEPTING_END,
+    ADDED,
+    ADDITIVE,
+    ALL,
+    BEGIN,
+    BY_POINT,
+    EVENTS,
+    HOW,
+    INDEX,
+    INDEX_RECORD,
+    INDEXES,
+    INDEXES_END,
+    KEPT,
+    KEPT_END,
+    KEPT_RECORD,
+    KEPT_SOURCE,
+    KEPT_TARGET,
+    KINDS,
+    NONE,
+    NUMBER,
+    OPERATOR,
+    PLANES,
+    POINT,
+    PREFIX,
+    ROWS,
+    SCANNED,
+    SLICE,
+    STANDING,
+    STATES,
+    STEP,
+    TEST,
+    TEST_RECORD,
+    TESTS,
+    TESTS_END,
+    TREE,
+)  # fmt: skip
+from .tests import DIFFERENT, EQUAL, GREATER, GREATER_EQUAL, LESS, PAIRS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ...columns import Floats, Ints
+
+    Matrix = npt.NDArray[np.float64]
+
+INLINED: Final[frozenset[str]] = frozenset()
+
+
+class Batch(NamedTuple):
+    """Slices: the events of slice i are `own[bounds[i]:bounds[i + 1]]`. Of all events: their kinds and instants."""
+
+    own: Ints
+    bounds: Ints
+    kinds: npt.NDArray[np.int32]
+    instants: Ints
+
+
+class Numbers(NamedTuple):
+    """What tests compare. `left` and `right`: ranks by comparison and event, -1 for null. `places` and `ends`: by index and place in
+    the batch, where in a tree an event's row belongs (from 1), and up to where (or in which cell) it looks; 0 is nowhere.
+    `base`, `ordinal`, `truths`: whether pairs of events pass; `base` is of the block at hand.
+    """
+
+    left: Ints
+    right: Ints
+    places: Ints
+    ends: Ints
+    base: Ints
+    ordinal: Ints
+    truths: npt.NDArray[np.bool_]
+
+
+def run(
+    t: Ints, s: Ints, m: Floats, values: Matrix, batch: Batch, numbers: Numbers, emitted: Matrix, block: int, stop: int
+) -> None:  # fmt: skip
+    """Read the events of a block: from place `block` of the batch to `stop`, both between instants."""
+    own, bounds, kinds, instants = batch
+    x = block
+    while x < stop:
+        end = bounds[s[SLICE] + 1]
+        if x == bounds[s[SLICE]]:
+            begin_slice(t, s, m, end - x)
+            s[BEGIN] = x
+        instant = instants[own[x]]
+        while x < end and instants[own[x]] == instant:
+            read(t, s, m, values, numbers, own, kinds[own[x]], x, block)
+            x += 1
+        end_instant(t, s, m, numbers.places, end - s[BEGIN])
+        if x == end:
+            emit(t, m, emitted, s[SLICE])
+            s[SLICE] += 1
+
+
+def begin_slice(t: Ints, s: Ints, m: Floats, length: int) -> None:
+    """Everything empty but the start state."""
+    additive, planes = t[ADDITIVE], t[PLANES]
+    for state in range(3 * t[STATES]):
+        clear_row(m, state * planes, additive, planes)
+    m[0] = 1
+    for kept in range(t[KEPT], t[KEPT_END], KEPT_RECORD):
+        s[t[kept + ADDED]] = 0
+        s[t[kept + STANDING]] = 0
+        for index in range(t[kept + INDEXES], t[kept + INDEXES_END], INDEX_RECORD):
+            for place in range(length):
+                clear_row(m, t[index + TREE] + place * planes, additive, planes)
+
+
+def read(
+    t: Ints, s: Ints, m: Floats, values: Matrix, numbers: Numbers, own: Ints, kind: int, x: int, block: int
+) -> None:  # fmt: skip
+    """One event of an instant. It reads what stood before it, so what it adds is kept apart until it is done."""
+    additive, planes = t[ADDITIVE], t[PLANES]
+    second = t[STATES] * planes
+    third = 2 * second
+    first, end = t[KINDS + kind], t[KINDS + kind + 1]
+    for step in range(first, end, STEP):
+        source = t[step + SOURCE] + second * t[step + CODE]
+        if t[step + HOW] != ALL:
+            source = third + second
+            clear_row(m, source, additive, planes)
+            if t[step + HOW] == PREFIX:
+                find_prefix(
+                    m, t[t[step + INDEX] + TREE], numbers.ends[t[t[step + INDEX] + NUMBER], x], source, additive, planes
+                )
+            elif t[step + HOW] == POINT:
+                place = numbers.ends[t[t[step + INDEX] + NUMBER], x]
+                if place > 0:
+                    merge_row(m, source, t[t[step + INDEX] + TREE] + (place - 1) * planes, additive, planes)
+            else:
+                scan(t, s, m, numbers, own, step, x, block, source)
+        add_row(t, m, third + t[step + TARGET], source, values, own[x], step, 1, additive, planes)
+    for step in range(first, end, STEP):
+        added = third + t[step + TARGET]
+        if m[added] > 0:  # not yet by another step with the same target
+            merge_row(m, second + t[step + TARGET], added, additive, planes)
+            if t[step + KEPT_TARGET] != NONE:
+                keep(t, s, m, t[step + KEPT_TARGET], x, added)
+            clear_row(m, added, additive, planes)
+
+
+def keep(t: Ints, s: Ints, m: Floats, kept: int, x: int, row: int) -> None:
+    """Keep the row that the event at place x adds to a state."""
+    number = s[t[kept + ADDED]]
+    into = t[kept + ROWS] + number * t[PLANES]
+    for i in range(t[PLANES]):
+        m[into + i] = m[row + i]
+    s[t[kept + EVENTS] + number] = x
+    s[t[kept + ADDED]] = number + 1
+
+
+def find_prefix(m: Floats, tree: int, place: int, into: int, additive: int, planes: int) -> None:
+    """Add up the rows at the places from 1 to `place`."""
+    while place > 0:
+        merge_row(m, into, tree + (place - 1) * planes, additive, planes)
+        place -= place & -place
+
+
+def scan(t: Ints, s: Ints, m: Floats, numbers: Numbers, own: Ints, step: int, x: int, block: int, into: int) -> None:
+    """Add up the rows of the events that pass all tests."""
+    kept = t[step + KEPT_SOURCE]
+    planes = t[PLANES]
+    for number in range(s[t[kept + STANDING]]):
+        earlier = own[s[t[kept + EVENTS] + number]]
+        passes = True
+        for test in range(t[step + TESTS], t[step + TESTS_END], TEST_RECORD):
+            row = t[test + TEST]
+            if t[test + OPERATOR] == PAIRS:
+                first = numbers.ordinal[row, own[s[BEGIN]]]
+                passes = numbers.truths[numbers.base[row, x - block] + numbers.ordinal[row, earlier] - first]
+            else:
+                passes = compare(t[test + OPERATOR], numbers.left[row, own[x]], numbers.right[row, earlier])
+            if not passes:
+                break
+        if passes:
+            merge_row(m, into, t[kept + ROWS] + number * planes, t[ADDITIVE], planes)
+
+
+def compare(operator: int, later: int, earlier: int) -> bool:
+    """Whether the ranks compare so; -1 is null."""
+    if later < 0 or earlier < 0:
+        return False
+    if operator == EQUAL:
+        return later == earlier
+    if operator == DIFFERENT:
+        return later != earlier
+    if operator == LESS:
+        return later < earlier
+    if operator == GREATER:
+        return later > earlier
+    if operator == GREATER_EQUAL:
+        return later >= earlier
+    return later <= earlier
+
+
+def end_instant(t: Ints, s: Ints, m: Floats, places: Ints, length: int) -> None:
+    """What the instant added now stands."""
+    additive, planes = t[ADDITIVE], t[PLANES]
+    second = t[STATES] * planes
+    for state in range(t[STATES]):
+        if m[second + state * planes] > 0:
+            merge_row(m, state * planes, second + state * planes, additive, planes)
+            clear_row(m, second + state * planes, additive, planes)
+    for kept in range(t[KEPT], t[KEPT_END], KEPT_RECORD):
+        for number in range(s[t[kept + STANDING]], s[t[kept + ADDED]]):
+            row = t[kept + ROWS] + number * planes
+            for index in range(t[kept + INDEXES], t[kept + INDEXES_END], INDEX_RECORD):
+                place = places[t[index + NUMBER], s[t[kept + EVENTS] + number]]
+                while 0 < place <= length:
+                    merge_row(m, t[index + TREE] + (place - 1) * planes, row, additive, planes)
+                    place = place + (place & -place) if t[index + BY_POINT] == 0 else 0
+        if t[kept + SCANNED] == 0:
+            s[t[kept + ADDED]] = 0
+        s[t[kept + STANDING]] = s[t[kept + ADDED]]
+
+
+def emit(t: Ints, m: Floats, emitted: Matrix, slice_: int) -> None:
+    """The planes summed over accepting states."""
+    for plane in range(t[PLANES]):
+        value = m[t[t[ACCEPTING]] + plane]
+        for a in range(t[ACCEPTING] + 1, t[ACCEPTING_END]):
+            number = m[t[a] + plane]
+            if plane < t[ADDITIVE]:
+                value += number
+            elif number < value:
+                value = number
+        emitted[slice_, plane] = value

@@ -1,0 +1,205 @@
+"""The automaton of a query with conditions on edges, as records in one array of integers (as in kernel/tables.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .tests import DIFFERENT, EQUAL, PAIRS, tests_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...columns import Ints
+    from ...expression import Expression
+    from ...plan import QueryPlan
+    from .tests import Test
+
+# The table begins with these; the steps of kind k are from table[KINDS + k] to table[KINDS + k + 1].
+STATES: Final = 0
+ADDITIVE: Final = 1  # additive planes
+PLANES: Final = 2
+KEPT: Final = 3  # records of the states of which rows are kept by event
+KEPT_END: Final = 4
+ACCEPTING: Final = 5  # rows in memory
+ACCEPTING_END: Final = 6
+KINDS: Final = 7
+
+# A step begins like an operation (kernel/tables.py): CODE, SOURCE, TARGET, BINDINGS, BINDINGS_END; its rows are those of states.
+KEPT_TARGET: Final = 5  # the record of what is kept of the target, or NONE
+HOW: Final = 6
+INDEX: Final = 7  # PREFIX, POINT: the record
+KEPT_SOURCE: Final = 8  # SCAN: the record of what is kept of the source
+TESTS: Final = 9
+TESTS_END: Final = 10
+STEP: Final = 11
+
+# HOW a step finds the row that it adds
+ALL: Final = 0
+PREFIX: Final = 1
+POINT: Final = 2
+SCAN: Final = 3
+
+ADDED: Final = 0  # where in the progress: how many rows there are
+STANDING: Final = 1  # and how many of them stood before the instant at hand
+ROWS: Final = 2  # in memory
+EVENTS: Final = 3  # their events, in the progress
+SCANNED: Final = 4
+INDEXES: Final = 5
+INDEXES_END: Final = 6
+KEPT_RECORD: Final = 7
+
+TREE: Final = 0  # in memory
+NUMBER: Final = 1  # row of `Numbers.places` and `ends`
+BY_POINT: Final = 2
+INDEX_RECORD: Final = 3
+
+OPERATOR: Final = 0
+TEST: Final = 1  # row of the ranks, or of the pairs
+TEST_RECORD: Final = 2
+
+NONE: Final = -1
+
+# the progress: these, then for each state that is kept two counts and the events
+SLICE: Final = 0
+BEGIN: Final = 1  # where the slice at hand begins
+COUNTERS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Rows kept of a state, by the ranks of a comparison: a tree for prefixes, or cells."""
+
+    state: int
+    test: int
+    operator: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The table; how long memory and progress are; and the indexes, in the order of their numbers."""
+
+    table: Ints
+    memory: int
+    progress: int
+    indexes: tuple[Index, ...]
+
+
+def test_numbers(tests: Mapping[Expression, Test]) -> dict[Expression, int]:
+    """Comparisons and pairs are numbered apart."""
+    comparisons = [c for c, test in tests.items() if test.operator != PAIRS]
+    pairs = [c for c, test in tests.items() if test.operator == PAIRS]
+    return {c: i for found in (comparisons, pairs) for i, c in enumerate(found)}
+
+
+class Builder:
+    """Collects the records. `longest` is the most events that a slice has; `bindings` are the records of each variable."""
+
+    def __init__(
+        self,
+        query: QueryPlan,
+        tests: Mapping[Expression, Test],
+        bindings: Mapping[int, Sequence[Sequence[int]]],
+        *,
+        planes: int,
+        additive: int,
+        longest: int,
+    ) -> None:
+        automaton = query.automaton
+        assert automaton is not None
+        if automaton.moves or automaton.new_moves or automaton.kills:
+            raise ValueError(f"query {query.name}: negation and conditions between neighbours are not counted together")
+        self._automaton = automaton
+        self._tests = tests
+        self._numbers = test_numbers(tests)
+        self._conditions = tests_of(query)
+        self._bindings = bindings
+        self._planes = planes
+        self._longest = longest
+        self._memory = (3 * automaton.states + 1) * planes
+        self._progress = COUNTERS
+        self._table = [automaton.states, additive, planes]
+
+    def layout(self, kinds: Sequence[frozenset[int]]) -> Layout:
+        self._table += [0] * (KINDS + len(kinds) + 1 - len(self._table))
+        indexes = tuple(dict.fromkeys(i for n in self._conditions if (i := self._index(n)) is not None))
+        records = {index: self._append([self._index_record(i, index)])[0] for i, index in enumerate(indexes)}
+        kept_states = dict.fromkeys(self._automaton.steps[number].source for number in self._conditions)
+        kept_records = [self._kept_record(state, records) for state in kept_states]
+        first, end = self._append(kept_records)
+        kept = {state: first + i * KEPT_RECORD for i, state in enumerate(kept_states)}
+        accepting = self._append([[state * self._planes] for state in self._automaton.accepting])
+        self._table[KEPT:KINDS] = [first, end, *accepting]
+        bound = {variable: self._append(found) for variable, found in self._bindings.items()}
+        segments = [self._steps(kind, kept, records, bound) for kind in kinds]
+        self._table[KINDS] = len(self._table)
+        for number, steps in enumerate(segments, start=KINDS + 1):
+            self._table[number] = self._append(steps)[1]
+        return Layout(np.array(self._table, dtype=np.int64), self._memory, self._progress, indexes)
+
+    def _append(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
+        """Where the records start and end."""
+        start = len(self._table)
+        for record in records:
+            self._table += record
+        return start, len(self._table)
+
+    def _how(self, step: int) -> int:
+        conditions = self._conditions.get(step, ())
+        if not conditions:
+            return ALL
+        operator = self._tests[conditions[0]].operator
+        if len(conditions) > 1 or operator in (PAIRS, DIFFERENT):
+            return SCAN
+        return POINT if operator == EQUAL else PREFIX
+
+    def _index(self, step: int) -> Index | None:
+        """The index that a step uses."""
+        if self._how(step) not in (PREFIX, POINT):
+            return None
+        condition = self._conditions[step][0]
+        return Index(self._automaton.steps[step].source, self._numbers[condition], self._tests[condition].operator)
+
+    def _index_record(self, number: int, index: Index) -> list[int]:
+        self._memory += self._longest * self._planes
+        return [self._memory - self._longest * self._planes, number, index.operator == EQUAL]
+
+    def _kept_record(self, state: int, records: Mapping[Index, int]) -> list[int]:
+        """Together the records of indexes of one state follow each other, as steps are asked for by state."""
+        own = [
+            [self._table[place + i] for i in range(INDEX_RECORD)]
+            for index, place in records.items()
+            if index.state == state
+        ]
+        scanned = any(self._how(n) == SCAN and self._automaton.steps[n].source == state for n in self._conditions)
+        record = [self._progress, self._progress + 1, self._memory, self._progress + 2, scanned, *self._append(own)]
+        self._memory += self._longest * self._planes
+        self._progress += 2 + self._longest
+        return record
+
+    def _steps(
+        self,
+        kind: frozenset[int],
+        kept: Mapping[int, int],
+        records: Mapping[Index, int],
+        bound: Mapping[int, tuple[int, int]],
+    ) -> list[list[int]]:
+        """The steps and ties of events of a kind."""
+        automaton, planes = self._automaton, self._planes
+        found = [(n, step) for n, step in enumerate(automaton.steps) if step.letter in kind]
+        steps = []
+        for number, step in found:
+            conditions = self._conditions.get(number, ())
+            index = self._index(number)
+            tests = self._append([[self._tests[c].operator, self._numbers[c]] for c in conditions])
+            steps.append([
+                0, step.source * planes, step.target * planes, *bound.get(step.variable, (0, 0)), kept.get(step.target, NONE),
+                self._how(number), NONE if index is None else records[index], kept.get(step.source, NONE), *tests,
+            ])  # fmt: skip
+        for step in automaton.ties:
+            if step.letter in kind:
+                places = step.source * planes, step.target * planes, *bound.get(step.variable, (0, 0))
+                steps.append([1, *places, kept.get(step.target, NONE), ALL, NONE, NONE, 0, 0])
+        return steps
