@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from .columns import Bools, Ints, as_bools, flat
+from .columns import Ints, flat
 from .events import Reading, arrange, read, select
+from .having import kept
 from .kernel.adjacent.run import Neighbours
 from .kernel.planes import planes_of
 from .kernel.run import count_matches
@@ -102,7 +103,7 @@ def result_table(results: Results) -> Any:
     query = results.totals.query
     rows = np.arange(len(results.totals))
     if query.having is not None:
-        rows = rows[_kept(results, query.having, rows)]
+        rows = rows[kept(results, query.having, rows)]
     columns = {output.name: _column(results, output.expression, rows) for output in query.outputs}
     columns["window_start"], columns["window_end"] = results.window_edges(rows)
     return pa.table(columns)
@@ -111,8 +112,3 @@ def result_table(results: Results) -> Any:
 def _column(results: Results, expression: Expression, rows: Ints) -> Any:
     column, type_ = flat(results.evaluate(expression, rows)), to_arrow(expression.type)
     return column if column.type == type_ else column.cast(type_)
-
-
-def _kept(results: Results, having: Expression, rows: Ints) -> Bools:
-    """Where HAVING is true."""
-    return as_bools(results.evaluate(having, rows))

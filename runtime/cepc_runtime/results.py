@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +88,28 @@ class Results:
         """The column of an aggregate, null where it does not fit; and where that is to be an error."""
         column, misfits = self._computed(aggregate, *self._measure(aggregate), rows)
         return column, np.zeros_like(misfits) if aggregate.safe else misfits
+
+    def exact(self, aggregate: Aggregate, row: int) -> Any:
+        """A COUNT or SUM in one row as an exact number; None for null."""
+        measure, planes = self._measure(aggregate)
+        assert planes.count is not None
+        count = self.totals.planes[planes.count][row]
+        if planes.total is None:
+            return int(count)
+        total = self.totals.planes[planes.total][row]
+        if not count:
+            return None
+        if isinstance(total, float):
+            return float(total)
+        assert measure.argument is not None
+        return Fraction(
+            int(total), 10**measure.argument.type.scale if isinstance(measure.argument.type, Decimal) else 1
+        )
+
+    def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
+        """The error of an aggregate that does not fit in a row."""
+        one = np.array([row])
+        return self.overflow(next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any()), row)
 
     def _measure(self, aggregate: Aggregate) -> tuple[Measure, MeasurePlanes]:
         """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is asked for."""
