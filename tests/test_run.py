@@ -344,6 +344,28 @@ def test_a_failed_run_leaves_the_results_of_the_one_before() -> None:
     assert Path("out/delivered.parquet").read_bytes() == before
 
 
+def test_an_edge_of_a_window_that_is_no_time_is_an_error() -> None:
+    Path("t.cep").write_text(
+        "STREAM s (t INT, kind STRING) EVENT TIME t EVENT TYPE kind IN ('A', 'B');\n"
+        "QUERY good RETURN COUNT(*) AS n PATTERN SEQ(B) WITHIN 10 SECONDS SLIDE 10 SECONDS;\n"
+        "QUERY bad RETURN COUNT(*) AS n PATTERN SEQ(A) WITHIN 10 SECONDS SLIDE 10 SECONDS;"
+    )
+    Path("t.csv").write_text("t,kind\n0,B\n2147483647,A\n")
+    result = run("t.cep", "--events", "t.csv")
+    assert result.exit_code == 1
+    assert "error[E0808]: an edge of a window of `bad` is no INT" in result.stderr
+    assert "--> t.cep:3:1" in result.stderr
+
+
+def test_standard_output_may_be_closed_or_full() -> None:
+    for target, status in ((">&-", 0), ("> /dev/full", 2)):
+        script = f"{sys.executable} -m cepc run rides.cep --events rides.jsonl {target}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120)
+        assert done.returncode == status, done.stderr
+        assert "bug" not in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 # ---- at a terminal ---------------------------------------------------------------------------------------------------
 
 

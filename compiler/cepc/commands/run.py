@@ -78,11 +78,7 @@ def run(
         _refuse(ctx, form, output, len(program.queries))
         report = None if engine == "spark" else _report(program, checked, events, input_format)
         found = _by_spark(program, checked, events, input_format) if report is None else report.tables
-        tables = {name: table if limit is None else table.slice(0, limit) for name, table in found.items()}
-        if output is None:
-            _print(found if form == "table" else tables, form, limit)
-        else:
-            _store(tables, output, form)
+        _write(found, form, output, limit)
     except CepcError as error:
         print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
         ctx.exit(_status(error))
@@ -168,6 +164,24 @@ def _refuse(ctx: click.Context, form: str, output: str | None, queries: int) -> 
         )
 
 
+def _write(found: Mapping[str, Any], form: str, output: str | None, limit: int | None) -> None:
+    """Print or store the rows. Raises RunError where that cannot be done."""
+    from ..errors import RunError
+    from ..files.messages import unwritable
+    from ..writing.store import store
+
+    tables = {name: table if limit is None else table.slice(0, limit) for name, table in found.items()}
+    try:
+        if output is not None:
+            store(tables, output, form)
+        elif sys.stdout is not None:  # else it is closed, and nobody wants them
+            _print(found if form == "table" else tables, form, limit)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise RunError([unwritable(output or "<stdout>", error.strerror or str(error))]) from None
+
+
 def _print(tables: Mapping[str, Any], form: str, limit: int | None) -> None:
     from ..output import is_coloured
     from ..writing.lines import csv_lines, json_lines
@@ -183,17 +197,6 @@ def _print(tables: Mapping[str, Any], form: str, limit: int | None) -> None:
         lines = csv_lines(table) if form == "csv" else json_lines(table, name)
         output.writelines(f"{line}\n".encode() for line in lines)
     output.flush()
-
-
-def _store(tables: Mapping[str, Any], folder: str, form: str) -> None:
-    from ..errors import RunError
-    from ..files import messages
-    from ..writing.store import store
-
-    try:
-        store(tables, folder, form)
-    except OSError as error:
-        raise RunError([messages.unwritable(folder, error.strerror or str(error))]) from None
 
 
 def _status(error: Any) -> int:

@@ -84,5 +84,5 @@ def empty(name: str, blank: bool) -> Diagnostic:
 
 
 def unwritable(name: str, reason: str) -> Diagnostic:
-    hint = "name another directory, or allow writing to this one"
+    hint = "" if name == "<stdout>" else "name another directory, or allow writing to this one"
     return _about("E0008", f"the results cannot be written to `{name}`: {reason}", name, hint=hint)

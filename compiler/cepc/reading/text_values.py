@@ -76,10 +76,11 @@ def _times(column: Any, type_: DataType) -> Any:
     import pyarrow.compute as pc
 
     wanted = to_arrow(type_)
-    try:
-        return column.cast(pa.timestamp("us")).view(wanted)
-    except pa.ArrowInvalid:
-        pass
+    for written in (pa.timestamp("us"), wanted):
+        try:
+            return column.cast(written).view(wanted)
+        except pa.ArrowInvalid:
+            continue
     column = pc.replace_substring_regex(column, r"(\.\d{6})\d+", r"\1")
     if type_ == TIMESTAMP_NTZ:
         return column.cast(wanted)

@@ -100,6 +100,8 @@ def run(
 
 
 def _execute(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Any:
+    import pyarrow as pa
+
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.execute import execute
@@ -108,24 +110,29 @@ def _execute(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Ma
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
         return execute(plan, read.table)
-    except EvaluationError as error:
-        place = places[_guilty(plan, read)]
-        raise RunError([messages.no_value(error, place)], sources) from error
     except ResultOverflowError as error:
-        raise RunError([messages.overflow(error, places[error.query])], sources) from error
+        problem = messages.overflow(error, places[error.query])
     except TooManyPartialMatchesError as error:
-        raise RunError([messages.too_many_matches(error, places[error.query])], sources) from error
+        problem = messages.too_many_matches(error, places[error.query])
+    except EvaluationError as error:
+        problem = messages.no_value(error, places[_guilty(plan, read, EvaluationError)])
+    except pa.ArrowInvalid as error:
+        if "not in range" not in str(error):
+            raise
+        name = _guilty(plan, read, pa.ArrowInvalid)
+        type_ = dict(plan.stream.columns)[plan.stream.time_column]
+        problem = messages.edge_overflow(name, plan.stream.time_column, type_, places[name])
+    raise RunError([problem], sources)
 
 
-def _guilty(plan: Plan, read: Read) -> str:
-    """The first query that by itself meets a value for which it has none."""
-    from cepc_runtime.evaluate.errors import EvaluationError
+def _guilty(plan: Plan, read: Read, kind: type[Exception]) -> str:
+    """The first query that fails in this way by itself."""
     from cepc_runtime.execute import execute
 
     for query in plan.queries:
         try:
             execute(plan, read.table, [query.name])
-        except EvaluationError:
+        except kind:
             return query.name
     return plan.queries[0].name
 

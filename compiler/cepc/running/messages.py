@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.results import ResultOverflowError
+    from cepc_runtime.types import DataType
 
 
 def overflow(error: ResultOverflowError, place: Span) -> Diagnostic:
     start, end = error.window
-    window = "in the one window over the whole input" if start is None else f"in the window from {_time(start)} to {_time(end)}"
+    window = (
+        "in the one window over the whole input"
+        if start is None
+        else f"in the window from {_time(start)} to {_time(end)}"
+    )
     group = ", ".join(f"{name} = {value}" for name, value in error.group.items())
     return Diagnostic(
         "E0802", f"{error.aggregate} of `{error.query}` does not fit {error.type}", place, "the value is too large",
@@ -43,6 +48,14 @@ def no_value(error: EvaluationError, place: Span) -> Diagnostic:
     return Diagnostic(
         "E0804", f"{error.reason}{where}", place, notes=("it happened for a value of these events, as in Spark's ANSI mode",),
         hint=error.hint,
+    )  # fmt: skip
+
+
+def edge_overflow(query: str, column: str, type_: DataType, place: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0808", f"an edge of a window of `{query}` is no {type_.sql}", place, "windows have the type of the event time",
+        notes=(f"`{column}` is {type_.sql}, and some events are at the end of its range",),
+        hint=f"declare `{column}` with a larger type, or look for events with a wrong time",
     )  # fmt: skip
 
 
