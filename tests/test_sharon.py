@@ -21,6 +21,7 @@ from cepc.passes.sharon.expansion import conflict_causes, expand, options
 from cepc.passes.sharon.finder import Level, find, next_level, search
 from cepc.passes.sharon.graph import ConflictGraph, conflict_graph, graph_of, guarantee, gwmin
 from cepc.passes.sharon.reduction import reduce_graph, score_max
+from cepc.passes.sharon.refinement import fill, settle
 
 ROOT = Path(__file__).parent.parent
 
@@ -364,6 +365,32 @@ def test_no_plan_is_worse_than_not_sharing(queries: list[Query], model: PaperMod
 
 
 @given(workloads(), MODELS)
+def test_refining_never_costs(queries: list[Query], model: PaperModel) -> None:
+    """Even a plan of the worst choice: every candidate that fits, the longest patterns last."""
+    candidates = sharable(queries)
+    graph = conflict_graph([c.disjoint() for c in candidates], [1.0] * len(candidates))
+    plan: list[int] = []
+    for v in sorted(graph.weights, key=lambda v: len(candidates[v].pattern)):
+        if graph.independent([*plan, v]):
+            plan.append(v)
+    shared = tuple(candidates[v].disjoint() for v in plan)
+    costs = [workload_cost(queries, shared, model)]
+    settled = settle(shared, queries, model)
+    for refined in (settled, fill(settled, candidates, queries, model)):
+        costs.append(workload_cost(queries, refined, model))
+        assert conflict_graph(refined, [1.0] * len(refined)).independent(range(len(refined)))
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_filling_makes_the_option_that_fits() -> None:
+    """p2 is taken in q3 and q4: p1 is left with q1 and q2."""
+    candidates = traffic_candidates()
+    model = PaperModel({OAK: 4, MAIN: 3, STATE: 1, WEST: 1, PARK: 5})
+    plan = fill((candidates[P2],), candidates[:1], TRAFFIC, model)
+    assert {c.pattern: c.queries for c in plan} == {(PARK, OAK): ("q3", "q4"), (OAK, MAIN): ("q1", "q2")}
+
+
+@given(workloads(), MODELS)
 def test_a_query_that_is_dropped_at_once_would_only_cost(queries: list[Query], model: PaperModel) -> None:
     by_name = {q.name: q for q in queries}
     for candidate in sharable(queries):
@@ -384,7 +411,9 @@ def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     assert len(printed) == 1
 
 
-@pytest.mark.parametrize("name", ["candidates", "benefit", "graph", "reduction", "finder", "expansion", "plan"])
+@pytest.mark.parametrize(
+    "name", ["candidates", "benefit", "graph", "reduction", "finder", "expansion", "refinement", "plan"]
+)
 def test_the_examples_in_the_docstrings_hold(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"cepc.passes.sharon.{name}"))
     assert (result.failed, result.attempted > 2) == (0, True)

@@ -11,6 +11,7 @@ from .candidates import sharable
 from .expansion import expand
 from .finder import find
 from .graph import conflict_graph, gwmin
+from .refinement import refine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,9 +26,9 @@ class Budget:
 
     steps: int = 200_000
     """Pairs of plans compared, in each of the two searches: about a tenth of a second."""
-    options: int = 32
-    """Options per candidate."""
-    vertices: int = 400
+    options: int = 4
+    """Options per candidate. More are not always better: where the steps do not suffice, they mislead the greedy plan."""
+    vertices: int = 3000
     """Candidates and options in the expanded graph."""
 
 
@@ -37,15 +38,15 @@ class SharingPlan:
 
     shared: tuple[Candidate, ...]
     score: float
-    """The sum of the benefits (equation 9), by which the plan was searched."""
+    """The sum of the benefits (equation 9)."""
     cost: float
     """The workload under this plan, at most `unshared`."""
     unshared: float
     """The workload without sharing."""
     candidates: tuple[Candidate, ...]
     """All that could be shared, with or without benefit."""
-    optimal: bool
-    """Did the budget suffice to search all options, with the highest score found?"""
+    complete: bool
+    """Did the steps suffice to compare all valid plans of the candidates and of the options within the budget?"""
     steps: int
 
     def cuts(self, query: str) -> tuple[Span, ...]:
@@ -57,9 +58,8 @@ def share(queries: Sequence[Query], model: CostModel, budget: Budget | None = No
     """The best plan found for a workload; the same for the same input, and never worse than not sharing.
 
     The graph is searched as it is and expanded by options: the second contains the first, but within a budget the
-    smaller one may come out better. The score adds up benefits that were estimated one by one. A query that
-    shares two patterns saves its unshared cost once, and pays for combining three parts or more, so what decides is the
-    cost of the whole workload under each plan.
+    smaller one may come out better. Both plans, the greedy ones and the empty one are refined, and the one with the
+    lowest cost wins.
 
     >>> from .benefit import PaperModel
     >>> from .candidates import Query
@@ -79,8 +79,8 @@ def share(queries: Sequence[Query], model: CostModel, budget: Budget | None = No
     attempts = [_attempt(original, by_name, model, budget.steps)]
     if expanded != original:
         attempts.append(_attempt(expanded, by_name, model, budget.steps))
-    plans: list[tuple[Candidate, ...]] = [()]
-    plans += [settle(plan, queries, model) for attempt in attempts for plan in attempt.plans]
+    found = dict.fromkeys([(), *(plan for attempt in attempts for plan in attempt.plans)])
+    plans = [(), *(refine(plan, worthwhile, queries, model) for plan in found)]
     best = min(plans, key=lambda plan: workload_cost(queries, plan, model))
     return SharingPlan(
         best,
@@ -108,38 +108,3 @@ def _attempt(candidates: Sequence[Candidate], queries: Mapping[str, Query], mode
     found = find(graph, steps)
     plans = tuple(tuple(beneficial[v][0] for v in plan) for plan in (found.plan, gwmin(graph)))
     return _Attempt(plans, found.optimal, found.steps)
-
-
-def settle(plan: Sequence[Candidate], queries: Sequence[Query], model: CostModel) -> tuple[Candidate, ...]:
-    """The plan without candidates that cost more than they save beside the others, the most expensive first.
-
-    >>> from .benefit import PaperModel
-    >>> from .candidates import Query, sharable
-    >>> workload = [Query("q", ("A", "B")), Query("r", ("A", "B"))]
-    >>> settle(sharable(workload), workload, PaperModel()) == sharable(workload)
-    True
-    >>> settle(sharable(workload), workload, PaperModel({"A": 0})) == ()  # saves nothing
-    True
-    """
-    by_name = {q.name: q for q in queries}
-    users: dict[str, list[Candidate]] = {}
-    for candidate in plan:
-        for name in candidate.queries:
-            users.setdefault(name, []).append(candidate)
-
-    def loss(candidate: Candidate) -> float:
-        """What dropping the candidate would save."""
-        concerned = [by_name[name] for name in candidate.queries]
-        beside = dict.fromkeys(c for q in concerned for c in users[q.name] if c != candidate)
-        return workload_cost(concerned, (*beside, candidate), model) - workload_cost(concerned, beside, model)
-
-    losses = {candidate: loss(candidate) for candidate in plan}
-    while losses:
-        worst = max(losses, key=lambda candidate: losses[candidate])
-        if losses[worst] < 0:
-            break
-        del losses[worst]
-        for name in worst.queries:
-            users[name].remove(worst)
-        losses |= {c: loss(c) for name in worst.queries for c in users[name]}
-    return tuple(losses)
