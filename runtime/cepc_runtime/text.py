@@ -19,6 +19,8 @@ def format_double(value: float) -> str:
     >>> [format_double(x) for x in (1.0, 1e7, 1234567.5, 0.001, 0.0001, -0.0)]
     ['1.0', '1.0E7', '1234567.5', '0.001', '1.0E-4', '-0.0']
     """
+    if 1e-3 <= abs(value) < 1e7:
+        return repr(value)  # here Python's layout is Java's
     if not math.isfinite(value):
         return special(value)
     return java_digits(repr(value))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ..calendar import MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND
 from ..functions.coercion import INTEGER_AS_DECIMAL
 from ..parsing import DECIMALS, MAX_LONG, MIN_LONG, read_text, to_scale
-from ..text import format_value
+from ..text import format_double, format_value
 from ..types import (
     BIGINT,
     BINARY,
@@ -106,7 +106,7 @@ def cast_array(how: Cast, array: pa.Array) -> pa.Array:
 def _to_string(how: Cast, array: pa.Array) -> pa.Array:
     if is_integer(how.source) or how.source == BOOLEAN:
         return array.cast(pa.string())
-    distinct = array.dictionary_encode() if how.source not in (BINARY,) and _is_flat(how.source) else None
+    distinct = array.dictionary_encode() if how.source not in (BINARY, DOUBLE) and _is_flat(how.source) else None
     if distinct is None or len(distinct.dictionary) > len(array) // 2:
         return from_values(_texts(array, how.source), STRING)
     return from_values(_texts(distinct.dictionary, how.source), STRING).take(distinct.indices)
@@ -117,6 +117,8 @@ def _is_flat(type_: DataType) -> bool:
 
 
 def _texts(array: pa.Array, type_: DataType) -> list[str | None]:
+    if type_ == DOUBLE:
+        return [None if v is None else format_double(v) for v in array.to_pylist()]
     return [None if v is None else format_value(v, type_) for v in to_values(array, type_)]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +14,7 @@ from .arrays import arrow_type, row_wise
 from .errors import fail
 
 if TYPE_CHECKING:
+    import decimal
     from collections.abc import Callable
 
     from ..expression import Call
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _WIDEST = 76
 """The digits of Arrow's 256-bit decimals."""
 
-_QUOTIENT_SCALE = decimal.Decimal(1).scaleb(-(MAX_PRECISION + 1))
+_QUOTIENT_SCALE = MAX_PRECISION + 1
 """Spark rounds a quotient to 39 digits after the point before it rounds to the scale of the result."""
 
 
@@ -31,7 +32,54 @@ def arithmetic(call: Call, a: pa.Array, b: pa.Array) -> pa.Array:
     assert isinstance(y, Decimal)
     if call.function in ("+", "-", "*"):
         return _exact(call, a, b, x, y)
+    if call.function == "/":
+        return _quotients(call, a, b, x, y)
     return row_wise(_of_row(call), (a, b), (x, y), call.type)
+
+
+def _quotients(call: Call, a: pa.Array, b: pa.Array, x: Decimal, y: Decimal) -> pa.Array:
+    """Each quotient rounded HALF_UP twice as Spark does: to 39 digits after the point, and to the scale of the result."""
+    assert isinstance(call.type, Decimal)
+    up = 10 ** (_QUOTIENT_SCALE + y.scale - x.scale)
+    down = 10 ** (_QUOTIENT_SCALE - call.type.scale)
+    most = 10**call.type.precision
+    found: list[int | None] = []
+    for n, d in zip(unscaled(a), unscaled(b), strict=True):
+        if n is None or d is None:
+            found.append(None)
+            continue
+        if d == 0:
+            fail(call, "division by zero")
+        quotient = _half_up(_half_up(abs(n) * up, abs(d)), down)
+        if quotient >= most:
+            fail(call, f"the result does not fit {call.type.sql}")
+        found.append(quotient if (n < 0) == (d < 0) else -quotient)
+    return from_unscaled(found, call.type)
+
+
+def _half_up(numerator: int, denominator: int) -> int:
+    """The quotient of two positive integers, rounded."""
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def unscaled(array: pa.Array) -> list[int | None]:
+    """The digits of a column of decimal128 as integers, without the point."""
+    words = np.frombuffer(array.buffers()[1], dtype=np.int64)[2 * array.offset : 2 * (array.offset + len(array))]
+    low, high = words[0::2].view(np.uint64), words[1::2]
+    if np.array_equal(high, words[0::2] >> 63):
+        digits: list[int | None] = words[0::2].tolist()
+    else:
+        digits = [(h << 64) | d for h, d in zip(high.tolist(), low.tolist(), strict=True)]
+    if array.null_count:
+        return [d if v else None for d, v in zip(digits, array.is_valid().to_pylist(), strict=True)]
+    return digits
+
+
+def from_unscaled(digits: list[int | None], type_: Decimal) -> pa.Array:
+    """The inverse of `unscaled`."""
+    words = b"".join((d or 0).to_bytes(16, "little", signed=True) for d in digits)
+    known = pa.array([d is not None for d in digits], pa.bool_())
+    return pa.Array.from_buffers(arrow_type(type_), len(digits), [known.buffers()[1], pa.py_buffer(words)])
 
 
 def _exact(call: Call, a: pa.Array, b: pa.Array, x: Decimal, y: Decimal) -> pa.Array:
@@ -85,31 +133,12 @@ def _exact_of_row(operator: str, a: decimal.Decimal, b: decimal.Decimal) -> deci
             return DECIMALS.subtract(a, b)
         case "*":
             return DECIMALS.multiply(a, b)
-        case "/":
-            return _quotient(a, b)
         case "div":
             return DECIMALS.divide_int(a, b)
     rest = DECIMALS.remainder(a, b)
     if operator == "pmod" and rest < 0:
         rest = DECIMALS.remainder(DECIMALS.add(rest, b), b)
     return rest
-
-
-def _quotient(a: decimal.Decimal, b: decimal.Decimal) -> decimal.Decimal:
-    """Rounded HALF_UP once, to the scale at which Spark keeps it."""
-    exponent = _QUOTIENT_SCALE.as_tuple().exponent
-    assert isinstance(exponent, int)
-    numerator, denominator = _integers(a, b)
-    scaled, rest = divmod(abs(numerator) * 10**-exponent, denominator)
-    scaled += 2 * rest >= denominator
-    return decimal.Decimal(-scaled if numerator < 0 else scaled).scaleb(exponent, DECIMALS)
-
-
-def _integers(a: decimal.Decimal, b: decimal.Decimal) -> tuple[int, int]:
-    """Integers with the same quotient, the second positive."""
-    (p, q), (r, s) = a.as_integer_ratio(), b.as_integer_ratio()
-    numerator, denominator = p * s, q * r
-    return (numerator, denominator) if denominator > 0 else (-numerator, -denominator)
 
 
 def _whole(call: Call, value: decimal.Decimal) -> int:

@@ -117,10 +117,31 @@ def round_(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
     if isinstance(call.type, Decimal):
         return _decimals(call, x, digits, mode)
     if is_float(call.type):
-        return row_wise(lambda v: _round_float(v, digits, mode, single=call.type == FLOAT), [x], [call.type], call.type)
+        return _round_floats(x, digits, mode, single=call.type == FLOAT)
     if digits >= 0:
         return x
     return row_wise(lambda v: _round_integer(call, v, digits, mode), [x], [call.type], call.type)
+
+
+_FAR_FROM_A_TIE: Final = 1e-6
+
+
+def _round_floats(x: pa.Array, digits: int, mode: str, *, single: bool) -> pa.Array:
+    """Rounded by arithmetic where that is exact: far from a tie, and among the integers that a double holds."""
+    values, type_ = numbers(x).astype(np.float64), FLOAT if single else DOUBLE
+    if not -15 <= digits <= 15:
+        return row_wise(lambda v: _round_float(v, digits, mode, single=single), [x], [type_], type_)
+    power = 10.0 ** abs(digits)
+    with np.errstate(all="ignore"):
+        scaled = values * power if digits >= 0 else values / power
+        whole = np.rint(scaled)
+        rounded = (whole / power if digits >= 0 else whole * power) + 0.0
+        exact = (np.abs(np.abs(scaled - whole) - 0.5) > _FAR_FROM_A_TIE) & (
+            np.abs(whole) * (power if digits < 0 else 1) < 2.0**44
+        )
+    for i in np.flatnonzero(~exact).tolist():
+        rounded[i] = _round_float(float(values[i]), digits, mode, single=single)
+    return from_numpy(rounded.astype(np.float32) if single else rounded, valid(x), type_)
 
 
 def _round_float(value: float, digits: int, mode: str, *, single: bool) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..types import BINARY, BOOLEAN, INT, STRING, Array
+from ..types import BINARY, INT, STRING, Array
 from .arrays import Value, arrow_type, as_array, from_values, parameter, row_wise, to_values
 from .errors import fail
 from .patterns import PatternError, like, regex
@@ -27,9 +27,24 @@ def _check_length(call: Call, length: int) -> None:
 
 
 def _rows(call: Call, arguments: tuple[Value, ...], length: int, function: Callable[..., Any]) -> pa.Array:
-    """The function of each row without nulls."""
-    types = [a.type for a in call.arguments]
+    """The function of each row without nulls. Where one column of strings meets constants, of each different string."""
+    types = [a.type for a in call.arguments[: len(arguments)]]
+    columns = [i for i, a in enumerate(arguments) if isinstance(a, pa.Array)]
+    if len(columns) == 1 and types[columns[0]] == STRING and length > _FEW:
+        distinct = arguments[columns[0]].dictionary_encode()
+        count = len(distinct.dictionary)
+        if 2 * count < length:
+            known = tuple(distinct.dictionary if i == columns[0] else a for i, a in enumerate(arguments))
+            return (
+                _rows(call, known, count, function).take(distinct.indices)
+                if count
+                else pa.nulls(length, arrow_type(call.type))
+            )
     return row_wise(function, [as_array(a, length) for a in arguments], types, call.type)
+
+
+_FEW = 16
+"""So few rows are not worth looking for equal strings in them."""
 
 
 def case(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
@@ -141,8 +156,7 @@ def match_like(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
         except PatternError as error:
             fail(call, str(error))
 
-    types = [STRING, STRING]
-    return row_wise(matches, [as_array(text, length), as_array(pattern, length)], types, BOOLEAN)
+    return _rows(call, (text, pattern), length, matches)
 
 
 def _plain_like(text: Value, pattern: str, escape: str) -> Value | None:
