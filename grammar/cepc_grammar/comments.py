@@ -135,6 +135,8 @@ def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[Raw
         side = "start" if inline or own_line else "end"
     else:
         own_line = False
+    if after is not None and after.before:
+        side = "start"  # where the comment before this one went
     if before is not None and (side == "end" or after is None):
         in_line = inline and Remark not in map(type, before.after)
         before.after.append(f" {text}" if in_line else Remark(text, own_line))

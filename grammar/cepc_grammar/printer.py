@@ -92,7 +92,7 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
         case ast.Stream():
             return _stream(node)
         case ast.DerivedEvent(name, base, where):
-            head = cat(Group(Nest(cat("EVENT ", _name(name), LINE, "AS ", Origin(name_text(base), base.span)))))
+            head = Group(Nest(cat("EVENT ", _name(name), LINE, _led("AS", Origin(name_text(base), base.span)))))
             return Group(Nest(cat(head, LINE, _led("WHERE", expression(where)))))
         case ast.NamedPattern(name, parameters, body, where):
             listed = "" if parameters is None else f"({', '.join(map(name_text, parameters))})"
