@@ -10,6 +10,7 @@ from cepc_grammar import ast
 from cepc_runtime import functions as catalogue
 from cepc_runtime.evaluate.kernels import KERNELS
 from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
+from cepc_runtime.functions.portable import PORTABLE, spark_only
 from cepc_runtime.functions.spark import spark_functions
 from cepc_runtime.sql import describe, to_sql
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, Decimal, Interval
@@ -338,13 +339,22 @@ def test_names_of_columns(text: str, name: str) -> None:
 # ---- the catalogue ---------------------------------------------------------------------------------------------------
 
 
-def test_every_portable_function_has_a_kernel() -> None:
-    rewritten = {
-        "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date", "to_timestamp",
-        "btrim", "coalesce",
-    }  # fmt: skip
-    names = {f.name for group in catalogue.GROUPS.values() for f in group}
-    assert names - rewritten - set(KERNELS) == set()
+def test_every_portable_function_is_computed_by_the_evaluator() -> None:
+    assert set(KERNELS) | {"and", "or", "case", "coalesce"} == PORTABLE
+
+
+@pytest.mark.parametrize(
+    ("text", "functions"),
+    [
+        ("upper(s) = 'A' AND i > 1", ()),
+        ("soundex(s) = md5(bi)", ("soundex", "md5")),
+        ("s RLIKE '^a+$'", ()),
+        ("s RLIKE '[a-z&&[^b]]'", ("rlike",)),
+        ("nvl2(s, if(bo, 1, 2), 3) = 1", ()),
+    ],
+)
+def test_what_only_spark_computes_is_known(text: str, functions: tuple[str, ...]) -> None:
+    assert spark_only(typed(text, Context.EVENT)) == functions
 
 
 def test_portable_functions_are_not_in_sparks_list() -> None:

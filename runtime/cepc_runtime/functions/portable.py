@@ -1,0 +1,42 @@
+"""Which parts of an expression every engine computes, and which only Spark does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..expression import Call, Expression, Literal, walk
+from ..patterns import is_portable
+from . import GROUPS
+
+_SYNTAX: Final = (
+    "and", "or", "not", "case", "in", "cast", "try_cast", "field", "item", "=", "<", "<=", ">", ">=", "+", "-", "*", "/", "&", "|",
+    "^", "~", "seconds_with_fraction", "yearofweek", "interval_days", "interval_hours", "interval_minutes", "interval_seconds",
+)  # fmt: skip
+"""What operators and other syntax become."""
+
+_REWRITTEN: Final = frozenset(
+    [
+        "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date", "to_timestamp",
+        "btrim",
+    ]
+)  # fmt: skip
+"""Functions of the catalogue that are written out as others."""
+
+PORTABLE: Final = frozenset(_SYNTAX) | {f.name for group in GROUPS.values() for f in group} - _REWRITTEN
+"""The names that calls computed by every engine have."""
+
+
+def spark_only(expression: Expression) -> tuple[str, ...]:
+    """The different functions in it that only Spark computes, in the order of first mention.
+
+    RLIKE is one of them where its pattern uses what only Java's regular expressions have.
+    """
+    found = (node.function for node in walk(expression) if isinstance(node, Call) and not _is_portable(node))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_portable(call: Call) -> bool:
+    match call:
+        case Call("rlike", (_, Literal(value=str(pattern)))):
+            return is_portable(pattern)
+    return call.function in PORTABLE
