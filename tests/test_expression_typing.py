@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -9,7 +10,7 @@ from cepc.expressions import Context, column_name, data_type, type_condition, ty
 from cepc_grammar import ast
 from cepc_runtime import functions as catalogue
 from cepc_runtime.evaluate.kernels import KERNELS
-from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
+from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal, from_data, to_data
 from cepc_runtime.functions.portable import PORTABLE, spark_only
 from cepc_runtime.functions.spark import spark_functions
 from cepc_runtime.sql import describe, to_sql
@@ -256,6 +257,32 @@ def test_a_condition_is_a_boolean(text: str, expected: list[str]) -> None:
 def test_prev_stands_alone_in_its_conjunct() -> None:
     assert codes("b.i > PREV(b).i AND a.i < b.i", C, condition=True) == []
     assert codes("b.i > PREV(b).i + a.i", C, condition=True) == ["E0326"]
+
+
+@pytest.mark.parametrize(
+    "nest",
+    [
+        lambda n: "nullif(" * n + "d" + ", 1)" * n,
+        lambda n: "(" * n + "bo" + " BETWEEN FALSE AND bo)" * n,
+        lambda n: "CASE " * n + "i" + " WHEN 1 THEN 2 WHEN 2 THEN 3 END" * n,
+    ],
+    ids=["NULLIF", "BETWEEN", "CASE"],
+)
+def test_nesting_that_doubles_is_refused_before_it_grows(nest: Callable[[int], str]) -> None:
+    assert codes(nest(5), Context.EVENT) == []
+    assert codes(nest(40), Context.EVENT) == ["E0331"]
+    assert len(column_name(written(nest(40)))) < 10_000
+
+
+@pytest.mark.parametrize(
+    "chain", ["- " * 140 + "d", "+".join(["d"] * 140), "abs(" * 140 + "d" + ")" * 140, "NOT " * 140 + "bo"]
+)
+def test_what_the_parser_lets_through_is_not_too_deep(chain: str) -> None:
+    expression = typed(chain, Context.EVENT)
+    assert from_data(to_data(expression)) == expression
+    assert sql(expression)
+    assert describe(expression)
+    assert column_name(written(chain))
 
 
 @pytest.mark.parametrize(

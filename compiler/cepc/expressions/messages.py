@@ -311,6 +311,17 @@ def unknown_field(span: Span, name: str, found: DataType, near: str | None) -> D
     )
 
 
+def too_large(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0331",
+        "expression too large",
+        span,
+        "written out, this has too many parts",
+        notes=("BETWEEN, NULLIF and CASE x WHEN … mention their operand more than once, and nested ones many times",),
+        hint="name a part of it with EVENT … AS, or write it without so much nesting",
+    )
+
+
 def misplaced_star(span: Span, where: str) -> Diagnostic:
     return Diagnostic(
         "E0323",

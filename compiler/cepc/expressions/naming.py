@@ -117,11 +117,19 @@ def _operator(expression: ast.Unary | ast.Binary) -> str:
 
 
 def _case(case: ast.Case) -> str:
-    subject = None if case.operand is None else _text(case.operand)
+    subject = None if case.operand is None else _shortened(_text(case.operand))
     whens = [(_text(b.condition), _text(b.result)) for b in case.branches]
     text = " ".join(f"WHEN {c if subject is None else f'({subject} = {c})'} THEN {r}" for c, r in whens)
     otherwise = "" if case.otherwise is None else f" ELSE {_text(case.otherwise)}"
     return f"CASE {text}{otherwise} END"
+
+
+def _shortened(text: str) -> str:
+    """Each branch repeats the subject, and each branch of a CASE in the subject does so again."""
+    return text if len(text) <= _LONGEST_SUBJECT else f"{text[:_LONGEST_SUBJECT]}…"
+
+
+_LONGEST_SUBJECT: Final = 1000
 
 
 def _call(call: ast.Call) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.expression import Call, Expression, Field, Literal, conjuncts, walk
+from cepc_runtime.expression import Call, Expression, Field, Literal, children, conjuncts, walk
 from cepc_runtime.functions import Mismatch, find
 from cepc_runtime.functions.coercion import can_cast, cast_to
 from cepc_runtime.functions.conditions import choose, item
@@ -72,6 +72,24 @@ def _beside_prev(written: ast.Expression, typed: Expression) -> list[Diagnostic]
     return errors
 
 
+LARGEST = 100_000
+"""Parts of a typed expression. BETWEEN, NULLIF and CASE mention an operand more than once, nested ones many times."""
+
+
+class Sizes:
+    """How many parts expressions have, counted once for each object: parts may occur in many places."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Expression, int]] = {}
+
+    def of(self, expression: Expression) -> int:
+        known = self._known.get(id(expression))
+        if known is None:
+            size = 1 + sum(self.of(child) for child in children(expression))
+            known = self._known[id(expression)] = expression, size
+        return known[1]
+
+
 @dataclass(slots=True)
 class Typer:
     """Types the parts of one expression and collects what is wrong with them.
@@ -83,6 +101,7 @@ class Typer:
     context: Context
     inside: str = ""
     found: list[Diagnostic] = field(default_factory=list)
+    sizes: Sizes = field(default_factory=Sizes)
 
     def result(self, typed: Expression | None) -> Typed:
         failed = typed is None or any(d.severity == "error" for d in self.found)
@@ -100,11 +119,20 @@ class Typer:
 
     def all(self, expressions: Sequence[ast.Expression]) -> tuple[Expression, ...] | None:
         """All typed, or None; every one of them is looked at."""
-        typed = [self.type(e) for e in expressions]
-        known = tuple(t for t in typed if t is not None)
-        return known if len(known) == len(typed) else None
+        known: list[Expression] = []
+        for e in expressions:  # no comprehension: each level of nesting would take one more frame of Python's stack
+            typed = self.type(e)
+            if typed is not None:
+                known.append(typed)
+        return tuple(known) if len(known) == len(expressions) else None
 
     def type(self, e: ast.Expression) -> Expression | None:
+        typed = self._type(e)
+        if typed is None or self.sizes.of(typed) <= LARGEST:
+            return typed
+        return self.keep(say.too_large(e.span))
+
+    def _type(self, e: ast.Expression) -> Expression | None:
         match e:
             case ast.Literal():
                 return self.keep(literals.literal(e))
@@ -250,7 +278,11 @@ class Typer:
     # ---- CASE and CAST -------------------------------------------------------------------------------------------
 
     def _case(self, e: ast.Case) -> Expression | None:
-        conditions = [self._branch_condition(e.operand, b.condition) for b in e.branches]
+        operand = None if e.operand is None else self.type(e.operand)
+        if operand is None and e.operand is not None:
+            self.all([x for b in e.branches for x in (b.condition, b.result)])
+            return None
+        conditions = [self._branch_condition(e, operand, b.condition) for b in e.branches]
         results = [self.type(b.result) for b in e.branches]
         otherwise = Literal(None, NULL) if e.otherwise is None else self.type(e.otherwise)
         parts = [x for pair in zip(conditions, results, strict=True) for x in pair] + [otherwise]
@@ -260,10 +292,14 @@ class Typer:
         written = [x for b in e.branches for x in (b.condition, b.result)]
         return self._resolved("CASE", choose(known), known, (*written, e.otherwise or e), e)
 
-    def _branch_condition(self, operand: ast.Expression | None, condition: ast.Expression) -> Expression | None:
-        if operand is None:
-            return self.type(condition)
-        return self._built("CASE", comparison("="), (operand, condition), condition)
+    def _branch_condition(
+        self, e: ast.Case, operand: Expression | None, condition: ast.Expression
+    ) -> Expression | None:
+        typed = self.type(condition)
+        if operand is None or e.operand is None or typed is None:
+            return typed
+        both = (operand, typed)
+        return self._resolved("CASE", comparison("=")(both), both, (e.operand, condition), condition)
 
     def _cast(self, e: ast.Cast) -> Expression | None:
         target, errors = data_type(e.type)
