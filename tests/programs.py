@@ -52,10 +52,14 @@ def _atom(draw: st.DrawFn) -> Tree:
 
 
 def _joined(word: str, parts: list[Tree], counts: Counter[str], nothing: bool) -> Tree:
+    edges = (parts[0], parts[-1]) if word == "SEQ" else parts
     return Tree(
-        f"{word}({', '.join(p.text for p in parts)})", counts, nothing, any(p.some for p in parts) or word == "SOME",
-        tuple(v for p in parts for v in p.negated), parts[0].edge_not or parts[-1].edge_not if word == "SEQ" else any(p.edge_not for p in parts),
-    )  # fmt: skip
+        f"{word}({', '.join(p.text for p in parts)})",
+        counts,
+        nothing,
+        some=word == "SOME" or any(p.some for p in parts),
+        edge_not=any(p.edge_not for p in edges),
+    )
 
 
 def _sum(parts: list[Tree]) -> Counter[str]:
@@ -114,21 +118,21 @@ def trees(draw: st.DrawFn, depth: int = 2, negation: bool = True) -> Tree:
     whole = _joined("SEQ", parts, _sum(parts), plain)
     if negation and draw(st.integers(0, 3)) == 0:
         at = draw(st.integers(0, len(parts)))
-        forbidden, name = _negated(draw, at > 0 and not parts[0].nothing)
+        forbidden = _negated(draw, at > 0 and not parts[0].nothing)
         texts = [p.text for p in parts]
         texts.insert(at, forbidden)
         edge = whole.edge_not or at in (0, len(parts)) or plain
-        return replace(whole, text=f"SEQ({', '.join(texts)})", negated=(*whole.negated, *name), edge_not=edge)
+        return replace(whole, text=f"SEQ({', '.join(texts)})", edge_not=edge)
     return whole
 
 
-def _negated(draw: st.DrawFn, after_event: bool) -> tuple[str, tuple[str, ...]]:
+def _negated(draw: st.DrawFn, after_event: bool) -> str:
+    """A NOT. Its variables are called @ and numbered in the end: a negated variable has a name of its own."""
     kinds = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=2))
-    names = ("@",) * len(kinds)  # numbered in the end: a negated variable has a name of its own
-    atoms = [f"{k} {n}" for k, n in zip(kinds, names, strict=True)]
+    atoms = [f"{k} @" for k in kinds]
     form = draw(st.sampled_from(("OR", "SEQ")))
     within = draw(st.sampled_from(("", "", "", " WITHIN 2 s"))) if after_event else ""
-    return (f"NOT {atoms[0]}{within}" if len(atoms) == 1 else f"NOT {form}({', '.join(atoms)}){within}"), names
+    return f"NOT {atoms[0]}{within}" if len(atoms) == 1 else f"NOT {form}({', '.join(atoms)}){within}"
 
 
 @st.composite
@@ -147,12 +151,10 @@ def _unnumbered(draw: st.DrawFn, negation: bool) -> Tree:
         extra = _atom(draw)
         tree = _joined("SEQ", [tree, extra], _sum([tree, extra]), False)
     if negation and draw(st.integers(0, 7)) == 0:
-        forbidden, names = _negated(draw, after_event=False)
+        forbidden = _negated(draw, after_event=False)
         extra = _atom(draw)
         counts = _sum([tree, extra])
-        return replace(
-            tree, text=f"AND({tree.text}, {extra.text}, {forbidden})", counts=counts, negated=(*tree.negated, *names)
-        )
+        return replace(tree, text=f"AND({tree.text}, {extra.text}, {forbidden})", counts=counts)
     return tree
 
 
@@ -185,8 +187,9 @@ RUN = (
 ENDS = ("{w}.x > LAST({v}).x", "{w}.x < FIRST({v}).x")
 NEGATED = ("{n}.x > 0", "{n}.x > {v}.x", "{n}.g = {v}.g", "{n}.y < 1.5")
 AGGREGATES = (
-    "COUNT(*)", "COUNT({v})", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)", "SUM({v}.y)", "SUM({v}.z)",
-    "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)", "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))",
+    "COUNT(*)", "COUNT({v})", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
+    "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
+    "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))",
 )  # fmt: skip
 LISTS = (
     "FIRST({v}.x)",
@@ -300,7 +303,9 @@ def rows(draw: st.DrawFn, timestamp: bool, most: int = 8) -> tuple[dict[str, Any
 
 
 @st.composite
-def cases(draw: st.DrawFn, size: int = 1, **options: Any) -> Case:
+def cases(
+    draw: st.DrawFn, /, size: int = 1, match: bool | None = None, select: str | None = None, pairs: bool = True
+) -> Case:
     """A program of `size` queries (q, q1, …) with a stream."""
     timestamp = draw(st.booleans())
     header = HEADER.format(
@@ -308,5 +313,5 @@ def cases(draw: st.DrawFn, size: int = 1, **options: Any) -> Case:
         unit="" if timestamp else " UNIT s",
         order=draw(st.sampled_from(("", "", " ORDER BY seq"))),
     )
-    texts = [draw(queries(name=f"q{i or ''}", **options)) for i in range(size)]
+    texts = [draw(queries(name=f"q{i or ''}", match=match, select=select, pairs=pairs)) for i in range(size)]
     return Case(header + "".join(texts), draw(rows(timestamp)))
