@@ -96,8 +96,10 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
             return Group(Nest(cat(head, LINE, _led("WHERE", expression(where)))))
         case ast.NamedPattern(name, parameters, body, where):
             listed = "" if parameters is None else f"({', '.join(map(name_text, parameters))})"
-            head = cat("PATTERN ", name_text(name), listed, " AS ", pattern(body))
-            return head if where is None else Group(cat(head, Nest(cat(LINE, _led("WHERE", expression(where))))))
+            declared = cat("PATTERN ", name_text(name), listed, " AS ", pattern(body))
+            return (
+                declared if where is None else Group(cat(declared, Nest(cat(LINE, _led("WHERE", expression(where))))))
+            )
         case ast.Query(name):
             clauses = _clauses(node, bare)
             if bare:
