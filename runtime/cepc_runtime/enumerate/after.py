@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .timeline import Bools, Ints
 
 _NO_RANK = np.iinfo(np.int64).max
+_CHEAP = 256
+"""So many first events at once cost hardly more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class AfterMatch:
         width = np.ones(len(upto), dtype=np.int64)
         groups = np.flatnonzero(begin < upto)
         while len(groups):
-            counts = np.minimum(upto[groups] - begin[groups], width[groups])
+            least = max(_CHEAP // len(groups), 1)
+            counts = np.minimum(upto[groups] - begin[groups], np.maximum(width[groups], least))
             for start, stop in slices(counts, self._limit):
                 some, tried = groups[start:stop], counts[start:stop]
                 which, place = expand(tried)
@@ -90,8 +93,9 @@ class AfterMatch:
                 used = np.bincount(group[kept], minlength=len(upto))[some]
                 width[some] = np.clip(np.where(wasted > used, width[some] // 2, width[some] * 2), 1, self._limit)
                 begin[some] += tried
-                for number, position in allowed.items():
-                    begin[number] = max(begin[number], np.searchsorted(firsts[: upto[number]], position))
+                numbers = np.array([*allowed], dtype=np.int64)
+                then = np.searchsorted(firsts, np.array([*allowed.values()], dtype=np.int64))
+                begin[numbers] = np.maximum(begin[numbers], then)
                 yield from self._taken(levels, chosen.take(np.flatnonzero(kept)))
             groups = groups[begin[groups] < upto[groups]]
 
@@ -154,9 +158,9 @@ class AfterMatch:
         resume = self._timeline.instant_end[chosen.first]
         if self._skip == "TO NEXT EVENT":
             return resume
-        for number, level in enumerate(levels):
+        for number in np.unique(chosen.level).tolist():
             some = np.flatnonzero(chosen.level == number)
-            path = Path(level.block, chosen.row[some])
+            path = Path(levels[number].block, chosen.row[some])
             if self._skip == "PAST LAST EVENT":
                 resume[some] = self._timeline.instant_end[path.level(number)[1]]
                 continue
@@ -167,10 +171,8 @@ class AfterMatch:
         return resume
 
     def _taken(self, levels: list[Level], chosen: Chosen) -> Iterator[Matches]:
-        for number, level in enumerate(levels):
-            rows = chosen.row[chosen.level == number]
-            if len(rows):
-                yield self._standing.taken(level.block, rows)
+        for number in np.unique(chosen.level).tolist():
+            yield self._standing.taken(levels[number].block, chosen.row[chosen.level == number])
 
 
 def _choose(levels: list[Level], firsts: Ints) -> Chosen:

@@ -183,13 +183,16 @@ class Extension:
         memory = self.checks.memory.after(candidates.edge, candidates.position, depth, before)
         candidates, memory, bits = self._checked(candidates, parent, before, memory)
         above, position = candidates.above, candidates.position
+        first = position if parent is None else parent.first[above]
         end = self._first_end(position, sources.high[above]) if parent is None else parent.end[above]
         undecided = None if parent is None or parent.undecided is None else parent.undecided[above]
         if bits is not None:
             undecided = bits if undecided is None else undecided | bits
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
-        return Block(depth, parent, above, candidates.edge, position, end, tracks, memory, undecided, prefix=prefix)
+        return Block(
+            depth, parent, above, candidates.edge, position, first, end, tracks, memory, undecided, prefix=prefix
+        )
 
     def _first_end(self, position: Ints, high: Ints) -> Ints:
         """Where matches that begin with these events must end before."""

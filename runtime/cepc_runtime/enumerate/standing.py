@@ -135,9 +135,8 @@ class Standing:
         block, rows = self._at_end(block if len(rows) == len(block) else block.take(rows), rows)
         if not len(rows):
             return NOWHERE
-        path = Path(block, np.arange(len(block)))
-        frames = self._windows.frames(path.level(0)[1], path.level(block.depth)[1], self._guards.any_late)
-        frames = self._guarded(block, path, frames)
+        frames = self._windows.frames(block.first, block.position, self._guards.any_late)
+        frames = self._guarded(block, frames)
         if block.undecided is not None:
             frames = frames.take(self._decided(block, frames.row)[frames.row])
         return replace(frames, row=rows[frames.row])
@@ -205,12 +204,13 @@ class Standing:
 
     # ---- gaps --------------------------------------------------------------------------------------------------------
 
-    def _guarded(self, block: Block, path: Path, frames: Frames) -> Frames:
+    def _guarded(self, block: Block, frames: Frames) -> Frames:
         """The frames in which no guard is violated, acceptance by acceptance."""
         states = self._pattern.target[block.edge]
         if not self._guards.any_late:
             ranks = np.array([a[0].rank if a else 0 for a in self._pattern.acceptances], dtype=np.int64)
             return replace(frames, rank=ranks[states[frames.row]])
+        path = Path(block, np.arange(len(block)))
         edges, positions = path.edges(), path.positions()
         standing: list[Frames] = []
         for state in np.unique(states).tolist():
