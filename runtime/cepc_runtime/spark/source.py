@@ -54,9 +54,17 @@ def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]
 def sentence(error: Exception) -> str:
     """What an error of Spark's says, without its trace and its plan."""
     text = str(error)
-    for mark in ("[USER_RAISED_EXCEPTION] ", "USER_RAISED_EXCEPTION] "):
+    for mark in _MARKS:
         if mark in text:
-            text = text.partition(mark)[2]
-            break
-    text = text.partition(" SQLSTATE")[0].partition("\n")[0]
-    return text.strip() or type(error).__name__
+            return _first_line(text.partition(mark)[2])
+    if "Traceback (most recent call last)" in text:  # of a worker: no error of the user's, for these come as rows
+        lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
+        return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
+    return _first_line(text) or type(error).__name__
+
+
+_MARKS = ("[USER_RAISED_EXCEPTION] ", "[PATH_NOT_FOUND] ")
+
+
+def _first_line(text: str) -> str:
+    return text.partition(" SQLSTATE")[0].partition("\n")[0].strip()

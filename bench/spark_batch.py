@@ -1,0 +1,214 @@
+"""A whole Spark job against its floor, and one query against the PySpark that a person would write for it.
+
+The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow. Everything runs in one
+session, the second of two runs counts, and only ratios are worth reporting.
+
+    python bench/spark_batch.py --events 400000 --groups 1000 --queries 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import cepc
+from cepc.codegen.compiling import job_of
+from cepc.running.spark import local_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pyspark.sql import DataFrame
+
+TYPES = [f"T{i}" for i in range(13)]
+HOUR = 3_600_000_000
+STREAM = f"""STREAM events (at TIMESTAMP, kind STRING, account BIGINT, amount DOUBLE, note STRING)
+EVENT TIME at EVENT TYPE kind IN ({", ".join(f"'{t}'" for t in TYPES)});
+"""
+ONE = """QUERY one RETURN account, COUNT(*) AS n, SUM(b.amount) AS total PATTERN SEQ(T0 a, T1+ b, T2 c)
+WHERE b.amount > 50 GROUP BY account WITHIN 10 MINUTES;
+"""
+
+
+def workload(queries: int, seed: int = 7) -> str:
+    """Sequences and repetitions, six to one, over windows of four slides."""
+    chance = np.random.default_rng(seed)
+    texts = []
+    for number in range(queries):
+        types = [str(t) for t in chance.choice(TYPES, size=int(chance.integers(3, 5)), replace=False)]
+        elements = [f"{t} v{i}" for i, t in enumerate(types)]
+        if number % 7 == 6:
+            elements[1] = f"{types[1]}+ v1"
+        texts.append(
+            f"QUERY q{number} RETURN account, CAST(COUNT(*) AS DOUBLE) AS n, SUM(v1.amount) AS total"
+            f" PATTERN SEQ({', '.join(elements)}) WHERE v0.amount > {int(chance.integers(0, 60))}"
+            " GROUP BY account WITHIN 20 MINUTES SLIDE 5 MINUTES;\n"
+        )
+    return STREAM + "".join(texts)
+
+
+def generate(path: Path, events: int, groups: int, hours: float) -> None:
+    chance = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "at": pa.array(chance.integers(0, int(hours * HOUR), events), pa.timestamp("us", "UTC")),
+            "kind": pa.array(TYPES).take(pa.array(chance.integers(0, len(TYPES), events))),
+            "account": pa.array(chance.integers(0, groups, events)),
+            "amount": pa.array(np.round(chance.uniform(0, 100, events), 2)),
+            "note": pa.array(["x"] * events),
+        }
+    )
+    path.mkdir()
+    for part in range(4):
+        pq.write_table(table.slice(part * events // 4, events // 4), path / f"{part}.parquet")
+
+
+def seconds(make: Callable[[], Iterable[DataFrame]]) -> float:
+    """Of the second of two runs: the first starts workers and compiles."""
+    took = 0.0
+    for _ in range(2):
+        begun = time.perf_counter()
+        for frame in make():
+            frame.write.format("noop").mode("overwrite").save()
+        took = time.perf_counter() - begun
+    return took
+
+
+# ---- the job and its floor -------------------------------------------------------------------------------------------
+
+
+def empty(plan: Any, classes: Any, class_column: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:  # noqa: ARG001
+    """A kernel that reads its input and gives nothing."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for _ in batches:
+            pass
+        return iter(())
+
+    return run
+
+
+def whole_job(spark: Any, text: str, path: Path, *, kernel: bool) -> Callable[[], list[DataFrame]]:
+    compiled = cepc.compile(text)
+    namespace: dict[str, Any] = {"__name__": "job"}
+    source = job_of(compiled.program, compiled.checked.sources).text
+    exec(compile(source if kernel else source.replace("job.kernel(", "empty("), "job", "exec"), namespace)
+    namespace["empty"] = empty
+
+    def run() -> list[DataFrame]:
+        spark.catalog.clearCache()
+        return list(namespace["build"](spark, spark.read.parquet(str(path))).values())
+
+    return run
+
+
+# ---- what a person would write for ONE -------------------------------------------------------------------------------
+
+
+def count(kinds: Any, amounts: Any, times: Any, order: Any) -> tuple[int, float]:
+    """Matches of SEQ(T0, T1+, T2) in one window: (their number, the sum of the T1 amounts over them)."""
+    first, middle, middle_sum, whole, whole_sum = 0, 0, 0.0, 0, 0.0
+    pending: list[tuple[int, int, float]] = []
+    before = None
+    for i in order:
+        if times[i] != before:
+            for kind, n, s in pending:
+                if kind == 0:
+                    first += n
+                elif kind == 1:
+                    middle, middle_sum = middle + n, middle_sum + s
+            pending, before = [], times[i]
+        if kinds[i] == "T0":
+            pending.append((0, 1, 0.0))
+        elif kinds[i] == "T1" and amounts[i] > 50:
+            n = first + middle
+            pending.append((1, n, middle_sum + n * amounts[i]))
+        elif kinds[i] == "T2":
+            whole, whole_sum = whole + middle, whole_sum + middle_sum
+    return whole, whole_sum
+
+
+def by_lists(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
+    """groupBy and collect_list, then a Python UDF for each group and window."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    @F.udf("n BIGINT, total DOUBLE")
+    def matches(events: Any) -> tuple[int, float]:
+        events = sorted(events)
+        return count([e[1] for e in events], [e[2] for e in events], [e[0] for e in events], range(len(events)))
+
+    def run() -> list[DataFrame]:
+        events = spark.read.parquet(str(path)).where(F.col("kind").isin("T0", "T1", "T2"))
+        grouped = events.groupBy("account", F.window("at", "10 minutes")).agg(
+            F.collect_list(F.struct("at", "kind", "amount")).alias("events")
+        )
+        return [grouped.withColumn("found", matches("events")).select("account", "window", "found.*").where("n > 0")]
+
+    return run
+
+
+def by_pandas(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
+    """applyInPandas for each group, windows inside."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    def group(frame: Any) -> Any:
+        import pandas as pd
+
+        frame = frame.sort_values("at")
+        rows = []
+        for window, part in frame.groupby(frame["at"].astype("int64") // (600 * 10**9)):
+            kinds, amounts, times = part["kind"].to_list(), part["amount"].to_list(), part["at"].to_list()
+            n, total = count(kinds, amounts, times, range(len(kinds)))
+            if n:
+                rows.append((frame["account"].iloc[0], n, total, window))
+        return pd.DataFrame(rows, columns=["account", "n", "total", "window"])
+
+    def run() -> list[DataFrame]:
+        events = spark.read.parquet(str(path)).where(F.col("kind").isin("T0", "T1", "T2"))
+        return [
+            events.select("at", "kind", "account", "amount")
+            .groupBy("account")
+            .applyInPandas(group, "account BIGINT, n BIGINT, total DOUBLE, window BIGINT")
+        ]
+
+    return run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=400_000)
+    parser.add_argument("--groups", type=int, default=1_000)
+    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--hours", type=float, default=2.0)
+    parser.add_argument("--partitions", type=int, default=4)
+    arguments = parser.parse_args()
+    spark = local_session()
+    spark.conf.set("spark.sql.shuffle.partitions", str(arguments.partitions))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "events")
+        generate(path, arguments.events, arguments.groups, arguments.hours)
+        print(f"{arguments.events:,} events, {arguments.groups:,} groups, {arguments.queries} queries", flush=True)
+        text = workload(arguments.queries)
+        floor = seconds(whole_job(spark, text, path, kernel=False))
+        job = seconds(whole_job(spark, text, path, kernel=True))
+        print(f"whole job: {job / floor:.2f} times its floor ({job:.1f} s and {floor:.1f} s)", flush=True)
+        ours = seconds(whole_job(spark, STREAM + ONE, path, kernel=True))
+        for name, other in (("collect_list and a UDF", by_lists), ("applyInPandas", by_pandas)):
+            took = seconds(other(spark, path))
+            print(
+                f"one query: {name} takes {took / ours:.2f} times as long ({took:.1f} s and {ours:.1f} s)", flush=True
+            )
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
