@@ -5,26 +5,32 @@ Events are tuples (time, type, group, x); a letter is a type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from hypothesis import strategies as st
 
-from cepc_runtime.expression import Aggregate, Expression, Field
-from cepc_runtime.plan import Automaton, Letter, Measure, OutputPlan, Positions, QueryPlan, Step, StreamPlan
-from cepc_runtime.types import BIGINT, STRING, DataType, to_arrow
+from cepc_runtime.expression import Aggregate, AggregateFunction, Expression, Field
+from cepc_runtime.expression import aggregates as aggregates_of
+from cepc_runtime.kernel.planes import is_exact
+from cepc_runtime.plan import Automaton, Letter, Measure, OutputPlan, Plan, Positions, QueryPlan, Step, StreamPlan
+from cepc_runtime.types import BIGINT, DOUBLE, STRING, DataType, to_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 Event = tuple[int, str, Any, Any]
+Match = list[tuple[Event, str]]
 
 TYPES = ("A", "B", "C", "D")
+LETTERS = tuple(Letter(name) for name in TYPES)
+VARIABLES = (*TYPES, "x", "y")
 
 
-def stream(x: DataType = BIGINT, order_by: tuple[str, ...] = ()) -> StreamPlan:
-    columns = (("t", BIGINT), ("type", STRING), ("g", STRING), ("x", x))
+def stream(x: DataType = BIGINT, *, order_by: tuple[str, ...] = (), time: DataType = BIGINT) -> StreamPlan:
+    columns = (("t", time), ("type", STRING), ("g", STRING), ("x", x))
     return StreamPlan("s", columns, ("t", "type", "g", "x"), "t", "s", order_by, "type", None, TYPES)
 
 
@@ -34,51 +40,69 @@ def table(events: Sequence[Event], x: DataType = BIGINT) -> Any:
     return pa.table([pa.array(c, t) for c, t in zip(columns, types, strict=True)], ["t", "type", "g", "x"])
 
 
-LETTERS = tuple(Letter(name) for name in TYPES)
-
-
 def steps(text: str) -> tuple[Step, ...]:
     """`0 A 1, 1 B:v 2` as steps: from 0 to 1 on an A, from 1 to 2 on a B bound to variable v (else named like the type)."""
     found = []
     for part in filter(None, (p.strip() for p in text.split(","))):
         source, letter, target = part.split()
         type_, _, variable = letter.partition(":")
-        found.append((int(source), int(target), TYPES.index(type_), variable or type_))
-    return tuple(Step(s, t, letter, VARIABLES.index(v)) for s, t, letter, v in found)
-
-
-VARIABLES = ("A", "B", "C", "D", "x", "y")
+        found.append(Step(int(source), int(target), TYPES.index(type_), VARIABLES.index(variable or type_)))
+    return tuple(found)
 
 
 def automaton(text: str, accepting: Sequence[int], ties: str = "", **more: Any) -> Automaton:
-    found = (*steps(text), *steps(ties))
+    found = (*steps(text), *steps(ties), *more.get("moves", ()), *more.get("new_moves", ()))
     states = 1 + max(max(s.source, s.target) for s in found)
-    for move in (*more.get("moves", ()), *more.get("new_moves", ())):
-        states = max(states, move.source + 1, move.target + 1)
     return Automaton(states, VARIABLES, steps(text), tuple(accepting), ties=steps(ties), **more)
-
-
-def x_of(variable: str, type_: DataType = BIGINT) -> Field:
-    return Field(variable, "x", "each", type_)
 
 
 def query(
     automaton: Automaton, within: int | None = 100, slide: int | None = None, *, name: str = "q",
-    measures: Sequence[Measure] = (), group_by: tuple[str, ...] = ("g",), partition: tuple[str, ...] = ("g",),
-    outputs: Sequence[OutputPlan] = (), having: Expression | None = None,
+    returns: Sequence[Aggregate] = (), group_by: tuple[str, ...] = ("g",), having: Expression | None = None, **more: Any,
 ) -> QueryPlan:  # fmt: skip
-    slide = slide or within
+    """A query with partition [g] that returns the grouping attributes and the aggregates, named by `name_of`."""
+    aggregates = tuple(dict.fromkeys((COUNT, *returns) if more.get("count", True) else returns))
+    keys = [OutputPlan(g, Field(None, g, "each", STRING)) for g in group_by]
+    measures: dict[tuple[Any, str | None, Expression | None], bool] = {}
+    for a in (*aggregates, *(aggregates_of(having) if having is not None else ())):
+        key = a.function, a.variable, a.argument
+        measures[key] = measures.get(key, False) or a.target != DOUBLE
     return QueryPlan(
-        name, "aggregate", partition, group_by, within, slide, VARIABLES, (), Positions(1, (), ()), None, (), automaton, (),
-        (Measure("count", None, None), *measures), tuple(outputs), having, False, "ANY", None,
+        name, "aggregate", ("g",), group_by, within, slide or within, VARIABLES, (), Positions(1, (), ()), None, (),
+        automaton, more.get("adjacent", ()), tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
+        (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, "ANY", None,
     )  # fmt: skip
 
 
-def with_name(plan: QueryPlan, name: str) -> QueryPlan:
-    return replace(plan, name=name)
+def plan(*queries: QueryPlan, **more: Any) -> Plan:
+    return Plan(stream(**more), LETTERS, queries)
+
+
+def aggregate(
+    function: AggregateFunction, variable: str | None = None, of: DataType | None = None, **more: Any
+) -> Aggregate:
+    """An aggregate over x, of that type; without one, of the events."""
+    argument = None if of is None else Field(variable, "x", "each", of)
+    natural = BIGINT if function == "count" else (of or BIGINT)
+    if function in ("sum", "avg"):
+        natural = BIGINT if function == "sum" and of is not None and is_exact(of) else DOUBLE
+    type_ = more.get("type") or more.get("target") or natural
+    return Aggregate(function, variable, argument, more.get("safe", False), more.get("target"), type_)
+
+
+COUNT = aggregate("count")
+
+
+def name_of(aggregate: Aggregate) -> str:
+    target = "" if aggregate.target is None else f" as {aggregate.target.sql}"
+    return (
+        f"{'try_' * aggregate.safe}{aggregate.function}({aggregate.variable}, {aggregate.argument is not None}){target}"
+    )
 
 
 # ---- by brute force --------------------------------------------------------------------------------------------------
+
+Condition = "Callable[[Any, Any], bool]"
 
 
 @dataclass(frozen=True)
@@ -86,26 +110,30 @@ class Word:
     """A partial match: the state, and the events read with their variables."""
 
     state: int
-    read: tuple[tuple[int, str], ...] = field(default=())
+    read: tuple[tuple[int, str], ...] = ()
 
 
-def words(automaton: Automaton, events: Sequence[Event]) -> list[Word]:
-    """The accepted words over events of one group and window, in order of time."""
+def words(
+    automaton: Automaton, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
+) -> list[Word]:
+    """The accepted words over events of one group and window, in order. `conditions` of steps are over later.x and earlier.x."""
     old = [Word(0)]
-    numbered = list(enumerate(events))
-    for _, instant in groupby(numbered, key=lambda e: e[1][0]):
+    for _, instant in groupby(enumerate(events), key=lambda e: e[1][0]):
         tied = list(instant)
         letters = {TYPES.index(e[1]) for _, e in tied}
         new: list[Word] = []
         for i, event in tied:
             letter = TYPES.index(event[1])
-            new += [
-                Word(s.target, (*w.read, (i, automaton.variables[s.variable])))
-                for found, way in ((old, automaton.steps), (list(new), automaton.ties))
-                for w in found
-                for s in way
-                if s.source == w.state and s.letter == letter
-            ]
+            added = []
+            for found, way, checks in ((old, automaton.steps, conditions or {}), (new, automaton.ties, {})):
+                for word in found:
+                    for number, step in enumerate(way):
+                        if step.source == word.state and step.letter == letter:
+                            check = checks.get(number)
+                            earlier = events[word.read[-1][0]][3] if word.read else None
+                            if check is None or (None not in (event[3], earlier) and check(event[3], earlier)):
+                                added.append(Word(step.target, (*word.read, (i, automaton.variables[step.variable]))))
+            new += added
         if letters & set(automaton.kills):
             return []
         for negation in sorted({m.negation for m in (*automaton.moves, *automaton.new_moves)}):
@@ -134,23 +162,72 @@ def windows(plan: QueryPlan, events: Sequence[Event]) -> dict[int, list[Event]]:
     return found
 
 
-def brute_force(plan: QueryPlan, events: Sequence[Event]) -> dict[tuple[Any, int], list[list[tuple[Event, str]]]]:
-    """All matches by group and window: each a list of events with their variables."""
+def brute_force(
+    plan: QueryPlan, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
+) -> dict[tuple[Any, int], list[Match]]:
+    """All matches by GROUP BY value (None without) and window."""
     assert plan.automaton is not None
-    found = {}
+    found: dict[tuple[Any, int], list[Match]] = {}
     for group in dict.fromkeys(e[2] for e in events):
-        of_group = sorted((e for e in events if e[2] == group), key=canonical)
+        of_group = sorted((e for e in events if e[2] == group), key=_canonical)
         for window, there in windows(plan, of_group).items():
-            if accepted := words(plan.automaton, there):
-                found[group, window] = [[(there[i], v) for i, v in w.read] for w in accepted]
+            for word in words(plan.automaton, there, conditions):
+                key = group if plan.group_by else None, window
+                found.setdefault(key, []).append([(there[i], v) for i, v in word.read])
     return found
 
 
-def canonical(event: Event) -> tuple[Any, ...]:
+def _canonical(event: Event) -> tuple[Any, ...]:
     return event[0], event[1], event[3] is not None, event[3] if event[3] is not None else 0
 
 
-def count(variable: str | None = None, argument: Expression | None = None, **more: Any) -> Aggregate:
-    return Aggregate(
-        "count", variable, argument, more.get("safe", False), more.get("target"), more.get("target") or BIGINT
-    )
+def value_of(aggregate: Aggregate, matches: Sequence[Match]) -> Any:
+    """An aggregate over integers, by its definition."""
+    if aggregate.variable is None:
+        return len(matches)
+    bound = [event[3] for match in matches for event, variable in match if variable == aggregate.variable]
+    there = [x for x in bound if x is not None]
+    match aggregate.function:
+        case "count":
+            return len(bound if aggregate.argument is None else there)
+        case "sum":
+            return sum(there) if there else None
+        case "avg":
+            return sum(there) / len(there) if there else None
+        case "min":
+            return min(there, default=None)
+    return max(there, default=None)
+
+
+def expected_rows(plan: QueryPlan, matches: Mapping[tuple[Any, int], Sequence[Match]]) -> list[dict[str, Any]]:
+    rows = []
+    for (group, window), found in matches.items():
+        row: dict[str, Any] = {"g": group} if plan.group_by else {}
+        for output in plan.outputs:
+            if isinstance(output.expression, Aggregate):
+                row[output.name] = value_of(output.expression, found)
+        start = None if plan.within is None or plan.slide is None else window * plan.slide
+        row["window_start"] = start
+        row["window_end"] = None if start is None or plan.within is None else start + plan.within
+        rows.append(row)
+    return rows
+
+
+def sorted_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (str(row.get("g")), row["window_start"] or 0))
+
+
+# ---- at random -------------------------------------------------------------------------------------------------------
+
+ODD = [None, 2**53 + 1, -(2**53) - 3, -3]
+
+WINDOWS = st.sampled_from([(3, 3), (6, 2), (5, 2), (2, 5), (None, None), (7, 3), (100, 100)])
+
+
+@st.composite
+def events(draw: st.DrawFn, most: int = 7) -> list[Event]:
+    """A few events with ties, negative times, two groups, nulls and values that a float64 does not hold."""
+    span = draw(st.sampled_from([3, 8, 30]))
+    values = st.one_of(st.integers(0, 3), st.sampled_from(ODD))
+    event = st.tuples(st.integers(-span, span), st.sampled_from(TYPES), st.sampled_from("gh"), values)
+    return draw(st.lists(event, max_size=most))

@@ -37,6 +37,8 @@ def flat(column: Any) -> Any:
 
 def as_bools(column: Any) -> Bools:
     """True where the boolean column is true: neither false nor null."""
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), dtype=np.bool_)
     return np.asarray(pc.fill_null(flat(column), False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 

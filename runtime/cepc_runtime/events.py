@@ -110,10 +110,17 @@ def ticks_of(column: Any) -> Ints:
     """A time column without nulls as ticks: microseconds of timestamps, days of dates, integers as they are."""
     column = flat(column)
     if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        column = _microseconds(column)
     elif pa.types.is_date(column.type):
         column = column.cast(pa.date32()).cast(pa.int32())
     return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
+
+
+def _microseconds(column: Any) -> Any:
+    """Timestamps in microseconds; what is finer is cut off, towards the past."""
+    if column.type.unit == "ns":
+        column = pc.floor_temporal(column, unit="microsecond")
+    return column.cast(pa.timestamp("us", column.type.tz))
 
 
 def _columns(table: Any, plan: StreamPlan) -> Any:
@@ -131,7 +138,7 @@ def _column(table: Any, name: str, types: dict[str, Any], plan: StreamPlan) -> A
     if name not in types or column.type == to_arrow(types[name]) or _is_dictionary_of_strings(column):
         return column
     try:
-        return column.cast(to_arrow(types[name]), safe=not pa.types.is_timestamp(column.type))
+        return (_microseconds(column) if pa.types.is_timestamp(column.type) else column).cast(to_arrow(types[name]))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(f"stream {plan.name}: column {name} is {column.type}, not {types[name].sql}") from error
 

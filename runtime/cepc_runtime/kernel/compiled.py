@@ -9,13 +9,13 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
-from . import loop
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 INTERPRETED: Final = "CEPC_INTERPRETED"
 """Set to 1 in the environment: no compilation."""
+
+LITTLE: Final = 20_000
 
 # Nothing that is compiled allocates, so arrays need no reference counts; with them the kernel is two to four times slower.
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -74,7 +74,11 @@ def _code(code: CodeType) -> tuple[Any, ...]:
     )
 
 
-def run_function(interpreted: bool | None = None) -> Callable[..., int]:
-    """`loop.run`, compiled unless it is to be interpreted or cannot be compiled."""
-    found = None if interpreted else compiled(loop)
-    return loop.run if found is None else found["run"]
+def run_function(module: Any, work: int, interpreted: bool | None = None) -> Callable[..., Any]:
+    """`run` of a module: plain if it is to be interpreted, cannot be compiled, or has so little to do (row operations, about)
+    that loading machine code takes longer. The answers are the same.
+    """
+    if interpreted is None:
+        interpreted = work < LITTLE and "numba" not in sys.modules
+    found = None if interpreted else compiled(module)
+    return module.run if found is None else found["run"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import loop
 from .compiled import run_function
 from .loop import Buffer, Input
 from .planes import QueryPlanes, planes_of
@@ -56,9 +57,10 @@ def count_matches(
     state, buffer = new_state(layout), _buffer(layout, rows)
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, values.matrix)
-    run, instant = run_function(interpreted), 0
+    run, instant = run_function(loop, len(data.ticks) * len(queries), interpreted), 0
     while True:
-        instant = run(layout.table, state.progress, state.memory, data, buffer, instant, *limits, True)
+        with np.errstate(all="ignore"):  # numbers may overflow to infinity; interpreted, numpy would warn
+            instant = run(layout.table, state.progress, state.memory, data, buffer, instant, *limits, True)
         for query, part in _split(buffer, state, layout):
             found[query].append(part)
         if instant == len(data.instants) - 1 and state.progress[LAST_TOUCHED] == NONE:

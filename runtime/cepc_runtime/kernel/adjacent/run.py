@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..compiled import compiled
+from ..compiled import run_function
 from ..run import Emissions
 from ..values import ONE
 from . import loop
@@ -55,8 +55,7 @@ class Neighbours:
             bindings.setdefault(plane.variable, []).append([number, row, not plane.additive])
         slices = self.slices
         layout = self._layout(bindings, planes.count, planes.additive, slices.longest)
-        functions = None if interpreted else compiled(loop)
-        run = loop.run if functions is None else functions["run"]
+        run = run_function(loop, len(slices) + int((slices.end - slices.first).sum()), interpreted)
         memory = np.zeros(layout.memory)
         parts = [self._run(run, layout, part, memory, matrix, planes.count) for part in slices.batches(self.batch)]
         found = np.concatenate(parts) if parts else np.empty((0, planes.count))
@@ -131,7 +130,8 @@ class Neighbours:
         batch = Batch(own, bounds, self.kinds.of, self._instants)
         for block, stop, base, truths in self._blocks(own, of, bounds):
             numbers = Numbers(*self._ranks, places, ends, base, self._ordinals, truths)
-            run(layout.table, progress, memory, values, batch, numbers, emitted, block, stop)
+            with np.errstate(all="ignore"):
+                run(layout.table, progress, memory, values, batch, numbers, emitted, block, stop)
         assert progress[SLICE] == len(slices)
         return emitted
 

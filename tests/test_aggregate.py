@@ -1,0 +1,258 @@
+"""From emissions to result rows: groups, types, exactness, overflow, HAVING."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.expression import Aggregate, Call, Expression, Literal
+from cepc_runtime.numerals import cast_column, quotients
+from cepc_runtime.plan import OutputPlan, Plan, QueryPlan
+from cepc_runtime.results import ResultOverflowError
+from cepc_runtime.totals import add_exactly
+from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
+from cepc_runtime.types import Decimal as DecimalType
+from tests.automata import COUNT, LETTERS, Event, aggregate, automaton, name_of, plan, query, stream, table
+
+RUNS = automaton("0 A 1, 1 A 1", [1])  # A+
+ONE = automaton("0 A 1", [1])
+
+
+def rows_of(q: QueryPlan, events: list[Event], x: DataType = BIGINT) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = run_aggregates(table(events, x), plan(q, x=x), interpreted=True)["q"].to_pylist()
+    return found
+
+
+def only(*aggregates: Aggregate, having: Expression | None = None, **more: Any) -> QueryPlan:
+    """A query that returns these aggregates alone."""
+    within = more.pop("within", 100_000)
+    q = query(more.pop("automaton", RUNS), within, returns=aggregates, having=having, count=False, **more)
+    return replace(q, outputs=tuple(OutputPlan(name_of(a), a) for a in aggregates))
+
+
+def value(a: Aggregate, events: list[Event], x: DataType = BIGINT) -> Any:
+    (row,) = rows_of(only(a), events, x)
+    return row[name_of(a)]
+
+
+def events_of(*values: Any) -> list[Event]:
+    return [(t, "A", "g", x) for t, x in enumerate(values)]
+
+
+def many(length: int) -> list[Event]:
+    return events_of(*range(length))
+
+
+# ---- rows and types --------------------------------------------------------------------------------------------------
+
+
+def test_the_columns_are_the_declared_ones_and_the_window() -> None:
+    q = query(RUNS, 10, 5, returns=[aggregate("avg", "A", BIGINT)])
+    found = run_aggregates(table(many(3)), plan(q))["q"]
+    assert found.schema == pa.schema(
+        [("g", pa.string()), ("count(None, False)", pa.int64()), ("avg(A, True)", pa.float64()), ("window_start", pa.int64()),
+         ("window_end", pa.int64())]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("time", "column", "within", "start", "end"),
+    [
+        (TIMESTAMP, pa.array([datetime(2026, 1, 1, 0, 0, 7, tzinfo=UTC)]), 5_000_000, datetime(2026, 1, 1, 0, 0, 5, tzinfo=UTC),
+         datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)),
+        (DATE, pa.array([date(1969, 12, 31)]), 7, date(1969, 12, 25), date(1970, 1, 1)),
+        (INT, pa.array([-1], pa.int32()), 10, -10, 0),
+    ],
+)  # fmt: skip
+def test_window_edges_have_the_type_of_the_time(time: DataType, column: Any, within: int, start: Any, end: Any) -> None:
+    source = table(many(1)).set_column(0, "t", column)
+    found = run_aggregates(source, Plan(stream(time=time), LETTERS, (only(COUNT, within=within),)))["q"]
+    assert found.select(["window_start", "window_end"]).to_pylist() == [{"window_start": start, "window_end": end}]
+    assert len(found.column("window_start").type.__str__()) > 0
+    assert found.schema.field("window_end").type == found.schema.field("window_start").type
+
+
+def test_unbounded_has_no_window() -> None:
+    assert rows_of(only(COUNT, within=None), many(2)) == [{name_of(COUNT): 3, "window_start": None, "window_end": None}]
+
+
+def test_partitions_are_combined_into_groups() -> None:
+    values = [aggregate("sum", "A", BIGINT), aggregate("min", "A", BIGINT), aggregate("avg", "A", BIGINT)]
+    events: list[Event] = [(0, "A", "g", 4), (1, "A", "h", -2), (2, "A", "k", None)]
+    (row,) = rows_of(query(ONE, returns=values, group_by=()), events)
+    assert [row[name_of(a)] for a in (COUNT, *values)] == [3, 2, -2, 1.0]
+
+
+def test_huge_sums_of_partitions_stay_exact() -> None:
+    events: list[Event] = [(0, "A", f"g{i}", 2**52) for i in range(2000)]
+    a = aggregate("sum", "A", BIGINT, target=DecimalType(38, 0))
+    q = replace(query(ONE, returns=[a], group_by=()), outputs=(OutputPlan("s", a),))
+    assert rows_of(q, events)[0]["s"] == Decimal(2000 * 2**52)
+
+
+def test_without_a_value_aggregates_are_null_and_counts_zero() -> None:
+    functions = [aggregate(f, "A", BIGINT) for f in ("sum", "avg", "min", "max", "count")]
+    (row,) = rows_of(only(*functions), events_of(None, None))
+    assert [row[name_of(a)] for a in functions] == [None, None, None, None, 0]
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "least", "greatest"),
+    [
+        (BIGINT, [2**62 + 1, -(2**63), 2**62], -(2**63), 2**62 + 1),
+        (DOUBLE, [1.5, math.nan, -math.inf], -math.inf, math.nan),
+        (STRING, ["b", "é", "a"], "a", "é"),
+        (BOOLEAN, [True, None, False], False, True),
+        (DATE, [date(2026, 1, 2), date(1969, 1, 1)], date(1969, 1, 1), date(2026, 1, 2)),
+        (DecimalType(38, 2), [Decimal("99999999999999999999999999999999.99"), Decimal("-0.01")], Decimal("-0.01"),
+         Decimal("99999999999999999999999999999999.99")),
+    ],
+    ids=lambda v: v.sql if hasattr(v, "sql") else None,
+)  # fmt: skip
+def test_extremes_are_values_that_occur(type_: DataType, values: list[Any], least: Any, greatest: Any) -> None:
+    found = [value(aggregate(f, "A", type_, type=type_), events_of(*values), type_) for f in ("min", "max")]
+    assert repr(found) == repr([least, greatest])
+
+
+def test_averages_are_exact_quotients_rounded_once() -> None:
+    assert value(aggregate("avg", "A", BIGINT), events_of(2**53 + 1, 2**53 + 1)) == float(2**53 + 1)
+    assert value(aggregate("avg", "A", BIGINT), events_of(2**63 - 1, 2**63 - 1)) == float(2**63 - 1)
+    decimal = DecimalType(9, 2)
+    average = aggregate("avg", "A", decimal, type=DecimalType(13, 6))
+    assert value(average, events_of(Decimal("0.01"), Decimal("0.02"), Decimal("0.02")), decimal) == Decimal("0.016667")
+    assert value(average, events_of(Decimal("-0.01"), Decimal("-0.02"), Decimal("-0.02")), decimal) == Decimal(
+        "-0.016667"
+    )
+
+
+def test_averages_of_doubles_survive_counts_beyond_all_doubles() -> None:
+    events = events_of(*[1e300 if t % 2 else -1e300 for t in range(1100)])
+    assert value(aggregate("avg", "A", DOUBLE), events, DOUBLE) == 0.0
+    assert value(aggregate("avg", "A", DOUBLE), events_of(*[2.5] * 1100), DOUBLE) == 2.5
+    assert value(aggregate("sum", "A", DOUBLE), events_of(*[2.5] * 1100), DOUBLE) == math.inf
+    assert math.isnan(value(aggregate("sum", "A", DOUBLE), events_of(*[2.5] * 1100, math.nan), DOUBLE))
+    assert value(aggregate("avg", "A", DOUBLE), events_of(*[2.5] * 1100, -math.inf), DOUBLE) == -math.inf
+
+
+def test_sums_of_decimals_are_of_unscaled_integers() -> None:
+    decimal = DecimalType(20, 3)
+    total = aggregate("sum", "A", decimal, type=DecimalType(30, 3))
+    big = Decimal("12345678901234567.891")
+    assert value(total, events_of(big, -big, Decimal("0.001")), decimal) == Decimal("0.004")
+
+
+# ---- exactness and overflow ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [52, 53, 54, 62, 63])
+def test_counts_up_to_the_greatest_bigint_are_exact(length: int) -> None:
+    assert value(COUNT, many(length)) == 2**length - 1
+
+
+def test_a_count_that_does_not_fit_is_an_error_with_a_cure() -> None:
+    with pytest.raises(
+        ResultOverflowError, match=r"query q: COUNT\(\*\) does not fit BIGINT in the window from 0 to 100000"
+    ) as error:
+        rows_of(only(COUNT), many(64))
+    assert (error.value.query, error.value.group, error.value.window) == ("q", {"g": "g"}, (0, 100_000))
+    assert error.value.cure == "CAST(COUNT(*) AS STRING) is exact at any size, TRY_COUNT(*) is null instead"
+
+
+@pytest.mark.parametrize("length", [64, 100, 10_000])
+def test_a_count_as_string_is_exact_at_any_size(length: int) -> None:
+    text = value(aggregate("count", target=STRING), many(length))
+    assert Decimal(text) + 1 == Decimal(2) ** length if length < 90 else len(text) == len(str(Decimal(2**length)))
+    assert pow(2, length, 10**9) - 1 == int(text[-9:])
+
+
+CURES: list[tuple[Aggregate, Any]] = [
+    (aggregate("count", safe=True), None),
+    (aggregate("count", target=DecimalType(38, 0)), Decimal(2**64 - 1)),
+    (aggregate("count", target=DOUBLE), float(2**64 - 1)),
+    (aggregate("count", target=FLOAT), float(2**64)),
+    (aggregate("sum", "A", BIGINT, safe=True), None),
+    (aggregate("sum", "A", BIGINT, target=STRING), str(sum(range(64)) << 63)),
+]
+
+
+@pytest.mark.parametrize(("a", "expected"), CURES, ids=[name_of(a) for a, _ in CURES])
+def test_the_cures_cure(a: Aggregate, expected: Any) -> None:
+    assert value(a, many(64)) == expected
+
+
+def test_an_approximate_count_ends_at_infinity() -> None:
+    assert value(aggregate("count", target=DOUBLE), many(1100)) == math.inf
+
+
+def test_a_count_that_is_asked_for_both_ways_is_exact_in_both() -> None:
+    both = aggregate("count", target=DOUBLE), aggregate("count", target=STRING)
+    assert list(rows_of(only(*both), many(60))[0].values())[:2] == [float(2**60 - 1), str(2**60 - 1)]
+
+
+# ---- HAVING ----------------------------------------------------------------------------------------------------------
+
+
+def than(operator: str, a: Expression, b: int) -> Call:
+    return Call(operator, (a, Literal(b, BIGINT)), BOOLEAN)
+
+
+def test_having_filters() -> None:
+    events: list[Event] = [(0, "A", "g", 0), (0, "A", "h", 0), (1, "A", "h", 0)]
+    assert [row["g"] for row in rows_of(query(RUNS, having=than(">", COUNT, 1)), events)] == ["h"]
+
+
+@pytest.mark.parametrize(("operator", "kept"), [(">", 1), ("<=", 0), ("=", 0)])
+def test_having_compares_values_that_do_not_fit(operator: str, kept: int) -> None:
+    q = only(aggregate("count", target=STRING), having=than(operator, COUNT, 2**63 - 1))
+    assert len(rows_of(q, many(70))) == kept
+
+
+def test_having_may_combine_what_does_not_fit() -> None:
+    total = aggregate("sum", "A", BIGINT)
+    less = Call("<", (Call("*", (COUNT, Literal(2, BIGINT)), BIGINT), total), BOOLEAN)
+    either = Call("or", (Call("not", (less,), BOOLEAN), than("<", COUNT, 0)), BOOLEAN)
+    assert len(rows_of(only(aggregate("avg", "A", BIGINT), having=less), many(70))) == 1
+    assert len(rows_of(only(aggregate("avg", "A", BIGINT), having=either), many(70))) == 0
+
+
+def test_a_row_that_having_drops_does_not_overflow() -> None:
+    assert rows_of(only(COUNT, having=than("<", COUNT, 100)), many(70)) == []
+
+
+def test_having_that_needs_the_value_itself_fails() -> None:
+    root = Call(">", (Call("sqrt", (Call("cast", (COUNT,), DOUBLE),), DOUBLE), Literal(1.0, DOUBLE)), BOOLEAN)
+    with pytest.raises(ResultOverflowError):
+        rows_of(only(aggregate("count", target=STRING), having=root), many(70))
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_cast_or_do_not_fit() -> None:
+    exact = np.array([2**64, -5, Fraction(7, 2)], dtype=object)
+    found, misfits = cast_column(exact, 0, None, BIGINT)
+    assert (found.to_pylist(), misfits.tolist()) == ([None, -5, 3], [True, False, False])
+    found, misfits = cast_column(np.array([12345, -5], dtype=np.int64), 2, None, DecimalType(4, 1))
+    assert (found.to_pylist(), misfits.tolist()) == ([Decimal("123.5"), Decimal("-0.1")], [False, False])
+    assert cast_column(np.array([12345, -5], dtype=np.int64), 2, None, STRING)[0].to_pylist() == ["123.45", "-0.05"]
+    assert cast_column(np.array([99995], dtype=np.int64), 2, None, DecimalType(4, 1))[1].tolist() == [True]
+
+
+def test_quotients_of_intervals_round_half_away_from_zero() -> None:
+    found, _ = quotients(np.array([5, -5, 1], dtype=np.int64), np.array([2, 2, 0], dtype=np.int64), 0, INTERVAL)
+    assert found.cast(pa.int64()).to_pylist() == [3, -3, None]
+
+
+def test_exact_sums_with_infinite_ones_are_as_of_floats() -> None:
+    assert add_exactly([2**70, Fraction(1, 2)]) == Fraction(2**71 + 1, 2)
+    assert add_exactly([2**70, math.inf]) == math.inf
+    assert math.isnan(float(add_exactly([math.inf, -math.inf])))

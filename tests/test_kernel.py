@@ -1,0 +1,354 @@
+"""The counting kernel against its automata's own definition, by brute force over words."""
+
+from __future__ import annotations
+
+import operator
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.events import arrange, read
+from cepc_runtime.expression import Call, Expression, Field, Literal
+from cepc_runtime.kernel import loop
+from cepc_runtime.kernel.adjacent import loop as adjacent_loop
+from cepc_runtime.kernel.adjacent.run import Neighbours
+from cepc_runtime.kernel.compiled import compiled
+from cepc_runtime.kernel.planes import planes_of
+from cepc_runtime.kernel.program import ADD, COPY, ZERO, Operation, program
+from cepc_runtime.kernel.run import count_matches
+from cepc_runtime.kernel.values import values_of
+from cepc_runtime.letters import classify
+from cepc_runtime.plan import AdjacentCondition, Automaton, Move, QueryPlan
+from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, STRING
+from tests.automata import (
+    COUNT,
+    LETTERS,
+    WINDOWS,
+    Event,
+    aggregate,
+    automaton,
+    brute_force,
+    events,
+    expected_rows,
+    plan,
+    query,
+    sorted_rows,
+    steps,
+    stream,
+    table,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+C, D = 2, 3  # letters
+
+AUTOMATA: dict[str, Automaton] = {
+    "SEQ": automaton("0 A 1, 1 B 2", [2]),
+    "A+": automaton("0 A 1, 1 A 1", [1]),
+    "SEQ(A, B)+": automaton("0 A 1, 1 B 2, 2 A 1", [2]),
+    "SEQ(A+ x, A+ y)": automaton("0 A:x 1, 1 A:x 1, 1 A:y 2, 2 A:y 2", [2]),
+    "one row read and added to by each of two": automaton("0 A 1, 1 B 2, 2 B 1, 1 C 2, 2 A 1, 2 C 2", [1, 2]),
+    "two variables for one event": automaton("0 A:x 1, 1 A:x 1, 1 A:y 1", [1]),
+    "AND": automaton("0 A 1, 0 B 2, 1 B 3, 2 A 3", [3], ties="1 B 3, 2 A 3"),
+    "AND(A+, B)": automaton("0 A 1, 0 B 2, 1 A 1, 1 B 3, 2 A 3, 3 A 3", [3], ties="1 A 1, 1 B 3, 2 A 3, 3 A 3"),
+    "SEQ(A, NOT C, B)": automaton("0 A 1, 1 B 2", [2], moves=(Move(0, (C,), 1, -1),)),
+    "SEQ(NOT C, A)": automaton("0 A 1, 1 A 1", [1], moves=(Move(0, (C,), 0, -1),)),
+    "SEQ(A, NOT SEQ(C, D), B)": automaton(
+        "0 A 1, 1 B 2, 3 B 2", [2], moves=(Move(0, (C,), 1, 3), Move(0, (C, D), 1, 3), Move(0, (D,), 3, -1), Move(0, (C, D), 3, -1)),
+    ),
+    "moves of two negations, also of what is new": automaton(
+        "0 A 1, 1 B 2, 3 D 2, 2 C 1", [2],
+        moves=(Move(0, (C,), 1, 3), Move(0, (D,), 3, 1), Move(0, (C, D), 1, 0), Move(1, (D,), 1, 3), Move(1, (D,), 2, 1)),
+        new_moves=(Move(1, (D,), 2, 1), Move(0, (C,), 1, -1)),
+    ),
+    "AND(A, B, NOT C)": automaton("0 A 1, 0 B 2, 1 B 3, 2 A 3", [3], ties="1 B 3, 2 A 3", kills=(C,)),
+}  # fmt: skip
+
+RETURNS = (
+    COUNT, aggregate("count", "A"), aggregate("count", "A", BIGINT), aggregate("sum", "A", BIGINT), aggregate("avg", "x", BIGINT),
+    aggregate("min", "B", BIGINT), aggregate("max", "A", BIGINT), aggregate("sum", "y", BIGINT), aggregate("count", "D"),
+)  # fmt: skip
+
+
+def run(rows: list[Event], *queries: QueryPlan, interpreted: bool | None = True) -> dict[str, list[dict[str, Any]]]:
+    found = run_aggregates(table(rows), plan(*queries), interpreted=interpreted)
+    return {name: sorted_rows(t.to_pylist()) for name, t in found.items()}
+
+
+def counts(rows: list[Event], q: QueryPlan) -> dict[int | None, int]:
+    return {row["window_start"]: row["count(None, False)"] for row in run(rows, q)["q"]}
+
+
+# ---- all automata, at random -----------------------------------------------------------------------------------------
+
+
+def check_all(
+    rows: list[Event], window: tuple[int | None, int | None], group_by: tuple[str, ...], interpreted: bool
+) -> None:
+    queries = [query(a, *window, name=name, returns=RETURNS, group_by=group_by) for name, a in AUTOMATA.items()]
+    found = run(rows, *queries, interpreted=interpreted)
+    for q in queries:
+        assert found[q.name] == sorted_rows(expected_rows(q, brute_force(q, rows))), q.name
+
+
+@given(events(), WINDOWS, st.sampled_from([("g",), ()]))
+def test_rows_are_those_of_the_accepted_words(
+    rows: list[Event], window: tuple[int | None, int | None], group_by: tuple[str, ...]
+) -> None:
+    check_all(rows, window, group_by, interpreted=True)
+
+
+@given(events(), WINDOWS, st.sampled_from([("g",), ()]))
+def test_compiled_the_rows_are_the_same(
+    rows: list[Event], window: tuple[int | None, int | None], group_by: tuple[str, ...]
+) -> None:
+    check_all(rows, window, group_by, interpreted=False)
+
+
+# ---- one by one ------------------------------------------------------------------------------------------------------
+
+
+def test_windows_slide_also_before_the_epoch() -> None:
+    rows: list[Event] = [(-3, "A", "g", 0), (-1, "B", "g", 0), (1, "B", "g", 0)]
+    assert counts(rows, query(AUTOMATA["SEQ"], 4, 2)) == {-4: 1}
+    assert counts(rows, query(AUTOMATA["SEQ"], 6, 2)) == {-6: 1, -4: 2}
+    assert counts(rows, query(AUTOMATA["SEQ"], None)) == {None: 2}
+
+
+def test_a_slide_longer_than_the_window_leaves_events_out() -> None:
+    rows: list[Event] = [(t, "A", "g", 0) for t in range(-7, 12)]
+    assert counts(rows, query(automaton("0 A 1", [1]), 2, 5)) == {-5: 2, 0: 2, 5: 2, 10: 2}
+
+
+def test_events_that_tie_do_not_follow_each_other_but_may_stand_together() -> None:
+    rows: list[Event] = [(0, "A", "g", 0), (0, "B", "g", 0), (0, "B", "g", 0), (1, "B", "g", 0)]
+    assert counts(rows, query(AUTOMATA["SEQ"])) == {0: 1}
+    assert counts(rows, query(AUTOMATA["AND"])) == {0: 3}
+
+
+def test_a_group_does_not_see_another_ones_events() -> None:
+    rows: list[Event] = [(0, "A", "g", 0), (1, "B", "h", 0), (2, "B", None, 0), (3, "A", None, 0), (4, "B", None, 0)]
+    assert [row["g"] for row in run(rows, query(AUTOMATA["SEQ"]))["q"]] == [None]
+
+
+def test_an_infinite_or_nan_value_spoils_only_matches_that_bind_it() -> None:
+    nan, inf = float("nan"), float("inf")
+    rows: list[Event] = [(0, "C", "g", nan), (1, "A", "g", 1.5), (2, "A", "g", inf), (3, "B", "g", 0.0)]
+    sums = (
+        aggregate("sum", "A", DOUBLE),
+        aggregate("max", "A", DOUBLE),
+        aggregate("min", "C", DOUBLE),
+        aggregate("avg", "C", DOUBLE),
+    )
+    queries = [
+        query(automaton("0 C 1, 0 A 2, 1 A 2, 2 B 3", [3]), 3, 3, name="a", returns=sums),
+        query(automaton("0 A 1", [1]), 2, 2, name="b", returns=sums),
+    ]
+    found = run_aggregates(table(rows, DOUBLE), plan(*queries, x=DOUBLE), interpreted=True)
+    assert found["a"].to_pylist() == []
+    assert [r["sum(A, True)"] for r in sorted_rows(found["b"].to_pylist())] == [1.5, inf]
+    whole = query(automaton("0 C 1, 0 A 2, 1 A 2, 2 B 3", [3]), None, name="c", returns=sums)
+    row = run_aggregates(table(rows, DOUBLE), plan(whole, x=DOUBLE), interpreted=True)["c"].to_pylist()[0]
+    assert (row["sum(A, True)"], row["max(A, True)"]) == (inf, inf)
+    assert np.isnan(row["min(C, True)"])
+    assert np.isnan(row["avg(C, True)"])
+
+
+def test_counts_and_sums_of_any_size_are_exact() -> None:
+    rows: list[Event] = [(t, "A", "g", (-1) ** t * (2**40 + t)) for t in range(200)]
+    total = sum(x for _, _, _, x in rows) << 199
+    q = query(
+        AUTOMATA["A+"], 1000, returns=[aggregate("count", target=STRING), aggregate("sum", "A", BIGINT, target=STRING)]
+    )
+    q = replace(q, outputs=tuple(o for o in q.outputs if o.name != "count(None, False)"))
+    row = run(rows, q)["q"][0]
+    assert row["count(None, False) as STRING"] == str(2**200 - 1)
+    assert row["sum(A, True) as STRING"] == str(total)
+
+
+def test_many_groups_and_a_small_buffer() -> None:
+    groups = 500
+    rows: list[Event] = [(t, "AB"[t % 2], g, g) for g in range(groups) for t in range(4)]
+    source = pa.table(
+        {"t": [r[0] for r in rows], "type": [r[1] for r in rows], "g": [r[2] for r in rows], "x": [r[3] for r in rows]}
+    )
+    s = replace(stream(), columns=(("t", BIGINT), ("g", BIGINT), *stream().columns[1:2], ("x", BIGINT)))
+    arranged = arrange(read(source, s), s, ["g"], canonical=False)
+    kinds = classify(arranged, LETTERS)
+    queries = [query(AUTOMATA["SEQ"], 4, 1, returns=RETURNS), query(AUTOMATA["A+"], 2, 2)]
+    large = count_matches(arranged, kinds, queries, interpreted=True)
+    small = count_matches(arranged, kinds, queries, interpreted=True, rows=1)
+    for a, b in zip(large.emissions, small.emissions, strict=True):
+        assert a.groups.tolist() == b.groups.tolist()
+        assert a.windows.tolist() == b.windows.tolist()
+        assert a.planes.tolist() == b.planes.tolist()
+    assert len(np.unique(large.emissions[0].groups)) == groups
+    assert large.operations == small.operations
+
+
+def test_events_that_no_query_mentions_do_nothing() -> None:
+    rows: list[Event] = [(0, "A", "g", 0), (1, "B", "g", 0)]
+    others: list[Event] = [(0, "D", "g", 0), (1, "D", "g", 0), (1, "D", "k", 0)]
+    assert run(rows + others, query(AUTOMATA["SEQ"])) == run(rows, query(AUTOMATA["SEQ"]))
+
+
+def test_no_events_have_no_rows() -> None:
+    found = run_aggregates(table([]), plan(query(AUTOMATA["SEQ"], returns=RETURNS)), interpreted=True)["q"]
+    assert found.num_rows == 0
+    assert found.column_names[-2:] == ["window_start", "window_end"]
+
+
+# ---- programs --------------------------------------------------------------------------------------------------------
+
+
+def operations(a: Automaton, *letters: int) -> list[Operation]:
+    return list(program(a, frozenset(letters)).operations)
+
+
+def test_rows_change_after_all_who_read_them() -> None:
+    a = automaton("0 A 1, 1 A 2, 2 A 3", [3])
+    assert [(o.source, o.target) for o in operations(a, 0)] == [(2, 3), (1, 2), (0, 1)]
+
+
+def test_rows_that_read_each_other_have_a_copy() -> None:
+    a = automaton("0 A 1, 1 A 2, 2 A 1", [2])
+    assert [(o.code, o.source, o.target) for o in operations(a, 0)] == [
+        (COPY, 1, 3), (ADD, 0, 1), (ADD, 2, 1), (ADD, 3, 2),
+    ]  # fmt: skip
+
+
+def test_a_row_that_is_dropped_is_emptied() -> None:
+    assert operations(AUTOMATA["SEQ(A, NOT C, B)"], C) == [Operation(ZERO, 1, 1)]
+
+
+def test_a_query_that_was_not_touched_is_skipped_by_what_cannot_start_a_match() -> None:
+    assert program(AUTOMATA["SEQ"], frozenset([0])).starts
+    assert not program(AUTOMATA["SEQ"], frozenset([1])).starts
+    assert program(AUTOMATA["SEQ(NOT C, A)"], frozenset([C])).starts
+
+
+# ---- conditions between neighbours -------------------------------------------------------------------------------------
+
+LATER, EARLIER = (Field(v, "x", "each", BIGINT) for v in ("later", "earlier"))
+
+
+def compare(operator_: str, a: Expression = LATER, b: Expression = EARLIER) -> Call:
+    return Call(operator_, (a, b), BOOLEAN)
+
+
+GROWS = Call(">", (Call("-", (LATER, EARLIER), BIGINT), Literal(0, BIGINT)), BOOLEAN)
+"""`later.x - earlier.x > 0`: no comparison of one side each."""
+
+DIFFERS = Call("not", (compare("="),), BOOLEAN)
+
+CONDITIONS: dict[str, tuple[Expression, Callable[[int, int], bool]]] = {
+    ">": (compare(">"), operator.gt),
+    ">=": (compare(">="), operator.ge),
+    "<": (compare("<"), operator.lt),
+    "<=, turned round": (compare(">=", EARLIER, LATER), operator.le),
+    "=": (compare("="), operator.eq),
+    "<>": (DIFFERS, operator.ne),
+    "an expression on one side": (
+        compare(">", b=Call("+", (EARLIER, Literal(1, BIGINT)), BIGINT)), lambda later, earlier: later > earlier + 1
+    ),
+    "of pairs": (GROWS, operator.gt),
+    "two": (Call("and", (compare(">="), DIFFERS), BOOLEAN), operator.gt),
+    "two, one of pairs": (Call("and", (DIFFERS, GROWS), BOOLEAN), operator.gt),
+}  # fmt: skip
+
+NEIGHBOURS: dict[str, tuple[Automaton, tuple[int, ...]]] = {
+    "A+": (automaton("0 A 1, 1 A 1", [1]), (1,)),
+    "SEQ": (automaton("0 A 1, 1 B 2", [2]), (1,)),
+    "two sources": (automaton("0 A 1, 1 B 2, 2 A 1, 2 B 2", [2]), (1, 3)),
+    "a source with two ways": (automaton("0 A 1, 1 B 2, 1 A 1, 2 C 3", [2, 3]), (1, 3)),
+    "after an AND": (automaton("0 A 1, 0 B 2, 1 B 3, 2 A 3, 3 C 4", [4], ties="1 B 3, 2 A 3"), (4,)),
+}
+
+
+@given(
+    events(),
+    WINDOWS,
+    st.sampled_from(sorted(NEIGHBOURS)),
+    st.sampled_from(sorted(CONDITIONS)),
+    st.booleans(),
+)
+def test_conditions_between_neighbours_hold(
+    rows: list[Event], window: tuple[int | None, int | None], name: str, condition: str, interpreted: bool
+) -> None:
+    a, where = NEIGHBOURS[name]
+    expression, check = CONDITIONS[condition]
+    q = query(a, *window, returns=RETURNS, adjacent=(AdjacentCondition(where, expression),))
+    expected = expected_rows(q, brute_force(q, rows, dict.fromkeys(where, check)))
+    assert run(rows, q, interpreted=interpreted)["q"] == sorted_rows(expected)
+
+
+@pytest.mark.parametrize("limits", [(1, 1), (3, 2), (1000, 5)])
+def test_batches_of_windows_and_pairs_make_no_difference(limits: tuple[int, int]) -> None:
+    rows: list[Event] = [(t // 2, "AAB"[t % 3], "gh"[t % 2], t * 7 % 5) for t in range(40)]
+    q = query(NEIGHBOURS["two sources"][0], 6, 2, adjacent=(AdjacentCondition((1, 3), GROWS),))
+    assert q.automaton is not None
+    s = stream()
+    arranged = arrange(read(table(rows), s), s, ["g"])
+    kinds = classify(arranged, LETTERS)
+    layout = planes_of(q.automaton, q.measures)
+    values = values_of([], arranged.table, kinds)
+    whole = Neighbours(arranged, kinds, q).count(layout, values.matrix, values.index, interpreted=True)
+    parts = Neighbours(arranged, kinds, q, *limits).count(layout, values.matrix, values.index, interpreted=True)
+    assert whole.planes.tolist() == parts.planes.tolist()
+    assert whole.windows.tolist() == parts.windows.tolist()
+    assert len(whole.planes) > 5
+
+
+def test_rising_runs_of_any_length_are_counted_exactly() -> None:
+    rows: list[Event] = [(t, "A", "g", t) for t in range(100)]
+    q = query(NEIGHBOURS["A+"][0], 1000, returns=[aggregate("count", target=STRING), aggregate("sum", "A", BIGINT, target=STRING)],
+              adjacent=(AdjacentCondition((1,), compare(">")),))  # fmt: skip
+    q = replace(q, outputs=tuple(o for o in q.outputs if o.name != "count(None, False)"))
+    row = run(rows, q)["q"][0]
+    assert row["count(None, False) as STRING"] == str(2**100 - 1)
+    assert row["sum(A, True) as STRING"] == str(sum(range(100)) << 99)
+
+
+def test_negation_together_with_conditions_between_neighbours_is_refused() -> None:
+    q = query(AUTOMATA["SEQ(A, NOT C, B)"], adjacent=(AdjacentCondition((1,), compare(">")),))
+    with pytest.raises(ValueError, match="not counted together"):
+        run([(0, "A", "g", 0), (1, "B", "g", 0)], q)
+
+
+# ---- compilation -----------------------------------------------------------------------------------------------------
+
+
+def test_both_loops_are_compiled_where_numba_is() -> None:
+    for module in (loop, adjacent_loop):
+        functions = compiled(module)
+        assert functions is not None
+        assert "run" in functions
+
+
+PLAIN = (
+    "from cepc_runtime.kernel import loop\n"
+    "from cepc_runtime.kernel.compiled import run_function\n"
+    "assert run_function(loop, 10**9) is loop.run"
+)
+
+
+def test_without_numba_the_same_functions_run() -> None:
+    subprocess.run([sys.executable, "-c", f"import sys; sys.modules['numba'] = None\n{PLAIN}"], check=True)
+
+
+def test_an_environment_variable_turns_compilation_off() -> None:
+    subprocess.run([sys.executable, "-c", PLAIN], check=True, env=os.environ | {"CEPC_INTERPRETED": "1"})
+
+
+def test_steps_are_read_from_text() -> None:
+    assert [(s.source, s.target, s.letter, s.variable) for s in steps("0 A 1, 1 B:x 2")] == [(0, 1, 0, 0), (1, 2, 1, 4)]
