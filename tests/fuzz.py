@@ -156,7 +156,7 @@ _NESTS = (
 def deep(random: Random) -> str:
     """Something nested many times in itself, closed again more or less often."""
     frame, left, core, right = random.choice(_NESTS)
-    times = random.choice((10, 100, 149, 151, 1000, 4000))
+    times = random.choice((10, 100, 149, 151, 151, 1000, 1000, 4000))
     closed = random.choice((times, times, times, times - 1, times + 1, 0))
     return frame.format(left * times + core + right * closed)
 

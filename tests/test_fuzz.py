@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EXAMPLES = int(os.environ.get("CEPC_FUZZ", "10000"))
 SEED = os.environ.get("CEPC_FUZZ_SEED", "fixed")
 PARTS = 8  # so that several workers share the examples
-SHARES = {"bytes": 0.15, "soup": 0.3, "broken": 0.53, "deep": 0.02}
+SHARES = {"bytes": 0.15, "soup": 0.3, "broken": 0.54, "deep": 0.01}
 LIMIT = 10  # seconds of the processor for one example; the slowest, of 4,000 levels, take four
 
 
