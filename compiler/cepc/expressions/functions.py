@@ -8,13 +8,15 @@ from cepc_runtime.expression import Call, Expression
 from cepc_runtime.functions import Function, Mismatch, find, names
 from cepc_runtime.functions.coercion import can_cast
 from cepc_runtime.functions.spark import SparkFunction, find_spark, spark_functions
-from cepc_runtime.types import DataType, Decimal
+from cepc_runtime.types import TIMES, DataType, Decimal, Interval, is_numeric
 
 from ..diagnostics.near import nearest
 from . import messages as say
 from .written_types import SIMPLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
@@ -37,7 +39,7 @@ _OTHER_NAMES: Final = {
 
 
 def call(written: ast.Call, arguments: tuple[Expression, ...], target: DataType | None) -> Expression | Diagnostic:
-    """A call of a scalar function with typed arguments; `target` is the type of a cast around it."""
+    """A call of a known function with typed arguments; `target` is the type of a cast around it."""
     name, span = written.function.text, written.function.span
     function = find(name)
     if function is not None and function.least <= len(arguments) <= (function.most or len(arguments)):
@@ -51,7 +53,26 @@ def call(written: ast.Call, arguments: tuple[Expression, ...], target: DataType 
         return _conversion(written, arguments)
     if spark is not None:
         return _spark_only(spark, written, arguments, target)
-    return say.unknown_function(span, name, near_function(name))
+    raise KeyError(name)
+
+
+def is_unknown(written: ast.Call) -> bool:
+    """Whether neither the catalogue nor Spark has a function of that name."""
+    name = written.function.text
+    is_type = name.upper() in SIMPLE or name.upper() == "DECIMAL"
+    return find(name) is None and find_spark(name, len(written.arguments)) is None and not is_type
+
+
+def hint_for(types: Sequence[DataType]) -> str:
+    """How a time, or a duration, and a number can stand beside each other."""
+    if any(is_numeric(t) for t in types):
+        if any(isinstance(t, Interval) for t in types):
+            return "a duration is an interval: `INTERVAL 30 SECONDS`; `unix_seconds(x)` makes a number of a timestamp"
+        if any(t in TIMES[1:] for t in types):
+            return (
+                "a duration is an interval: `x + INTERVAL 30 SECONDS`; `unix_seconds(x)` makes a number of a timestamp"
+            )
+    return "a CAST says how to convert one into the other: `CAST(x AS …)`"
 
 
 def refusal(span: Span, name: str, spark: SparkFunction) -> Diagnostic:
@@ -78,10 +99,12 @@ def _portable(function: Function, written: ast.Call, arguments: tuple[Expression
         return built
     what = f"`{function.usage}`"
     if built.argument is None:
-        return say.wrong_operands(written.span, what, built.expected, [a.type for a in arguments])
-    return say.wrong_argument(
-        written.arguments[built.argument].span, what, built.expected, arguments[built.argument].type
-    )
+        types = [a.type for a in arguments]
+        return say.wrong_operands(written.span, what, built.expected, types, hint_for(types))
+    place = written.arguments[built.argument]
+    if built.value:
+        return say.wrong_value(place.span, what, built.expected)
+    return say.wrong_argument(place.span, what, built.expected, arguments[built.argument].type)
 
 
 def _conversion(written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:

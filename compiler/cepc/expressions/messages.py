@@ -56,14 +56,18 @@ def wrong_argument(span: Span, what: str, expected: str, found: DataType, hint: 
     )
 
 
-def wrong_operands(span: Span, what: str, expected: str, found: Iterable[DataType]) -> Diagnostic:
+def wrong_value(span: Span, what: str, expected: str) -> Diagnostic:
+    return Diagnostic("E0303", "wrong type", span, f"{what} requires {expected}")
+
+
+def wrong_operands(span: Span, what: str, expected: str, found: Iterable[DataType], hint: str) -> Diagnostic:
     types = " and ".join(dict.fromkeys(t.sql for t in found))
     return Diagnostic(
         "E0303",
         "wrong type",
         span,
         f"{what} requires {expected}; these are {types}",
-        hint="a CAST says how to convert one into the other: `CAST(x AS …)`",
+        hint=hint,
     )
 
 

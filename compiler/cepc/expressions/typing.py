@@ -185,6 +185,11 @@ class Typer:
             return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
         if e.distinct:
             return self.keep(say.distinct(e.span, name))
+        if functions.is_unknown(e):
+            self.all([a for a in e.arguments if not isinstance(a, ast.Star)])
+            return self.keep(
+                say.unknown_function(e.function.span, e.function.text, functions.near_function(e.function.text))
+            )
         arguments = self._arguments(e)
         if arguments is None:
             return None
@@ -339,7 +344,7 @@ class Typer:
             return self._checked(built, arguments, operands)
         if built.argument is None:
             types = [a.type for a in arguments]
-            return self.keep(say.wrong_operands(e.span, what, built.expected, types))
+            return self.keep(say.wrong_operands(e.span, what, built.expected, types, functions.hint_for(types)))
         wrong = built.argument
         return self.keep(say.wrong_argument(operands[wrong].span, what, built.expected, arguments[wrong].type))
 

@@ -62,6 +62,8 @@ _INTERVALS: Final = {
     Interval(i, j).sql: Interval(i, j) for i in range(len(INTERVAL_FIELDS)) for j in range(i, len(INTERVAL_FIELDS))
 } | {"INTERVAL": Interval()}
 
+_KNOWN: Final = (*SIMPLE, *_DECIMALS, *_NESTED, *_TEXTS, *_INTERVALS)
+
 Result = tuple["DataType | None", tuple[Diagnostic, ...]]
 
 
@@ -69,6 +71,8 @@ def data_type(written: ast.TypeExpr) -> Result:
     """The type that is meant, or None with an error."""
     if written.name in _NESTED:
         return _nested(written)
+    if written.name not in _KNOWN:
+        return None, (_unknown(written),)
     if written.parameters or written.fields:
         return None, (_unexpected(written, f"{written.name} takes no types"),)
     if written.name in _DECIMALS:
@@ -80,20 +84,20 @@ def data_type(written: ast.TypeExpr) -> Result:
     return _simple(written)
 
 
+def _unknown(written: ast.TypeExpr) -> Diagnostic:
+    if written.name in _UNSUPPORTED:
+        return say.unsupported_type(written.span, written.name, _UNSUPPORTED[written.name])
+    return say.unknown_type(written.span, written.name, _OTHER_NAMES.get(written.name) or nearest(written.name, _KNOWN))
+
+
 def _unexpected(written: ast.TypeExpr, problem: str) -> Diagnostic:
     return say.type_parameters(written.span, problem, written.name)
 
 
 def _simple(written: ast.TypeExpr) -> Result:
-    found = SIMPLE.get(written.name)
-    if found is None:
-        if written.name in _UNSUPPORTED:
-            return None, (say.unsupported_type(written.span, written.name, _UNSUPPORTED[written.name]),)
-        near = _OTHER_NAMES.get(written.name) or nearest(written.name, (*SIMPLE, *_DECIMALS, *_NESTED, *_TEXTS))
-        return None, (say.unknown_type(written.span, written.name, near),)
     if written.numbers:
         return None, (_unexpected(written, f"{written.name} takes no numbers"),)
-    return found, ()
+    return SIMPLE[written.name], ()
 
 
 def _decimal(written: ast.TypeExpr) -> Result:

@@ -31,7 +31,7 @@ def _round(name: str) -> Build:
     def build(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
         digits = _digits(arguments)
         if digits is None:
-            return Mismatch(1, "an integer literal")
+            return Mismatch(1, "an integer literal", value=True)
         coerced = coerce(arguments[:1], (NUMERIC,))
         if isinstance(coerced, Mismatch):
             return coerced
@@ -48,7 +48,7 @@ def _ceil(name: str) -> Build:
     def build(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
         digits = _digits(arguments)
         if digits is None:
-            return Mismatch(1, "an integer literal")
+            return Mismatch(1, "an integer literal", value=True)
         x = arguments[0]
         type_ = implicit_type(x.type, NUMERIC)
         if type_ is None:

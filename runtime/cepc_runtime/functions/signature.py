@@ -13,10 +13,14 @@ from .coercion import ANY, Expected, cast_to, common_type_of_all, describe, impl
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Why a call has no type. `argument` is the one to blame, counted from 0; None blames them together."""
+    """Why a call has no type. `argument` is the one to blame, counted from 0; None blames them together.
+
+    With `value` not the type of the argument is wrong, but what it is.
+    """
 
     argument: int | None
     expected: str
+    value: bool = False
 
 
 Build = Callable[[tuple[Expression, ...]], "Expression | Mismatch"]

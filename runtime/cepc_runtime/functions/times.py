@@ -80,7 +80,9 @@ DATE_TRUNC_UNITS: Final = {
 def _date_trunc(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
     match arguments[0]:
         case Literal(value=str(unit)) if unit.upper() not in DATE_TRUNC_UNITS:
-            return Mismatch(0, "a unit: 'YEAR', 'QUARTER', 'MONTH', 'WEEK', 'DAY', 'HOUR', 'MINUTE' or 'SECOND'")
+            return Mismatch(
+                0, "one of 'YEAR', 'QUARTER', 'MONTH', 'WEEK', 'DAY', 'HOUR', 'MINUTE', 'SECOND'", value=True
+            )
     return fixed("date_trunc", STRING, TIMESTAMP, to=TIMESTAMP)(arguments)
 
 
@@ -140,7 +142,7 @@ def _date_part(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
         case Literal(value=str(field)) if field.upper() in EXTRACT_FIELDS:
             found = extract(field.upper(), arguments[1])
             return Mismatch(1, found.expected) if isinstance(found, Mismatch) else found
-    return Mismatch(0, "a field as a literal: 'YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND', …")
+    return Mismatch(0, "a field as a literal: 'YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND', …", value=True)
 
 
 def _add(name: str) -> Build:
