@@ -186,3 +186,13 @@ def test_a_value_that_does_not_fit_names_the_query_and_the_cure() -> None:
         query.table("a1(g=1, x=3) a2(g=1, x=3) b3(g=1)")
     safe = Query(LISTS, partition=("g",), more=returning(over("sum", "A", wide, BIGINT, safe=True)))
     assert rows(safe, "a1(g=1, x=3) a2(g=1, x=3) b3(g=1)") == [(3 * 2**61,), (3 * 2**61,), (None,)]
+
+
+def test_having_compares_what_does_not_fit_exactly() -> None:
+    wide = Call("*", (Call("cast", (of("A", "x"),), BIGINT), Literal(2**61, BIGINT)), BIGINT)
+    total = over("sum", "A", wide, BIGINT)
+    large = Call(">", (total, Literal(2**62, BIGINT)), BOOLEAN)
+    query = Query(LISTS, more=returning(over("count", "A", None, BIGINT), having=large))
+    assert rows(query, "a1(x=3) a2(x=3) b3") == [(1,), (1,), (2,)]
+    small = Call("<", (total, Literal(2**62, BIGINT)), BOOLEAN)
+    assert rows(Query(LISTS, more=returning(total, having=small)), "a1(x=3) a2(x=1) b3") == [(2**61,)]

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns import as_bools, flat
+from ..columns import flat, nulls
 from ..evaluate import evaluate
 from ..expression import Aggregate, Field, FieldKey, aggregates, fields
+from ..having import kept
 from ..results import ResultOverflowError, aggregate_text, cure
-from ..types import to_arrow
-from .lists import BoundLists, aggregated
+from ..types import Decimal, is_float, to_arrow
+from .lists import BoundLists, aggregated, numbers, sums
 
 if TYPE_CHECKING:
     from ..expression import Expression
     from ..plan import QueryPlan, StreamPlan
+    from ..results import Results
     from .evaluation import Evaluator
     from .standing import Matches
-    from .timeline import Ints
+    from .timeline import Bools, Ints
 
 
 class MatchRows:
@@ -44,8 +47,11 @@ class MatchRows:
         Raises ResultOverflowError, and what an expression fails with.
         """
         if self._query.having is not None:
-            matches = matches.take(as_bools(self._values(self._query.having, matches)))
-        columns = [self._values(output.expression, matches) for output in self._query.outputs]
+            values = MatchValues(self._query, self._stream, self._evaluator, matches)
+            every = np.arange(len(matches))
+            matches = matches.take(kept(cast("Results", values), self._query.having, every))
+        values = MatchValues(self._query, self._stream, self._evaluator, matches)
+        columns = [values.evaluate(output.expression) for output in self._query.outputs]
         if self._query.returns_events:
             columns.append(self._events(matches))
         time = self._stream.time_column
@@ -66,50 +72,88 @@ class MatchRows:
         offsets = np.arange(len(matches) + 1, dtype=np.int32) * len(matches.positions)
         return pa.ListArray.from_arrays(pa.array(offsets), structs)
 
-    # ---- expressions -------------------------------------------------------------------------------------------------
 
-    def _values(self, expression: Expression, matches: Matches) -> Any:
-        """The expression for each match."""
-        bound = BoundLists(matches)
+class MatchValues:
+    """Expressions over the matches of a batch; what HAVING needs is named as in `Results`."""
+
+    def __init__(self, query: QueryPlan, stream: StreamPlan, evaluator: Evaluator, matches: Matches) -> None:
+        self._query, self._stream, self._evaluator, self._matches = query, stream, evaluator, matches
+        self._bound = BoundLists(matches)
+
+    def evaluate(self, expression: Expression, rows: Ints | None = None) -> Any:
+        """The expression for each match, or for some. Raises ResultOverflowError."""
+        column, misfits = self.fitting(expression)
+        if misfits.any():
+            raise self.first_overflow(expression, int(np.argmax(misfits)))
+        return column if rows is None else column.take(pa.array(rows))
+
+    def fitting(self, expression: Expression, rows: Ints | None = None) -> tuple[Any, Bools]:
+        """The same, and for which matches an aggregate does not fit and was null instead."""
         columns: dict[FieldKey | Aggregate, Any] = {}
+        misfits = np.zeros(len(self._matches), dtype=np.bool_)
         for aggregate in aggregates(expression):
-            columns[aggregate] = self._aggregate(aggregate, matches, bound)
+            columns[aggregate], misfit = self._aggregate(aggregate)
+            misfits |= misfit
         for field in _outside_aggregates(expression):
-            columns[field.key] = self._field(field, matches, bound)
-        return evaluate(expression, columns, len(matches))
+            columns[field.key] = self._field(field)
+        column = flat(evaluate(expression, columns, len(self._matches)))
+        return (column, misfits) if rows is None else (column.take(pa.array(rows)), misfits[rows])
 
-    def _field(self, field: Field, matches: Matches, bound: BoundLists) -> Any:
-        if field.variable is None:  # all events agree on it
-            return _shared(flat(self._evaluator.take(field.column, matches.positions[0])))
-        lists = bound.lists(field.variable)
-        return flat(self._evaluator.take(field.column, lists.last() if field.at == "last" else lists.first()))
+    def exact(self, aggregate: Aggregate, row: int) -> Any:
+        """A COUNT or SUM of one match as an exact number; None for null."""
+        counts, values = self._of(aggregate, self._matches.take(np.array([row])))
+        if values is None:
+            return int(counts[0])
+        present = values.filter(pa.array(~nulls(values)))
+        if aggregate.function == "count":
+            return len(present)
+        if not len(present):
+            return None
+        assert aggregate.argument is not None
+        type_ = aggregate.argument.type
+        total = sums(np.array([len(present)]), numbers(present, type_))[0]
+        return (
+            float(total)
+            if is_float(type_)
+            else Fraction(int(total), 10**type_.scale if isinstance(type_, Decimal) else 1)
+        )
 
-    def _aggregate(self, aggregate: Aggregate, matches: Matches, bound: BoundLists) -> Any:
-        if aggregate.variable is None:
-            counts, values = np.full(len(matches), len(matches.positions)), None
-        else:
-            lists = bound.lists(aggregate.variable)
-            counts = lists.counts
-            values = None if aggregate.argument is None else self._argument(aggregate.argument, lists.positions)
-        column, misfits = aggregated(aggregate, counts, values)
-        if misfits.any() and not aggregate.safe:
-            raise self._overflow(aggregate, matches.take(np.flatnonzero(misfits)[:1]))
-        return column
+    def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
+        """The error of an aggregate that does not fit for a match."""
+        aggregate = next(a for a in aggregates(expression) if self._aggregate(a)[1][row])
+        first, last = self._matches.positions[[0, -1], row : row + 1]
 
-    def _argument(self, argument: Expression, positions: Ints) -> Any:
-        keys = {field.key: positions for field in fields(argument)}
-        return self._evaluator.values(argument, keys, len(positions))
-
-    def _overflow(self, aggregate: Aggregate, match: Matches) -> ResultOverflowError:
         def value(name: str, position: Ints) -> Any:
             return self._evaluator.take(name, position)[0].as_py()
 
-        time = self._stream.time_column
-        extent = value(time, match.positions[0]), value(time, match.positions[-1])
-        group = {name: value(name, match.positions[0]) for name in self._query.partition}
-        return ResultOverflowError(
-            self._query.name, group, extent, aggregate_text(aggregate), aggregate.type.sql, cure(aggregate)
-        )
+        time, text = self._stream.time_column, aggregate_text(aggregate)
+        group = {name: value(name, first) for name in self._query.partition}
+        extent = value(time, first), value(time, last)
+        return ResultOverflowError(self._query.name, group, extent, text, aggregate.type.sql, cure(aggregate))
+
+    # ---- leaves ------------------------------------------------------------------------------------------------------
+
+    def _field(self, field: Field) -> Any:
+        if field.variable is None:  # all events agree on it
+            return _shared(flat(self._evaluator.take(field.column, self._matches.positions[0])))
+        lists = self._bound.lists(field.variable)
+        return flat(self._evaluator.take(field.column, lists.last() if field.at == "last" else lists.first()))
+
+    def _aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
+        """The aggregate's column, and where it is to be an error that it does not fit."""
+        column, misfits = aggregated(aggregate, *self._of(aggregate, self._matches))
+        return column, np.zeros_like(misfits) if aggregate.safe else misfits
+
+    def _of(self, aggregate: Aggregate, matches: Matches) -> tuple[Ints, Any]:
+        """How many events each match gives to the aggregate, and its argument for them (None if it has none)."""
+        if aggregate.variable is None:
+            return np.full(len(matches), len(matches.positions)), None
+        bound = self._bound if matches is self._matches else BoundLists(matches)
+        lists = bound.lists(aggregate.variable)
+        if aggregate.argument is None:
+            return lists.counts, None
+        keys = {field.key: lists.positions for field in fields(aggregate.argument)}
+        return lists.counts, flat(self._evaluator.values(aggregate.argument, keys, len(lists.positions)))
 
 
 def _outside_aggregates(expression: Expression) -> list[Field]:
