@@ -137,6 +137,13 @@ def test_only_p1_has_options() -> None:
     assert len(expanded) == 7 + 10
 
 
+def test_options_of_one_pattern_conflict_even_without_a_common_query() -> None:
+    """Figure 12, conflicts within sets: a pattern is computed once."""
+    (p1,) = traffic_candidates()[:1]
+    halves = [Candidate(p1.pattern, p1.occurrences[:2]), Candidate(p1.pattern, p1.occurrences[2:])]
+    assert conflict_graph(halves, [1, 1]).conflicts == {0: {1}, 1: {0}}
+
+
 # --- positions instead of definition 6, and types that occur more than once
 
 
@@ -347,7 +354,7 @@ def test_options_are_new_valid_and_within_limits(queries: list[Query], per_candi
     whole = {c.pattern: set(c.occurrences) for c in candidates}
     for option in expanded:
         assert set(option.occurrences) <= whole[option.pattern]
-        assert not option.overlaps_itself()
+        assert option == option.disjoint()
     for option in expanded[len(candidates) :]:
         assert option.shared
 
@@ -360,6 +367,7 @@ def test_no_plan_is_worse_than_not_sharing(queries: list[Query], model: PaperMod
     assert plan.cost == workload_cost(queries, plan.shared, model)
     assert plan == share(queries, model, budget)
     assert conflict_graph(plan.shared, [1.0] * len(plan.shared)).independent(range(len(plan.shared)))
+    assert len({c.pattern for c in plan.shared}) == len(plan.shared)
     for query in queries:
         cuts = plan.cuts(query.name)
         assert all(a[1] <= b[0] for a, b in pairwise(cuts))
@@ -381,6 +389,19 @@ def test_refining_never_costs(queries: list[Query], model: PaperModel) -> None:
         costs.append(workload_cost(queries, refined, model))
         assert conflict_graph(refined, [1.0] * len(refined)).independent(range(len(refined)))
     assert costs == sorted(costs, reverse=True)
+
+
+@given(workloads(), MODELS)
+def test_filling_an_empty_plan_never_costs(queries: list[Query], model: PaperModel) -> None:
+    filled = fill((), sharable(queries), queries, model)
+    assert workload_cost(queries, filled, model) <= workload_cost(queries, (), model)
+
+
+def test_settling_drops_what_costs_more_than_it_saves() -> None:
+    queries = [Query("q", ("A", "B", "C")), Query("r", ("A", "B", "D")), Query("s", ("X", "Y")), Query("t", ("X", "Y"))]
+    ab, xy = sharable(queries)
+    assert settle((ab, xy), queries, PaperModel({"C": 50, "D": 50})) == (xy,)
+    assert settle((ab, xy), queries, PaperModel({"A": 50})) == (ab, xy)
 
 
 def test_filling_makes_the_option_that_fits() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,9 +73,6 @@ class Candidate:
             if not kept or not self.overlap(kept[-1], occurrence):
                 kept.append(occurrence)
         return self if len(kept) == len(self.occurrences) else Candidate(self.pattern, tuple(kept))
-
-    def overlaps_itself(self) -> bool:
-        return any(self.overlap(a, b) for a, b in pairwise(self.occurrences))
 
     def overlap(self, a: Occurrence, b: Occurrence) -> bool:
         """Do two occurrences of this pattern share a position?"""
