@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
+from cepc_runtime.execute import execute
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read, sentence
 from cepc_runtime.types import to_arrow
@@ -214,6 +217,74 @@ def test_queries_are_chosen_by_name_and_dataframes_are_lazy(spark: SparkSession)
     results = cepc.compile(STREAM + COUNTED + LISTED).spark(events, "listed")
     assert list(results) == ["listed"]
     assert results["listed"].columns == ["since", "km", "match_start", "match_end"]
+
+
+# ---- plain aggregates: Spark alone ------------------------------------------------------------------------------------
+
+PLAIN = """STREAM s (at {time}, kind STRING, k STRING, i INT, l BIGINT, z DECIMAL(9, 2), y DOUBLE, d DATE)
+EVENT TIME at{unit} EVENT TYPE kind;
+EVENT Big AS A WHERE i > 1;
+QUERY sums RETURN k, SUM(A.i) AS i, SUM(A.l) AS l, SUM(A.z) AS z, SUM(A.y) AS y, SUM(ABS(A.i)) + COUNT(*) AS both
+PATTERN A GROUP BY k WITHIN 5 {u} SLIDE 2 {u};
+QUERY least RETURN MIN(b.z) AS z, MAX(b.y) AS y, MIN(b.k) AS k, MAX(b.d) AS d, COUNT(b.l) AS n, AVG(b.y) AS mean
+PATTERN Big b WITHIN 4 {u} SLIDE 4 {u};
+QUERY texts RETURN k, CAST(COUNT(*) AS STRING) AS n, CAST(SUM(A.l) AS STRING) AS l, CAST(SUM(A.z) AS DOUBLE) AS z, TRY_SUM(A.l) AS t
+PATTERN A WHERE A.y IS NOT NULL GROUP BY k HAVING COUNT(*) > 1 WITHIN UNBOUNDED;
+QUERY gaps RETURN COUNT(*) AS n PATTERN A WITHIN 1 {u} SLIDE 3 {u};
+QUERY none RETURN COUNT(*) AS n PATTERN Nothing WITHIN UNBOUNDED;
+"""
+
+
+@pytest.mark.parametrize("time", ["TIMESTAMP", "BIGINT", "DATE"])
+def test_plain_aggregates_are_those_of_the_kernel_and_need_no_python(spark: SparkSession, time: str) -> None:
+    unit = {"TIMESTAMP": ("", "s"), "BIGINT": (" UNIT ms", "ms"), "DATE": ("", "DAY")}[time]
+    program = PLAIN.format(time=time, unit=unit[0], u=unit[1])
+    chance = random.Random(9)
+    at = {"TIMESTAMP": 1_000_000, "BIGINT": 1, "DATE": 1}[time]
+    types = {n: to_arrow(t) for n, t in compile_text(program).program.streams[0].columns}
+    rows = [
+        {
+            "at": (chance.randrange(-9, 20) * at) if chance.random() < 0.9 else None,
+            "kind": chance.choice("AAAB"),
+            "k": chance.choice(("x", "y", None)),
+            "i": chance.choice((0, 1, 2, 2**31 - 1, None)),
+            "l": chance.choice((2**40, -3, 5, None)),
+            "z": chance.choice((Decimal("9999999.99"), Decimal("-0.25"), None)),
+            "y": chance.choice((0.5, -1.25, math.nan, None)),
+            "d": chance.choice((1, 20_000, None)),
+        }
+        for _ in range(300)
+    ]
+    columns = [
+        pa.array([r[n] for r in rows], pa.int64() if n == "at" and time != "DATE" else t) for n, t in types.items()
+    ]
+    table = pa.table([c.cast(t) for c, t in zip(columns, types.values(), strict=True)], list(types))
+    results = build(spark, program, spark.createDataFrame(table).repartition(3))
+    expected = cepc.compile(program).run(table)
+    for name, frame in results.items():
+        assert "MapInArrow" not in plan_of(frame)
+        found = rows_of(frame)
+        assert same(found, expected[name].to_pylist()), (name, found, expected[name].to_pylist())
+        assert [f.dataType.simpleString() for f in frame.schema] == [_spark_name(f.type) for f in expected[name].schema]
+
+
+def _spark_name(type_: Any) -> str:
+    names = {"int64": "bigint", "int32": "int", "date32[day]": "date", "timestamp[us, tz=UTC]": "timestamp"}
+    return names.get(str(type_), str(type_).replace("decimal128(", "decimal(").replace(", ", ","))
+
+
+def test_a_plain_sum_that_does_not_fit_says_the_same_as_the_kernel(spark: SparkSession) -> None:
+    program = """STREAM s (at BIGINT, kind STRING, k STRING, l BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN k, SUM(A.l) AS l PATTERN A GROUP BY k WITHIN 10 s;
+"""
+    rows = [(1, "A", "x", 2**63 - 1), (2, "A", "x", 1), (3, "A", "y", 2**63 - 1), (4, "A", "y", 1), (5, "A", "y", -1)]
+    events = spark.createDataFrame(rows, "at BIGINT, kind STRING, k STRING, l BIGINT")
+    with pytest.raises(Exception, match="SUM") as failure:
+        build(spark, program, events)["q"].collect()
+    case = compile_text(program)
+    with pytest.raises(ArithmeticError) as local:
+        execute(case.plan, events.toArrow())
+    assert sentence(failure.value) == str(local.value)
 
 
 def _checked(text: str) -> Any:

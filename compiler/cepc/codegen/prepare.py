@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.letter_words import word_letters, words_needed
 from cepc_runtime.literal import string_literal
@@ -12,14 +13,16 @@ from cepc_runtime.sql import to_sql
 from cepc_runtime.types import STRING, quote_name
 
 from ..planning.needs import columns_needed
+from .plain import column_of, plain
 
 if TYPE_CHECKING:
-    from cepc_runtime.expression import Aggregate, Expression, Field
-    from cepc_runtime.plan import Letter, Plan
+    from cepc_runtime.expression import Expression
+    from cepc_runtime.plan import Letter, Plan, QueryPlan
 
     from .. import model
 
-CLASS_COLUMN = "_class"
+RESERVED: Final = re.compile(r"_class|_pane|_window|_letters_\d+|_aggregate_\d+")
+"""Columns that a job makes for itself."""
 
 
 class ReservedColumnError(ValueError):
@@ -33,12 +36,13 @@ class ReservedColumnError(ValueError):
 @dataclass(frozen=True, slots=True)
 class StreamJob:
     """`read` are the columns that Spark reads and `passed` those that reach the kernel beside the letters, whose SQL is in
-    `letters`. `kernel` is the plan with letters already decided.
+    `letters`. `kernel` is the plan with letters already decided, without the queries of `plain`, which Spark answers alone.
     """
 
     stream: model.Stream
     plan: Plan
     kernel: Plan
+    plain: tuple[QueryPlan, ...]
     letters: tuple[str, ...]
     read: tuple[str, ...]
     passed: tuple[str, ...]
@@ -49,11 +53,13 @@ def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
     """Raises ReservedColumnError."""
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in stream.columns:
-        if name.lower() in (*words, CLASS_COLUMN):
+        if RESERVED.fullmatch(name.lower()):
             raise ReservedColumnError(name, stream)
     untyped = replace(stream, type_column=None)
     passed = columns_needed(untyped, (), plan.queries)
     types = dict(plan.stream.columns)
+    simple = tuple(q for q in plan.queries if plain(q, plan.stream) is not None)
+    others = tuple(q for q in plan.queries if q not in simple)
     kernel_stream = replace(
         plan.stream,
         columns=tuple(c for c in plan.stream.columns if c[0] in passed),
@@ -65,11 +71,12 @@ def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
     return StreamJob(
         stream=stream,
         plan=plan,
-        kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words)),
+        kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=others),
+        plain=simple,
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
-        classes=classes_of(plan.queries),
+        classes=classes_of(others),
     )
 
 
@@ -102,10 +109,4 @@ def _all(conditions: tuple[Expression, ...]) -> str:
 
 
 def _sql(condition: Expression) -> str:
-    return to_sql(condition, _column)
-
-
-def _column(leaf: Field | Aggregate) -> str:
-    name = getattr(leaf, "column", None)
-    assert isinstance(name, str), leaf
-    return name
+    return to_sql(condition, column_of)

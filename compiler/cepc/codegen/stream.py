@@ -9,11 +9,14 @@ from cepc_runtime.plan_data import to_data
 from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.types import quote_name
 
+from .plain import plain
 from .prepare import type_text
 from .python import Code, Node, call, comment, lay_out, listed, long_string, mapped, string, tupled
 from .spark_types import struct_type
 
 if TYPE_CHECKING:
+    from cepc_runtime.plan import QueryPlan
+
     from .prepare import StreamJob
 
 
@@ -24,7 +27,8 @@ def stream_text(job: StreamJob, name: str) -> list[str]:
         comment(f"---- stream {job.stream.name} ".ljust(118, "-")),
         _constants(job, constant),
         _events(job, name, constant),
-        _rows(job, name, constant),
+        *([_rows(job, name, constant)] if job.kernel.queries else []),
+        *(_plain(query, job, name, constant) for query in job.plain),
         _results(job, name),
     ]
 
@@ -49,6 +53,8 @@ def _constants(job: StreamJob, constant: str) -> str:
         f"# Letter i is the events for which condition i is true; the plan knows events by their letters.\n"
         f"{lay_out(listed(map(string, job.letters)), before=f'{constant}_LETTERS = ')}"
     )
+    if not job.kernel.queries:
+        return "\n\n".join(blocks)
     classes = listed(
         call(
             "job.Class",
@@ -118,7 +124,7 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
         f"        found = found.observe(dropped, *{lay_out(absent, 8)})",
     ]
     chain = [f".where({' & '.join(known)})", lay_out(letters, 8)]
-    if all(one.letters is not None for one in job.classes):
+    if all(one.letters is not None for one in job.classes):  # none of the queries is CONTIGUOUS
         chain.append(f".where(job.has_letter(len({constant}_LETTERS)))")
     return "\n".join([*lines, *_chain("found", chain)])
 
@@ -134,7 +140,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     lines = [
         f"def {name}_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:",
         '    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""',
-        f"    classes = job.shares({constant}_CLASSES, {constant}.queries, queries)",
+        f"    classes = job.shares({constant}_CLASSES, {constant}_PLAN, queries)",
     ]
     shared = len(job.classes) > 1
     if shared:
@@ -157,8 +163,43 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     return "\n".join([*lines, *_chain("copies" if shared else "events", chain)])
 
 
+def _plain(query: QueryPlan, job: StreamJob, name: str, constant: str) -> str:
+    """A function that answers the query without the kernel."""
+    how = plain(query, job.plan.stream)
+    assert how is not None
+    keys = [_column(key) for key in how.keys]
+    start = "_pane" if how.windows is not None else "_window"
+    names = [string(part.name) for part in how.parts]
+    chain = [
+        f".where(job.has_letter(len({constant}_LETTERS), [{how.letter}]))",
+        lay_out(call(".groupBy", *keys, _expr(how.pane, start)), 8),
+        lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.parts)), 8),
+    ]
+    if how.windows is not None:
+        exploded = _expr(f"EXPLODE({how.windows})", "_window")
+        chain.append(lay_out(call(".select", *keys, exploded, *names), 8))
+    chain += [
+        lay_out(call(".groupBy", *keys, string("_window")), 8),
+        lay_out(call(".agg", *(_expr(part.of_panes, part.name) for part in how.parts)), 8),
+        lay_out(call(".select", *keys, string("_window"), *(_expr(part.value, part.name) for part in how.parts)), 8),
+    ]
+    if how.having is not None:
+        chain.append(lay_out(call(".where", string(how.having)), 8))
+    chain.append(lay_out(call(".select", *(_expr(sql, column) for column, sql in how.outputs)), 8))
+    number = job.plan.queries.index(query)
+    title = [
+        f"def {name}_{number}(events: DataFrame) -> DataFrame:",
+        f'    """Query {number}, which needs no kernel: aggregates of panes, then of windows."""',
+    ]
+    return "\n".join([*title, *_chain("events", chain)])
+
+
+def _expr(sql: str, name: str) -> Node:
+    return call("job.column", string(name), string(sql))
+
+
 def _results(job: StreamJob, name: str) -> str:
-    several = len(job.plan.queries) > 1
+    queries = job.kernel.queries
     lines = [
         f"def {name}_results(",
         "    events: DataFrame,",
@@ -166,20 +207,31 @@ def _results(job: StreamJob, name: str) -> str:
         "    dropped: Observation | None,",
         ") -> dict[str, DataFrame]:",
         '    """The rows of each query, with its columns and no others."""',
-        f"    rows = {name}_rows({name}_events(events, dropped), queries)",
+        f"    found = {name}_events(events, dropped)",
     ]
-    if several:
+    if len(job.plain) + bool(queries) > 1:
+        lines += [
+            "    if len(queries) > 1:",
+            "        found = found.persist()  # read once, whichever query is asked for first",
+        ]
+    if queries:
+        lines.append(f"    rows = {name}_rows(found, queries)")
+    if len(queries) > 1:
         lines += [
             "    if len(queries) > 1:",
             "        rows = rows.persist()  # computed once, whichever query is asked for first",
         ]
     layout = layout_of(job.kernel)
-    entries = []
-    for number, (query, places) in enumerate(zip(job.plan.queries, layout.places, strict=True)):
+    entries: list[tuple[str, Node]] = []
+    for number, query in enumerate(job.plan.queries):
+        if query not in queries:
+            entries.append((query.name, Code(f"{name}_{number}(found)")))
+            continue
+        place = queries.index(query)
         columns = [
-            Code(f"F.col({string(layout.slots[place].name).text}).alias({string(column).text})")
-            for place, (column, _) in zip(places, result_columns(query, job.kernel.stream), strict=True)
+            Code(f"F.col({string(layout.slots[slot].name).text}).alias({string(column).text})")
+            for slot, (column, _) in zip(layout.places[place], result_columns(query, job.kernel.stream), strict=True)
         ]
-        of_query = f'rows.where(F.col("query") == {number}).select' if several else "rows.select"
+        of_query = f'rows.where(F.col("query") == {place}).select' if len(queries) > 1 else "rows.select"
         entries.append((query.name, call(of_query, *columns)))
     return "\n".join([*lines, f"    return {lay_out(mapped(entries), 4)}"])

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 CLASS: Final = "_class"
 
 
+def column(name: str, sql: str) -> Column:
+    """The value of an SQL expression, under a name."""
+    return F.expr(sql).alias(name)
+
+
 def word_names(letters: int) -> list[str]:
     """The columns that hold so many letters."""
     return [f"_letters_{i}" for i in range(words_needed(letters))]
@@ -80,7 +85,7 @@ def copies(events: DataFrame, classes: Sequence[Class], letters: int) -> DataFra
         for number, one in enumerate(classes)
         if one.queries
     ]
-    copied = events.withColumn(CLASS, F.explode(F.array(*wanted)))
+    copied = events.withColumn(CLASS, F.explode(F.array(*wanted, F.lit(None).cast("int"))))
     return copied.where(F.col(CLASS).isNotNull())
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
-from .events import CLASS, absent, copies, has_letter, keys, letters
+from .events import CLASS, absent, column, copies, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .rows import layout_of
@@ -24,6 +24,7 @@ __all__ = [
     "Stream",
     "absent",
     "build",
+    "column",
     "copies",
     "has_letter",
     "kernel",
@@ -41,6 +42,7 @@ def row_schema(plan: str) -> str:
     return _row_schema(layout_of(from_text_of_plan(plan)))
 
 
-def shares(classes: Sequence[Class], names: Sequence[str], queries: Collection[str]) -> tuple[Class, ...]:
+def shares(classes: Sequence[Class], plan: str, queries: Collection[str]) -> tuple[Class, ...]:
     """The classes with the queries of these names alone."""
+    names = [query.name for query in from_text_of_plan(plan).queries]
     return chosen(classes, {number for number, name in enumerate(names) if name in queries})
