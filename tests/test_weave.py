@@ -121,3 +121,12 @@ def test_everything_is_shared_where_reading_events_is_dear() -> None:
 
 def test_a_thousand_queries_of_equal_edges_are_one_tree() -> None:
     assert len(share([Window(5 * (i + 1), 5) for i in range(1000)], PaperModel(Fraction(1))).trees) == 1
+
+
+def test_pairs_with_too_many_terms_are_left_apart_and_counted() -> None:
+    primes = [n for n in range(3, 60) if all(n % d for d in range(2, n))]
+    chosen, model = [Window(2 * p, 2 * p) for p in primes], PaperModel(Fraction(10**6))
+    plan = share(chosen, model)
+    assert plan.unknown > 0
+    assert 1 < len(plan.trees) < len(chosen)
+    assert plan.cost < unshared(chosen, model).cost
