@@ -10,7 +10,7 @@ import pytest
 from cepc.api import check_text
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [
     (f"{page.name}:{page.read_text().count(chr(10), 0, found.start()) + 1}", found.group(1))
     for page in PAGES
