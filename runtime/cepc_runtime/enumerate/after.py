@@ -14,7 +14,7 @@ import numpy as np
 from .block import Path
 from .derivations import merge
 from .extension import Sources
-from .ragged import expand, slices
+from .ragged import expand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from .timeline import Bools, Ints
 
 _NO_RANK = np.iinfo(np.int64).max
+_FEW = 1024
+"""How many first events are tried together to begin with."""
+_ROWS = 1 << 21
+"""How many partial matches may be held together: all of some first events are, until their matches are chosen."""
 _CHEAP = 256
 """So many first events at once cost hardly more than one."""
 
@@ -45,7 +49,10 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The preferred matches of some first events: they end at row `row[i]` of level `level[i]`. `first` is ascending."""
+    """The preferred matches of some first events: they end at row `row[i]` of level `level[i]`.
+
+    `first` is ascending.
+    """
 
     first: Ints
     level: Ints
@@ -53,6 +60,41 @@ class Chosen:
 
     def take(self, which: Ints) -> Chosen:
         return Chosen(self.first[which], self.level[which], self.row[which])
+
+
+class _Pace:
+    """Where each group is among the possible first events, and how many of them to try at once."""
+
+    def __init__(self, firsts: Ints, group_starts: Ints, room: int) -> None:
+        self.firsts, self.room = firsts, room
+        self._upto = np.searchsorted(firsts, group_starts[1:])
+        self.begin = np.searchsorted(firsts, group_starts[:-1])
+        self._width = np.ones(len(self._upto), dtype=np.int64)
+
+    def groups(self) -> Ints:
+        """The groups that are not done."""
+        return np.flatnonzero(self.begin < self._upto)
+
+    def counts(self, groups: Ints) -> Ints:
+        """How many first events to try of each."""
+        least = max(_CHEAP // len(groups), 1)
+        left: Ints = self._upto[groups] - self.begin[groups]
+        return np.minimum(left, np.maximum(self._width[groups], least))
+
+    def move(self, groups: Ints, counts: Ints, allowed: dict[int, int]) -> None:
+        """Past the first events tried, and to where the matches found allow the groups to go on."""
+        self.begin[groups] += counts
+        moved = np.array([*allowed], dtype=np.int64)
+        then = np.searchsorted(self.firsts, np.array([*allowed.values()], dtype=np.int64))
+        self.begin[moved] = np.maximum(self.begin[moved], then)
+
+    def learn(self, groups: Ints, used: Ints, wasted: Ints, partial: int, limit: int) -> None:
+        """From the groups of matches that were used and passed over, and from how many partial matches it took."""
+        size = len(self._width)
+        worse = np.bincount(wasted, minlength=size)[groups] > np.bincount(used, minlength=size)[groups]
+        width = self._width[groups]
+        self._width[groups] = np.clip(np.where(worse, width // 2, width * 2), 1, limit)
+        self.room = max(self.room // 2, 1) if partial > _ROWS else min(self.room * 2, limit)
 
 
 class AfterMatch:
@@ -73,31 +115,24 @@ class AfterMatch:
         self._timeline = extension.timeline
 
     def matches(self) -> Iterator[Matches]:
-        timeline = self._timeline
-        firsts = self._firsts()
-        upto = np.searchsorted(firsts, timeline.group_starts[1:])
-        begin = np.searchsorted(firsts, timeline.group_starts[:-1])
-        width = np.ones(len(upto), dtype=np.int64)
-        groups = np.flatnonzero(begin < upto)
-        while len(groups):
-            least = max(_CHEAP // len(groups), 1)
-            counts = np.minimum(upto[groups] - begin[groups], np.maximum(width[groups], least))
-            for start, stop in slices(counts, self._limit):
-                some, tried = groups[start:stop], counts[start:stop]
-                which, place = expand(tried)
-                levels, chosen = self._preferred(firsts[begin[some][which] + place])
-                resume = self._resume(levels, chosen)
-                group = timeline.group[chosen.first]
-                kept, allowed = _chain(group, chosen.first, resume)
-                wasted = np.bincount(group[~kept], minlength=len(upto))[some]
-                used = np.bincount(group[kept], minlength=len(upto))[some]
-                width[some] = np.clip(np.where(wasted > used, width[some] // 2, width[some] * 2), 1, self._limit)
-                begin[some] += tried
-                numbers = np.array([*allowed], dtype=np.int64)
-                then = np.searchsorted(firsts, np.array([*allowed.values()], dtype=np.int64))
-                begin[numbers] = np.maximum(begin[numbers], then)
-                yield from self._taken(levels, chosen.take(np.flatnonzero(kept)))
-            groups = groups[begin[groups] < upto[groups]]
+        pace = _Pace(self._firsts(), self._timeline.group_starts, min(_FEW, self._limit))
+        while len(groups := pace.groups()):
+            counts = pace.counts(groups)
+            start = 0
+            while start < len(groups):
+                stop = start + max(int(np.searchsorted(np.cumsum(counts[start:]), pace.room, side="right")), 1)
+                yield from self._of_groups(pace, groups[start:stop], np.minimum(counts[start:stop], pace.room))
+                start = stop
+
+    def _of_groups(self, pace: _Pace, groups: Ints, counts: Ints) -> Iterator[Matches]:
+        """The matches that so many of the groups' next first events lead to."""
+        which, place = expand(counts)
+        levels, chosen = self._preferred(pace.firsts[pace.begin[groups][which] + place])
+        group = self._timeline.group[chosen.first]
+        kept, allowed = _chain(group, chosen.first, self._resume(levels, chosen))
+        pace.move(groups, counts, allowed)
+        pace.learn(groups, group[kept], group[~kept], sum(len(level.block) for level in levels), self._limit)
+        yield from self._taken(levels, chosen.take(np.flatnonzero(kept)))
 
     def _firsts(self) -> Ints:
         """The events with which a match may begin."""

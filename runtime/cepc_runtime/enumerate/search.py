@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 16
 """Rows of a block, where nobody asks for less."""
+_DEEP = 32
+"""Where partial matches have more events than this, blocks have fewer rows."""
 
 
 class Search:
@@ -62,12 +64,19 @@ class Search:
         words = block.word[ranges.row]
         counts = np.bincount(words, ranges.count, minlength=1).astype(np.int64)
         bounds = np.searchsorted(words, np.arange(len(counts) + 1)).tolist()
-        portions = ((bounds[start], bounds[stop]) for start, stop in slices(counts, self._limit))
+        portions = ((bounds[start], bounds[stop]) for start, stop in slices(counts, self._room(block)))
         yield from self._admitted(ranges, portions, block, sources)
 
     def _portions(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Iterator[Block]:
-        ranges = ranges.split(self._limit)
-        yield from self._admitted(ranges, slices(ranges.count, self._limit), parent, sources)
+        room = self._room(parent)
+        ranges = ranges.split(room)
+        yield from self._admitted(ranges, slices(ranges.count, room), parent, sources)
+
+    def _room(self, parent: Block | None) -> int:
+        """How many rows the next blocks may have: what is done with them takes room for each row and each of its
+        events.
+        """
+        return self._limit if parent is None else max(self._limit * _DEEP // max(parent.depth, _DEEP), 1)
 
     def _admitted(
         self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: Block | None, sources: Sources
@@ -84,7 +93,7 @@ class Search:
             if len(block):
                 waiting.append(block)
                 rows += len(block)
-            if rows > self._limit // 2:
+            if rows > self._room(parent) // 2:
                 yield self._joined(waiting)
                 waiting, rows = [], 0
         if waiting:
