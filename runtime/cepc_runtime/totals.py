@@ -1,34 +1,29 @@
-"""From emissions to exact totals: what a float64 could not hold is counted again, and partitions are combined into GROUP BY groups."""
+"""From emissions to totals: partitions are combined into the GROUP BY groups that they belong to."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .columns import Bools, Floats, Ints, codes, combine_codes, dense
+from .columns import Ints, codes, combine_codes, dense
+from .exactness import exact_planes
 from .kernel.exact import Number, Recount
-from .kernel.planes import QueryPlanes, is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .events import Events
+    from .exactness import Column
     from .kernel.adjacent.run import Neighbours
+    from .kernel.planes import QueryPlanes
     from .kernel.run import Emissions
     from .kernel.values import Values
     from .letters import Kinds
-    from .plan import Measure, QueryPlan
-
-EXACT: Final = 2.0**53
-"""Below it, a float64 that is a sum of non-negative integers is exact."""
-
-Column = npt.NDArray[Any]
-"""int64 or float64, or Python's exact numbers where one is too large for either."""
+    from .plan import QueryPlan
 
 
 @dataclass(frozen=True)
@@ -55,72 +50,9 @@ def totals_of(
     neighbours: Neighbours | None = None,
 ) -> Totals:  # fmt: skip
     """The totals of one query from what the kernel emitted for it."""
-    again = _inexact(query, events, layout, values, emissions)
-    recount = Recount(events, kinds, query, layout, values, neighbours)
-    exact = {
-        row: recount.row(int(emissions.groups[row]), int(emissions.windows[row]))
-        for row in np.flatnonzero(again).tolist()
-    }
-    integers = _integer_planes(query, layout)
-    planes = [_plane(emissions.planes[:, p], p, exact, p in integers) for p in range(layout.count)]
-    totals = Totals(query, layout, emissions.groups, emissions.windows, {}, tuple(planes), values.extremes)
+    planes = exact_planes(Recount(events, kinds, query, layout, values, neighbours), emissions)
+    totals = Totals(query, layout, emissions.groups, emissions.windows, {}, planes, values.extremes)
     return _combined(totals, events, query.group_by)
-
-
-# ---- exactness -------------------------------------------------------------------------------------------------------
-
-
-def _is_integer(measure: Measure) -> bool:
-    if measure.function == "count":
-        return True
-    return measure.function in ("sum", "avg") and measure.argument is not None and is_exact(measure.argument.type)
-
-
-def _integer_planes(query: QueryPlan, layout: QueryPlanes) -> set[int]:
-    """The planes that some measure needs as exact integers."""
-    return {
-        plane
-        for measure, found in zip(query.measures, layout.measures, strict=True)
-        if measure.exact and _is_integer(measure)
-        for plane in (found.count, found.total, found.magnitude)
-        if plane is not None
-    }
-
-
-def _inexact(query: QueryPlan, events: Events, layout: QueryPlanes, values: Values, emissions: Emissions) -> Bools:
-    """Which rows have to be counted again."""
-    planes = emissions.planes
-    again = np.zeros(len(planes), dtype=np.bool_)
-    for plane in _integer_planes(query, layout):
-        again |= ~(np.abs(planes[:, plane]) < EXACT)
-    for measure, found in zip(query.measures, layout.measures, strict=True):
-        if found.total is not None and not _is_integer(measure):
-            assert found.count is not None
-            lost = ~np.isfinite(planes[:, found.total]) | ~np.isfinite(planes[:, found.count])
-            if lost.any():
-                again |= lost & _may_overflow(events, layout, values, emissions, found.total)
-    return again
-
-
-def _may_overflow(events: Events, layout: QueryPlanes, values: Values, emissions: Emissions, plane: int) -> Bools:
-    """Where a sum of floats may be infinite or NaN though no value in it is."""
-    numbers = values.matrix[values.index[layout.planes[plane - 1].value]]
-    largest = float(np.max(np.abs(numbers), where=np.isfinite(numbers), initial=0.0))
-    length = np.diff(events.group_starts)[emissions.groups].astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(~(emissions.planes[:, 0] * length * max(largest, 1.0) < 1e300))
-
-
-def _plane(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> Column:
-    if not exact or plane >= len(next(iter(exact.values()))):
-        return numbers.astype(np.int64) if integers else numbers
-    rows = np.array(list(exact), dtype=np.int64)
-    known = numbers.copy()
-    known[rows] = 0
-    column: Column = (known.astype(np.int64) if integers else known).astype(object)
-    for row, found in exact.items():
-        column[row] = found[plane]
-    return column
 
 
 # ---- GROUP BY --------------------------------------------------------------------------------------------------------

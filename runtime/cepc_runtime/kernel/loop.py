@@ -162,14 +162,17 @@ def add_row(
         for b in range(t[o + BINDINGS], t[o + BINDINGS_END], BINDING):
             value = 1.0 if t[b + VALUE] < 0 else values[t[b + VALUE], event]
             plane = target + t[b + PLANE]
-            # only where there are partial matches to extend: an infinite or NaN value spoils nothing else
             if t[b + LEAST]:
                 for i in range(slots):
-                    if m[source + i] > 0.0 and value < m[plane + i]:
+                    if m[source + i] > 0 and value < m[plane + i]:
                         m[plane + i] = value
-            elif value != 0.0:
+            elif value - value == 0:
+                if value != 0:  # infinitely many times 0 is 0
+                    for i in range(slots):
+                        m[plane + i] += value * m[source + i]
+            else:  # an infinite value or NaN spoils only what there is
                 for i in range(slots):
-                    if m[source + i] > 0.0:
+                    if m[source + i] > 0:
                         m[plane + i] += value * m[source + i]
     for i in range(slots):
         m[target + i] += m[source + i]

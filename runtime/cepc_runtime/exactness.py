@@ -1,0 +1,115 @@
+"""Which of the kernel's numbers are exact, and what stands for those that are not.
+
+Below 2**53 a float64 that is a sum of non-negative integers is exact, and so was every number that went into it. A signed sum is
+exact if the same sum of magnitudes is that small. Rows past that bound are counted again in integers, unless all that asks
+for them is a BIGINT into which they certainly do not fit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .expression import aggregates
+from .kernel.planes import is_exact
+from .types import is_integer
+
+if TYPE_CHECKING:
+    from .columns import Bools, Floats
+    from .kernel.exact import Number, Recount
+    from .kernel.planes import MeasurePlanes
+    from .kernel.run import Emissions
+    from .plan import Measure, QueryPlan
+
+EXACT: Final = 2.0**53
+
+HOPELESS: Final = 1.01 * 2.0**63
+"""No BIGINT, however inexact."""
+
+Column = npt.NDArray[Any]
+"""int64 or float64, or Python's exact numbers where one is too large for either."""
+
+
+def exact_planes(recount: Recount, emissions: Emissions) -> tuple[Column, ...]:
+    """The planes' columns: integers where a measure has to be exact."""
+    query, layout, planes = recount.query, recount.planes, emissions.planes
+    again = np.zeros(len(planes), dtype=np.bool_)
+    integers: set[int] = set()
+    for measure, found in zip(query.measures, layout.measures, strict=True):
+        if _is_whole(measure):
+            if measure.exact:
+                needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
+                integers.update(needed)
+                inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
+                again |= inexact & ~_hopeless(query, measure, found, planes)
+        elif found.total is not None:
+            again |= _overflown(recount, found, emissions)
+    exact = {
+        row: recount.row(int(emissions.groups[row]), int(emissions.windows[row]))
+        for row in np.flatnonzero(again).tolist()
+    }
+    return tuple(
+        _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
+    )
+
+
+def _is_whole(measure: Measure) -> bool:
+    """Whether it is computed from integers: counts, and sums of anything but FLOAT and DOUBLE."""
+    if measure.function == "count":
+        return True
+    return measure.function in ("sum", "avg") and measure.argument is not None and is_exact(measure.argument.type)
+
+
+def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: Floats) -> Bools:
+    """Rows in which the measure is needed as a BIGINT only, and does not fit."""
+    wanted = measure.function, measure.variable, measure.argument
+    uses = [
+        a for o in query.outputs for a in aggregates(o.expression) if (a.function, a.variable, a.argument) == wanted
+    ]
+    compared = query.having is not None and any(
+        (a.function, a.variable, a.argument) == wanted for a in aggregates(query.having)
+    )
+    if compared or not all(is_integer(a.type) for a in uses):
+        return np.zeros(len(planes), dtype=np.bool_)
+    if found.total is None:
+        return planes[:, found.count or 0] > HOPELESS
+    assert measure.argument is not None
+    assert found.magnitude is not None
+    if not is_integer(measure.argument.type) or set(query.partition) != set(query.group_by):
+        return np.zeros(len(planes), dtype=np.bool_)  # other partitions may bring the sum back
+    return np.asarray(np.abs(planes[:, found.total]) - 1e-3 * planes[:, found.magnitude] > HOPELESS)
+
+
+def _overflown(recount: Recount, found: MeasurePlanes, emissions: Emissions) -> Bools:
+    """Where a sum of floats may be infinite or NaN though no value in it is."""
+    assert found.total is not None
+    assert found.count is not None
+    planes = emissions.planes
+    lost = ~np.isfinite(planes[:, found.total]) | ~np.isfinite(planes[:, found.count])
+    if not lost.any():
+        return np.asarray(lost)
+    numbers = recount.values.matrix[recount.values.index[recount.planes.planes[found.total - 1].value]]
+    largest = float(np.max(np.abs(numbers), where=np.isfinite(numbers), initial=0.0))
+    length = np.diff(recount.events.group_starts)[emissions.groups].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(lost & ~(planes[:, 0] * length * max(largest, 1.0) < 1e300))
+
+
+def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> Column:
+    rows = np.array(list(exact), dtype=np.int64)
+    known = numbers.copy()
+    known[rows] = 0
+    if integers and np.all(np.abs(known) < EXACT):
+        column: Column = known.astype(np.int64)
+    elif integers:  # what does not fit stays as large as it is
+        column = np.array([int(n) for n in np.nan_to_num(known, nan=0.0).tolist()] + [None], dtype=object)[:-1]
+    else:
+        column = known
+    if not exact:
+        return column
+    column = column.astype(object)
+    for row, found in exact.items():
+        column[row] = found[plane]
+    return column
