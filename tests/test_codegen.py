@@ -10,7 +10,7 @@ import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -178,6 +178,43 @@ def test_a_column_that_the_job_needs_for_itself_is_refused() -> None:
         job(
             "STREAM s (at TIMESTAMP, _class INT) EVENT TIME at; QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s a, s b) WITHIN 5 s;"
         )
+
+
+# ---- the command line of a job: what is said before Spark starts -----------------------------------------------------
+
+
+def run_job(name: str, *arguments: str) -> int:
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(compile(job((GOLDEN / f"{name}.cep").read_text(encoding="utf-8")).text, "job", "exec"), namespace)
+    with pytest.raises(SystemExit) as ended:
+        namespace["main"](list(arguments))
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_help_names_the_queries_and_the_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_job("rides", "--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Queries: delivered, slow_legs. Events: rides: parquet data/rides." in said
+    for option in ("--input", "--format", "--option", "--output", "--output-format", "--mode", "--queries"):
+        assert option in said
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("alerts", [], "--input is missing: stream readings is not declared with FROM"),
+        ("rides", ["--queries", "delivered,slow"], "there is no query slow; there are delivered, slow_legs"),
+        ("trades", ["--input", "data"], "the queries read several streams: write --input trades=data"),
+        ("rides", ["--input", "a", "--input", "b"], "--input names the events of rides twice"),
+        ("rides", ["--option", "header"], "write KEY=VALUE instead of header"),
+    ],
+)
+def test_a_wrong_command_ends_with_2(
+    name: str, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_job(name, *arguments) == 2
+    assert said in capsys.readouterr().err
 
 
 # ---- bundles ---------------------------------------------------------------------------------------------------------

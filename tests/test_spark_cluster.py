@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -111,16 +112,17 @@ def master(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 
 def events(folder: Path) -> pa.Table:
     """Rides in several files, in no order."""
+    chance = random.Random(5)
     rows = [
         {
-            "at": (i * 7919) % 86_400_000_000 // 1000 * 1000 * 997 % 86_400_000_000,
-            "kind": ("Request", "Pickup", "Travel", "Travel", "Delivery", "Cancel", None)[(i * i + i // 7) % 7],
-            "driver_id": i * 31 % 41,
-            "district": ("north", "south", None)[i * 31 % 41 % 3],
-            "duration": float(i * 13 % 47),
+            "at": chance.randrange(4 * 3_600_000_000),
+            "kind": chance.choice(("Request", "Pickup", "Travel", "Travel", "Delivery", "Cancel", None)),
+            "driver_id": driver,
+            "district": ("north", "south", None)[driver % 3],
+            "duration": chance.uniform(0, 60),
             "note": "unread",
         }
-        for i in range(6000)
+        for driver in (chance.randrange(41) for _ in range(6000))
     ]
     schema = pa.schema(
         [
