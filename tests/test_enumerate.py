@@ -90,6 +90,13 @@ def test_a_condition_with_an_unbound_variable_holds() -> None:
     assert Query(optional, (condition("A.x < B.x"),)).found("a1(x=2) b2(x=1)") == ["b2"]
 
 
+def test_a_condition_on_what_all_events_share_or_on_nothing() -> None:
+    stream = "a1(g=1) a1'(g=2) b2(g=1) b2'(g=2)"
+    assert Query(SEQ, (condition("g > 1"),), partition=("g",)).found(stream) == ["a1' b2'"]
+    assert Query(SEQ, (condition("1 > 2"),)).found(stream) == []
+    assert Query(SEQ, (condition("2 > 1"),), partition=("g",)).found(stream) == ["a1 b2", "a1' b2'"]
+
+
 def test_a_list_is_compared_event_by_event() -> None:
     lists = pattern("0 A 1, 1 A 1, 1 B 2, 2 B 2", "2")
     found = Query(lists, (condition("A.x < B.x"),)).found("a1(x=1) a2(x=3) b3(x=2) b4(x=4)")
