@@ -125,6 +125,7 @@ VALUES: list[tuple[str, list[Any]]] = [
     ("CAST(iv AS STRING)", ["INTERVAL '1 02:03:04.5' DAY TO SECOND", "INTERVAL '-0 00:00:00.000001' DAY TO SECOND", None]),
     ("TRY_CAST(s AS INT)", [None, None, None]),
     ("TRY_CAST(l AS INT)", [5, None, None]),
+    ("TRY_CAST('-7122020-02-29' AS DATE)", [None, None, None]),
     ("CAST(d AS DECIMAL(3, 1))", [D("2.5"), D("0.0"), None]),
     ("CAST(1.005 AS DECIMAL(5, 2))", [D("1.01")] * 3),
     ("CAST(' 12 ' AS INT)", [12] * 3),

@@ -145,7 +145,8 @@ _TIMESTAMP = re.compile(
 def parse_date(text: str) -> int | None:
     """Days since 1970-01-01."""
     found = _DATE_ONLY.fullmatch(text.strip(BLANKS))
-    return None if found is None else _days(found)
+    days = None if found is None else _days(found)
+    return days if days is not None and -(2**31) <= days < 2**31 else None
 
 
 def _days(found: re.Match[str]) -> int | None:
