@@ -77,7 +77,7 @@ def query(
     automaton = Automaton(len(types) + 1, names, tuple(steps), (len(types),))
     within = more.get("within", 200 * windows)
     return QueryPlan(
-        more.get("name", "q"), "aggregate", ("g",), ("g",), within, None if within is None else 200, names, (), Positions(1, (), ()),
+        more.get("name", "q"), "aggregate", ("g",), ("g",), within, None if within is None else more.get("slide", 200), names, (), Positions(1, (), ()),
         None, (), automaton, more.get("adjacent", ()), (Measure("count", None, None), *measures), (), None, False, "ANY", None,
     )  # fmt: skip
 
@@ -144,7 +144,7 @@ def show(title: str, rows: list[tuple[str, Cost | float]]) -> None:
 
 def adjacent(source: Any, operator: Call, within: int | None) -> float:
     condition = AdjacentCondition((1,), operator)
-    return whole(source, [query([0], 1, 1, within=within, adjacent=(condition,))])
+    return whole(source, [query([0], 1, 1, within=within, slide=within, adjacent=(condition,))])
 
 
 def main() -> None:
@@ -173,7 +173,7 @@ def main() -> None:
     ])  # fmt: skip
     unequal = Call("not", (Call("=", (later, earlier), BOOLEAN),), BOOLEAN)
     show("  by a scan: x <> PREV(A).x, windows of 2,000 events", [
-        (f"{m:,}", adjacent(table(m, 1, types=1), unequal, 20_000)) for m in (n // 100, n // 50)
+        (f"{m:,}", adjacent(table(m, 1, types=1), unequal, 20_000)) for m in (n // 50, n // 25)
     ])  # fmt: skip
 
 

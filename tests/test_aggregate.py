@@ -81,6 +81,15 @@ def test_window_edges_have_the_type_of_the_time(time: DataType, column: Any, wit
     assert found.schema.field("window_end").type == found.schema.field("window_start").type
 
 
+def test_windows_past_the_range_of_times_are_refused() -> None:
+    for tick in (2**63 - 1, -(2**63)):
+        with pytest.raises(pa.ArrowInvalid, match="not in range"):
+            rows_of(only(COUNT, within=10), [(tick, "A", "g", 0)])
+    source = table([(2**31 - 1, "A", "g", 0)]).set_column(0, "t", pa.array([2**31 - 1], pa.int32()))
+    with pytest.raises(pa.ArrowInvalid, match="not in range"):
+        run_aggregates(source, Plan(stream(time=INT), LETTERS, (only(COUNT, within=10),)))
+
+
 def test_unbounded_has_no_window() -> None:
     assert rows_of(only(COUNT, within=None), many(2)) == [{name_of(COUNT): 3, "window_start": None, "window_end": None}]
 

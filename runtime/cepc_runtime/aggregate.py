@@ -60,8 +60,18 @@ def _run_class(
     )  # which event of an instant is the last
     events = arrange(reading, plan.stream, queries[0].partition, canonical=canonical)
     kinds = Kinds(kinds.of[events.order], kinds.letters)
+    for query in queries:
+        _check_times(events, query)
     time_type = dict(plan.stream.columns)[plan.stream.time_column]
     return {q.name: result_table(Results(t, time_type)) for q, t in _totals(events, kinds, queries, interpreted)}
+
+
+def _check_times(events: Events, query: QueryPlan) -> None:
+    """The kernel computes with ticks of 64 bits, and so with the edges of windows."""
+    if events.length and query.within is not None:
+        reach = query.within + (query.slide or query.within)
+        if int(events.ticks.min()) - reach < -(2**63) or int(events.ticks.max()) + reach >= 2**63:
+            raise pa.ArrowInvalid(f"query {query.name}: an edge of a window is not in range")
 
 
 def _totals(

@@ -83,8 +83,11 @@ def letter_mask(events: Typed, letter: Letter) -> Bools:
 def _rows_by_type(events: Typed) -> list[npt.NDArray[np.int64]]:
     if len(events.names) == 1:
         return [np.arange(len(events.types))]
-    order = np.argsort(events.types, kind="stable")
-    bounds = np.searchsorted(events.types[order], np.arange(len(events.names) + 1))
+    types = (
+        events.types.astype(np.int16) if len(events.names) < 1 << 15 else events.types
+    )  # which numpy sorts in linear time
+    order = np.argsort(types, kind="stable")
+    bounds = np.searchsorted(types[order], np.arange(len(events.names) + 1))
     return [order[bounds[i] : bounds[i + 1]] for i in range(len(events.names))]
 
 
