@@ -58,6 +58,11 @@ def stream(*rows: tuple[int, str, int | None, str | None]) -> tuple[dict[str, ob
 
 
 REGRESSIONS = {
+    "AFTER MATCH preferred a later event to one that ties": Case(
+        SMALL
+        + "QUERY q RETURN MATCH SUM(A.x) AS r PATTERN AND(A, A) SELECT CONTIGUOUS AFTER MATCH SKIP TO LAST A WITHIN 8 s;",
+        stream((0, "A", 1, None), (1, "A", 2, None), (1, "A", 4, None), (2, "A", 8, None)),
+    ),
     "negative decimals counted as zero in sums": Case(
         SMALL + "QUERY q RETURN SUM(A.z) AS r PATTERN A WITHIN 5 s;", stream((0, "A", 1, "1.50"), (1, "A", 1, "-0.25"))
     ),

@@ -61,10 +61,10 @@ def _ways(parts: list[dict[int, tuple[Way, ...]]], state: _State, number: Callab
             if isinstance(option, End):
                 continue
             there = (*at[:i], option.target, *at[i + 1 :])
+            if moved and option.tie == (i in moved):  # preferred to a step, whose event is canonically later
+                ways.append(replace(option, target=number((there, moved | {i})), tie=True))
             if not option.tie:
                 ways.append(replace(option, target=number((there, frozenset((i,))))))
-            if moved and option.tie == (i in moved):
-                ways.append(replace(option, target=number((there, moved | {i})), tie=True))
     ways += (End(guards) for guards in _ends([part[s] for part, s in zip(parts, at, strict=True)]))
     return weakest(ways)
 
