@@ -76,8 +76,9 @@ def query(
     names = tuple(f"v{i}" for i in range(len(types)))
     automaton = Automaton(len(types) + 1, names, tuple(steps), (len(types),))
     within = more.get("within", 200 * windows)
+    slide = None if within is None else more.get("slide", 200)
     return QueryPlan(
-        more.get("name", "q"), "aggregate", ("g",), ("g",), within, None if within is None else more.get("slide", 200), names, (), Positions(1, (), ()),
+        more.get("name", "q"), "aggregate", ("g",), ("g",), within, slide, names, (), Positions(1, (), ()),
         None, (), automaton, more.get("adjacent", ()), (Measure("count", None, None), *measures), (), None, False, "ANY", None,
     )  # fmt: skip
 

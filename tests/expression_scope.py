@@ -17,7 +17,8 @@ COLUMNS: dict[str, DataType] = {
     for name, text in {
         "bo": "BOOLEAN", "ti": "TINYINT", "si": "SMALLINT", "i": "INT", "l": "BIGINT", "f": "FLOAT", "d": "DOUBLE",
         "de": "DECIMAL(10,2)", "s": "STRING", "bi": "BINARY", "dt": "DATE", "ts": "TIMESTAMP", "nt": "TIMESTAMP_NTZ",
-        "iv": "INTERVAL DAY TO SECOND", "ar": "ARRAY<INT>", "ma": "MAP<STRING, INT>", "st": "STRUCT<`x`: INT, `in`: STRUCT<`y`: DOUBLE>>",
+        "iv": "INTERVAL DAY TO SECOND", "ar": "ARRAY<INT>", "ma": "MAP<STRING, INT>",
+        "st": "STRUCT<`x`: INT, `in`: STRUCT<`y`: DOUBLE>>",
     }.items()
 }  # fmt: skip
 """One column of each type."""

@@ -63,7 +63,8 @@ def _unconverted(argument: Expression) -> Expression:
         case Call("cast", (inner,), type_) if is_numeric(type_) and is_numeric(inner.type):
             return inner
         case Literal(decimal.Decimal() | float() | int() as number, type_) if is_numeric(type_) and _is_whole(number):
-            return Literal(int(number), BIGINT if abs(number) >= 2**31 else INT)
+            whole = int(number)
+            return Literal(whole, BIGINT if abs(whole) >= 2**31 else INT)
     return argument
 
 
