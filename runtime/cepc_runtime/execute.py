@@ -24,7 +24,9 @@ class Execution:
     dropped: Dropped
 
 
-def execute(plan: Plan, table: Any, queries: Sequence[str] | None = None, *, interpreted: bool | None = None) -> Execution:
+def execute(
+    plan: Plan, table: Any, queries: Sequence[str] | None = None, *, interpreted: bool | None = None
+) -> Execution:
     """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order."""
     reading = read(table, plan.stream)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
