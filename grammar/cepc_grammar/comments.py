@@ -34,6 +34,11 @@ class _Place:
     after: list[Doc] = field(default_factory=list)
     left: bool = False  # a comment inside has moved behind it; later ones follow
 
+    @property
+    def led(self) -> bool:
+        """It has leading words, such as AND."""
+        return self.start < self.origin.span.start
+
     def neighbours(self, start: int, end: int) -> tuple[_Place | None, _Place | None]:
         """The last part in this place before an interval, and the first after it."""
         before = bisect_right(self.inside, start, key=lambda p: p.end)
@@ -83,14 +88,14 @@ def _inner(doc: Doc) -> tuple[Doc, ...]:
 
 def _start(origin: Origin, tokens: Sequence[RawToken]) -> int:
     """Where the origin starts together with the leading words before it, past parentheses that were not needed."""
-    start = origin.span.start
-    at = bisect_left(tokens, start, key=lambda t: t.start) - 1
-    while at >= 0 and tokens[at].text == "(":
+    at = bisect_left(tokens, origin.span.start, key=lambda t: t.start)
+    while at > 0 and tokens[at - 1].text == "(":
         at -= 1
-    while at >= 0 and (tokens[at].upper or tokens[at].text) in origin.lead:
-        start = tokens[at].start
-        at -= 1
-    return start
+    for spelling in origin.lead:
+        words = spelling.split()
+        if words == [t.upper or t.text for t in tokens[max(at - len(words), 0) : at]]:
+            return tokens[at - len(words)].start
+    return origin.span.start
 
 
 def _sort(root: _Place) -> None:
@@ -104,9 +109,7 @@ def _sort(root: _Place) -> None:
 def _find(place: _Place, root: _Place, tokens: Sequence[RawToken]) -> None:
     """Place a clause without a span of its own (SELECT) by its word, which stands in no other clause."""
     for token in tokens:
-        before, after = root.neighbours(token.start, token.end)
-        outside = before is None or after is None or root.inside.index(before) + 1 == root.inside.index(after)
-        if token.upper in place.origin.lead and outside:
+        if token.upper in place.origin.lead and not any(p.start <= token.start < p.end for p in root.inside):
             place.start, place.end = token.start, token.end
             root.inside.append(place)
             root.inside.sort(key=lambda p: p.start)
@@ -125,16 +128,18 @@ def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[Raw
     after_it = source.text[end : tokens[at].start] if at < len(tokens) else "\n"
     text = tidy(comment.text)
     inline, own_line = "\n" not in after_it + text, "\n" in before_it
-    before, after, side = _around(root, start, end, to_end=not (inline or own_line))
+    before, after, side = _around(root, start, end, tokens, to_end=not (inline or own_line))
     if at <= 1 and before is None and not inline:
         root.before += (Remark(text), HARD)  # right behind the statement's first word
         return
-    if side is None and at < len(tokens) and tokens[at].text in _CLOSING:
-        side = "end"
-    elif side is None:
-        side = "start" if inline or own_line else "end"
-    else:
+    if side is not None:
         own_line = False
+    elif at < len(tokens) and tokens[at].text in _CLOSING:
+        side = "end"
+    elif own_line:
+        side = "start"
+    else:
+        side = "start" if inline and after is not None and not after.led else "end"
     if after is not None and after.before:
         side = "start"  # where the comment before this one went
     if before is not None and (side == "end" or after is None):
@@ -149,22 +154,29 @@ def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[Raw
 _Side = Literal["start", "end"]
 
 
-def _around(root: _Place, start: int, end: int, *, to_end: bool) -> tuple[_Place | None, _Place | None, _Side | None]:
+def _around(
+    root: _Place, start: int, end: int, tokens: Sequence[RawToken], *, to_end: bool
+) -> tuple[_Place | None, _Place | None, _Side | None]:
     """What precedes and what follows in the smallest place around an interval that has parts.
 
-    In a place without parts (a name, a duration) the comment moves to its start or its end; the last result says which.
+    From within a name, a duration, or between AND and its operand the comment moves away to the start or the end of
+    what is there; the last result says to which.
     """
     place, side = root, cast("_Side | None", None)
     while (inner := _holding(place, start, end)) is not None:
-        if start < inner.origin.span.start and not (inner.inside and inner.inside[0].start == inner.origin.span.start):
-            place, side = root, "start"  # between AND and what follows it, say
+        if inner.inside and (side or not inner.led or start >= inner.origin.span.start):
+            place = inner
+        elif side:
+            break
+        elif inner.led and start < inner.origin.span.start:
+            first = tokens[bisect_left(tokens, inner.start, key=lambda t: t.start)]
+            behind = to_end and place is not root and not first.first_on_line  # `a AND -- about a`
+            place, side = root, "end" if behind else "start"
             start = end = inner.start
-        elif not inner.inside:
+        else:
             inner.left = inner.left or to_end
             place, side = root, "end" if inner.left else "start"
             start = end = inner.end if inner.left else inner.start
-        else:
-            place = inner
     return *place.neighbours(start, end), side
 
 

@@ -67,7 +67,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`doc` prints the node at `span`; of the words before that, those in `lead` (upper case) belong to it."""
+    """`doc` prints the node at `span`, and the words before that which `lead` spells, in one way or another."""
 
     doc: Doc
     span: Span

@@ -24,7 +24,7 @@ _BINARY: dict[str, int] = {
     **dict.fromkeys(("+", "-", "||"), 10),
     **dict.fromkeys(("*", "/", "%", "DIV"), 11),
 }
-_SPELLINGS = {"=": ("=", "=="), "<>": ("<>", "!="), "RLIKE": ("RLIKE", "REGEXP")}
+_SPELLINGS = {"=": ("==",), "<>": ("!=",), "RLIKE": ("REGEXP",)}
 
 
 def expression(node: ast.Expression) -> Origin:
@@ -62,9 +62,9 @@ def _gap(doc: Doc) -> Cat:
     return cat(doc, Group(Nest(LINE)))
 
 
-def _led(node: ast.Expression, strength: int, *words: str, also: tuple[str, ...] = ()) -> Origin:
-    """An operand with the words before it; `also` are other spellings of them."""
-    return Origin(cat(" ".join(words), " ", _at_least(strength, node)), node.span, (*words, *also))
+def _led(node: ast.Expression, strength: int, words: str, *spellings: str) -> Origin:
+    """An operand with the words before it, which the source may spell in other ways."""
+    return Origin(cat(words, " ", _at_least(strength, node)), node.span, (words, *spellings))
 
 
 def bare(node: ast.Expression) -> Doc:
@@ -130,7 +130,7 @@ def _binary(node: ast.Binary) -> Doc:
     first: ast.Expression = node
     rest: list[Doc] = []
     while isinstance(first, ast.Binary) and _BINARY[first.operator] == strength:
-        rest += (_led(first.right, strength + 1, first.operator, also=_SPELLINGS.get(first.operator, ())), LINE)
+        rest += (_led(first.right, strength + 1, first.operator, *_SPELLINGS.get(first.operator, ())), LINE)
         first = first.left
     start = _operand(strength, first)
     if len(rest) == 2 and strength > _AND:
@@ -140,23 +140,23 @@ def _binary(node: ast.Binary) -> Doc:
 
 
 def _predicate(node: ast.Between | ast.In | ast.Like | ast.Is | ast.IsDistinct) -> Doc:
-    word = ("NOT",) if node.negated else ()
+    negated = "NOT " if node.negated else ""
     part = _COMPARISON + 1  # clearer than the grammar's minimum: `(a = b) IS NULL`
     match node:
         case ast.Between(operand, low, high):
-            bounds = cat(_gap(_led(low, part, *word, "BETWEEN")), _led(high, part, "AND"))
+            bounds = cat(_gap(_led(low, part, f"{negated}BETWEEN")), _led(high, part, "AND"))
             return cat(_gap(_operand(part, operand)), bounds)
         case ast.In(operand, options):
             inside = Fill(tuple([Origin(bare(o), o.span) for o in options]))
-            return cat(_gap(_operand(part, operand)), " ".join((*word, "IN ")), bracketed("(", inside, ")"))
+            return cat(_gap(_operand(part, operand)), bracketed(f"{negated}IN (", inside, ")"))
         case ast.Like(operand, pattern, kind, escape):
             tail = () if escape is None else (LINE, f"ESCAPE {string_text(escape)}")
-            like = _led(pattern, part, *word, kind, also=_SPELLINGS.get(kind, ()))
+            like = _led(pattern, part, *(negated + spelling for spelling in (kind, *_SPELLINGS.get(kind, ()))))
             return cat(_gap(_operand(part, operand)), Group(Nest(cat(like, *tail))))
         case ast.Is(operand, what):
-            return cat(_gap(_operand(part, operand)), " ".join(("IS", *word, what)))
+            return cat(_gap(_operand(part, operand)), f"IS {negated}{what}")
         case ast.IsDistinct(left, right):
-            return cat(_gap(_operand(part, left)), _led(right, part, "IS", *word, "DISTINCT", "FROM"))
+            return cat(_gap(_operand(part, left)), _led(right, part, f"IS {negated}DISTINCT FROM"))
 
 
 def _case(operand: ast.Expression | None, branches: tuple[ast.Branch, ...], otherwise: ast.Expression | None) -> Doc:

@@ -159,12 +159,15 @@ def _event_type(node: ast.EventType) -> Doc:
 # ---- queries ---------------------------------------------------------------------------------------------------------
 
 
+_GROUP_BY = ("GROUP BY", "GROUP - BY", "GROUPBY", "GROUP_BY")
+
+
 def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
     """The clauses in canonical order, keywords in a column of their own; unaligned, as in the papers, if bare."""
 
-    def clause(word: str, doc: Doc, span: Span, *lead: str) -> Origin:
+    def clause(word: str, doc: Doc, span: Span, *spellings: str) -> Origin:
         placed = Align(doc) if not bare else doc if word == "PATTERN" else Nest(doc)
-        return Origin(cat(word + " " if bare else f"{word:<9}", placed), span, lead or (word,))
+        return Origin(cat(word + " " if bare else f"{word:<9}", placed), span, spellings or (word,))
 
     yield clause("RETURN", _items(node.returns), node.returns.span)
     negated = isinstance(node.pattern, ast.Not) and node.pattern.within is None  # it would take the query's WITHIN
@@ -177,13 +180,13 @@ def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
     if node.group_by:
         groups = commas(Origin(dotted_text(g.parts), g.span) for g in node.group_by)
         span = node.group_by[0].span.to(node.group_by[-1].span)
-        yield clause("GROUP-BY" if bare else "GROUP BY", Group(groups), span, "GROUP", "-", "BY", "GROUPBY", "GROUP_BY")
+        yield clause("GROUP-BY" if bare else "GROUP BY", Group(groups), span, *_GROUP_BY)
     if node.having is not None:
         yield clause("HAVING", expression(node.having), node.having.span)
     if node.select != "ANY":
         yield clause("SELECT", node.select, NOWHERE)
     if node.after_match is not None:
-        yield Origin(_after_match(node.after_match), node.after_match.span, ("AFTER", "MATCH", "SKIP"))
+        yield Origin(_after_match(node.after_match), node.after_match.span, ("AFTER MATCH SKIP",))
     yield clause("WITHIN", _window(node), _window_span(node), "WITHIN", "WINDOW")
 
 
