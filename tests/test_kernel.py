@@ -115,6 +115,17 @@ def test_compiled_the_rows_are_the_same(
     check_all(rows, window, group_by, interpreted=False)
 
 
+@pytest.mark.parametrize("interpreted", [True, False])
+@given(events(), WINDOWS)
+def test_what_is_past_a_float_comes_out_right_modulo_64_bits(
+    interpreted: bool, rows: list[Event], window: tuple[int | None, int | None]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cepc_runtime.exactness.MANY", 1)
+        patch.setattr("cepc_runtime.kernel.compiled.LITTLE", 10**9 if interpreted else 0)
+        check_all(rows, window, ("g",), interpreted)
+
+
 # ---- one by one ------------------------------------------------------------------------------------------------------
 
 
@@ -290,6 +301,9 @@ def test_conditions_between_neighbours_hold(
     q = query(a, *window, returns=RETURNS, adjacent=(AdjacentCondition(where, expression),))
     expected = expected_rows(q, brute_force(q, rows, dict.fromkeys(where, check)))
     assert run(rows, q, interpreted=interpreted)["q"] == sorted_rows(expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cepc_runtime.exactness.MANY", 1)
+        assert run(rows, q, interpreted=interpreted)["q"] == sorted_rows(expected)
 
 
 @pytest.mark.parametrize("limits", [(1, 1), (3, 2), (1000, 5)])

@@ -189,6 +189,14 @@ def approximate(column: Any) -> Floats:
     return np.asarray(pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def low_words(column: Any) -> Ints:
+    """Integers modulo 2**64, 0 for null: of a DECIMAL the unscaled value, of an interval its microseconds."""
+    column = flat(column)
+    if pa.types.is_decimal(column.type):
+        return np.where(nulls(column), 0, _decimal_words(column)[0].view(np.int64))
+    return np.asarray(pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
 def exact_integers(column: Any) -> list[int | None]:
     """Integers as they are; of a DECIMAL the unscaled value, of an interval its microseconds."""
     column = flat(column)
@@ -202,6 +210,8 @@ def exact_integers(column: Any) -> list[int | None]:
 
 def _decimal_words(column: Any) -> tuple[npt.NDArray[np.uint64], Ints]:
     """The low and the high word of each unscaled value; what stands for a null is arbitrary."""
+    if not len(column):
+        return np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
     column = column.cast(pa.decimal128(column.type.precision, column.type.scale))
     words = np.frombuffer(column.buffers()[1], dtype=np.uint64)[2 * column.offset : 2 * (column.offset + len(column))]
     return words[0::2], words[1::2].view(np.int64)

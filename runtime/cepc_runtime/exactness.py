@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .expression import aggregates
+from .kernel.modulo import FITS, count_modulo
 from .kernel.planes import is_exact
 from .types import is_integer
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from .plan import Measure, QueryPlan
 
 EXACT: Final = 2.0**53
+
+MANY: Final = 16
+"""So many rows are worth another pass of the kernel."""
 
 HOPELESS: Final = 1.01 * 2.0**63
 """No BIGINT, however inexact."""
@@ -46,13 +50,29 @@ def exact_planes(recount: Recount, emissions: Emissions) -> tuple[Column, ...]:
                 again |= inexact & ~_hopeless(query, measure, found, planes)
         elif found.total is not None:
             again |= _overflown(recount, found, emissions)
-    exact = {
-        row: recount.row(int(emissions.groups[row]), int(emissions.windows[row]))
-        for row in np.flatnonzero(again).tolist()
-    }
+    exact = _counted_again(recount, emissions, again)
     return tuple(
         _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
     )
+
+
+def _counted_again(recount: Recount, emissions: Emissions, again: Bools) -> dict[int, list[Number]]:
+    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one."""
+    fits = again & np.all(np.abs(emissions.planes[:, : recount.planes.additive]) < FITS, axis=1)
+    exact: dict[int, list[Number]] = {}
+    if np.count_nonzero(fits) >= MANY:
+        found, chosen = count_modulo(recount)
+        places = {key: i for i, key in enumerate(zip(found.groups.tolist(), found.windows.tolist(), strict=True))}
+        for row in np.flatnonzero(fits).tolist():
+            planes: list[Number] = emissions.planes[row, : recount.planes.additive].tolist()
+            numbers = found.planes[places[int(emissions.groups[row]), int(emissions.windows[row])]].tolist()
+            for plane, number in zip((0, *chosen), numbers, strict=True):
+                planes[plane] = number
+            exact[row] = planes
+    for row in np.flatnonzero(again).tolist():
+        if row not in exact:
+            exact[row] = recount.row(int(emissions.groups[row]), int(emissions.windows[row]))
+    return exact
 
 
 def _is_whole(measure: Measure) -> bool:
@@ -98,18 +118,21 @@ def _overflown(recount: Recount, found: MeasurePlanes, emissions: Emissions) -> 
 
 
 def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> Column:
+    if not exact:
+        return _integers(numbers) if integers else numbers
     rows = np.array(list(exact), dtype=np.int64)
     known = numbers.copy()
     known[rows] = 0
-    if integers and np.all(np.abs(known) < EXACT):
-        column: Column = known.astype(np.int64)
-    elif integers:  # what does not fit stays as large as it is
-        column = np.array([int(n) for n in np.nan_to_num(known, nan=0.0).tolist()] + [None], dtype=object)[:-1]
-    else:
-        column = known
-    if not exact:
-        return column
-    column = column.astype(object)
+    column = (_integers(known) if integers else known).astype(object)
     for row, found in exact.items():
         column[row] = found[plane]
+    if integers and all(isinstance(n, int) and abs(n) < FITS for n in column):
+        return column.astype(np.int64)
     return column
+
+
+def _integers(numbers: Floats) -> Column:
+    if np.all(np.abs(numbers) < EXACT):
+        return numbers.astype(np.int64)
+    # what does not fit stays as large as it is
+    return np.array([int(n) for n in np.nan_to_num(numbers, nan=0.0).tolist()] + [None], dtype=object)[:-1]

@@ -160,7 +160,7 @@ def add_row(
             if m[source + i] < m[target + i]:
                 m[target + i] = m[source + i]
         for b in range(t[o + BINDINGS], t[o + BINDINGS_END], BINDING):
-            value = 1.0 if t[b + VALUE] < 0 else values[t[b + VALUE], event]
+            value = values[t[b + VALUE], event]
             plane = target + t[b + PLANE]
             if t[b + LEAST]:
                 for i in range(slots):
@@ -280,10 +280,10 @@ def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int
 def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int, window: int, slot: int) -> None:
     """A row for the window if it has a match."""
     first, end = t[query + ACCEPTING], t[query + ACCEPTING_END]
-    count = 0.0
-    for a in range(first, end):
+    count = m[t[first] + slot]
+    for a in range(first + 1, end):
         count += m[t[a] + slot]
-    if count == 0.0:
+    if count == 0:
         return
     row = s[EMITTED]
     rows[row, 0] = t[query + NUMBER]
@@ -293,11 +293,10 @@ def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int, w
     place = s[EMITTED_VALUES]
     plane = 0
     while plane < t[query + STRIDE]:
-        least = plane >= t[query + ADDITIVE]
-        value = np.inf if least else 0.0
-        for a in range(first, end):
+        value = m[t[first] + slot + plane]
+        for a in range(first + 1, end):
             number = m[t[a] + slot + plane]
-            if not least:
+            if plane < t[query + ADDITIVE]:
                 value += number
             elif number < value:
                 value = number

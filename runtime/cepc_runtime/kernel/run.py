@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import loop
 from .compiled import run_function
@@ -17,7 +18,7 @@ from .values import Values, values_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..columns import Floats, Ints
+    from ..columns import Ints
     from ..events import Events
     from ..letters import Kinds
     from ..plan import QueryPlan
@@ -33,7 +34,7 @@ class Emissions:
 
     groups: Ints
     windows: Ints
-    planes: Floats
+    planes: npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -50,38 +51,53 @@ def count_matches(
     events: Events, kinds: Kinds, queries: Sequence[QueryPlan], *, interpreted: bool | None = None, rows: int = ROWS
 ) -> Counted:
     """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their order."""
-    keys = [p.value for q in queries if q.automaton for p in planes_of(q.automaton, q.measures).planes]
-    values = values_of(keys, events.table, kinds)
-    layout = build(queries, kinds.letters, values.index)
-    found: list[list[Emissions]] = [[] for _ in queries]
-    state, buffer = new_state(layout), _buffer(layout, rows)
+    planes = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
+    values = values_of([plane.value for own in planes for plane in own.planes], events.table, kinds)
+    layout = build(queries, planes, kinds.letters, values.index)
+    emissions, operations = run_kernel(events, kinds, layout, planes, values.matrix, interpreted=interpreted, rows=rows)
+    return Counted(emissions, planes, values, operations)
+
+
+def run_kernel(
+    events: Events,
+    kinds: Kinds,
+    layout: Layout,
+    planes: Sequence[QueryPlanes],
+    matrix: Any,
+    *,
+    interpreted: bool | None = None,
+    rows: int = ROWS,
+) -> tuple[tuple[Emissions, ...], int]:
+    """One pass over the events: the emissions of each query, and how many row operations it took. Numbers are of the matrix's type."""
+    found: list[list[Emissions]] = [[] for _ in planes]
+    state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, rows, matrix.dtype)
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
-    data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, values.matrix)
-    run, instant = run_function(loop, len(data.ticks) * len(queries), interpreted), 0
+    data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
+    run, instant = run_function(loop, len(data.ticks) * len(planes), interpreted), 0
     while True:
-        with np.errstate(all="ignore"):  # numbers may overflow to infinity; interpreted, numpy would warn
+        with np.errstate(all="ignore"):  # numbers may overflow; interpreted, numpy would warn
             instant = run(layout.table, state.progress, state.memory, data, buffer, instant, *limits, True)
-        for query, part in _split(buffer, state, layout):
+        for query, part in _split(buffer, state, planes):
             found[query].append(part)
         if instant == len(data.instants) - 1 and state.progress[LAST_TOUCHED] == NONE:
             break
         state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
-    emissions = tuple(_joined(parts, planes.count) for parts, planes in zip(found, layout.planes, strict=True))
-    return Counted(emissions, layout.planes, values, int(state.progress[DONE]))
+    joined = tuple(_joined(parts, own.count, matrix.dtype) for parts, own in zip(found, planes, strict=True))
+    return joined, int(state.progress[DONE])
 
 
-def _buffer(layout: Layout, rows: int) -> Buffer:
+def _buffer(layout: Layout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:
     """Room for the rows, and at least for all that one instant can emit."""
     rows = max(rows, layout.rows)
-    widest = max((planes.count for planes in layout.planes), default=1)
-    return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(max(rows * widest, layout.values)))
+    widest = max((own.count for own in planes), default=1)
+    return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(max(rows * widest, layout.values), dtype))
 
 
-def _split(buffer: Buffer, state: State, layout: Layout) -> Iterator[tuple[int, Emissions]]:
+def _split(buffer: Buffer, state: State, planes: Sequence[QueryPlanes]) -> Iterator[tuple[int, Emissions]]:
     """The buffer's rows by query."""
     rows, size = state.progress[EMITTED], state.progress[EMITTED_VALUES]
     queries, groups, windows = buffer.rows[:rows].T
-    counts = np.array([planes.count for planes in layout.planes], dtype=np.int64)
+    counts = np.array([own.count for own in planes], dtype=np.int64)
     ends = np.cumsum(counts[queries])
     assert rows == 0 or ends[-1] == size
     order = np.argsort(queries, kind="stable")
@@ -92,9 +108,9 @@ def _split(buffer: Buffer, state: State, layout: Layout) -> Iterator[tuple[int, 
         yield query, Emissions(groups[chosen], windows[chosen], buffer.values[places])
 
 
-def _joined(parts: list[Emissions], planes: int) -> Emissions:
+def _joined(parts: list[Emissions], planes: int, dtype: Any) -> Emissions:
     if not parts:
-        return Emissions(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty((0, planes)))
+        return Emissions(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty((0, planes), dtype))
     return Emissions(
         np.concatenate([p.groups for p in parts]),
         np.concatenate([p.windows for p in parts]),

@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .planes import QueryPlanes, ValueKey, planes_of
 from .program import UNBOUND, Program, program
-from .values import ONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..columns import Floats, Ints
+    import numpy.typing as npt
+
+    from ..columns import Ints
     from ..plan import Automaton, Move, QueryPlan, Step
+    from .planes import QueryPlanes, ValueKey
+
+    Numbers = npt.NDArray[np.float64 | np.int64]
 
 # The segments of kind k, what its events do to each query, are from table[k] to table[k + 1].
 QUERY: Final = 0
@@ -62,7 +65,7 @@ BINDINGS_END: Final = 4
 OPERATION: Final = 5
 
 PLANE: Final = 0  # where in a row
-VALUE: Final = 1  # a row of the values' matrix, or ONE
+VALUE: Final = 1  # a row of the values' matrix
 LEAST: Final = 2
 BINDING: Final = 3
 
@@ -102,22 +105,21 @@ NONE: Final = -1
 
 
 class State(NamedTuple):
-    """What changes while the kernel runs."""
+    """What changes while the kernel runs. The numbers are floats, or integers modulo 2**64 (modulo.py)."""
 
-    memory: Floats
+    memory: Numbers
     progress: Ints
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The table; how long memory and progress are; the most that closing all windows can emit; and the planes of each query."""
+    """The table; how long memory and progress are; the most rows and values that closing all windows can emit."""
 
     table: Ints
     memory: int
     progress: int
     rows: int
     values: int
-    planes: tuple[QueryPlanes, ...]
 
 
 def slots_of(within: int | None, slide: int | None) -> int:
@@ -125,17 +127,20 @@ def slots_of(within: int | None, slide: int | None) -> int:
     return 1 if within is None else -(-within // (slide or within))
 
 
-def new_state(layout: Layout) -> State:
+def new_state(layout: Layout, dtype: type[np.float64 | np.int64] = np.float64) -> State:
     progress = np.zeros(layout.progress, dtype=np.int64)
     progress[GROUP] = progress[LAST_TOUCHED] = NONE
-    return State(np.zeros(3 * layout.memory), progress)
+    return State(np.zeros(3 * layout.memory, dtype), progress)
 
 
 def build(
-    queries: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int] | None = None
+    queries: Sequence[QueryPlan],
+    planes: Sequence[QueryPlanes],
+    kinds: Sequence[frozenset[int]],
+    index: Mapping[ValueKey, int],
 ) -> Layout:
-    """The table of the queries (each with an automaton) for events of these kinds. `index` finds the rows of values."""
-    return _Builder(queries, kinds, index or {}).layout()
+    """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the rows of values."""
+    return _Builder(queries, planes, kinds, index).layout()
 
 
 @dataclass
@@ -168,15 +173,19 @@ class _Query:
 
 class _Builder:
     def __init__(
-        self, plans: Sequence[QueryPlan], kinds: Sequence[frozenset[int]], index: Mapping[ValueKey, int]
+        self,
+        plans: Sequence[QueryPlan],
+        planes: Sequence[QueryPlanes],
+        kinds: Sequence[frozenset[int]],
+        index: Mapping[ValueKey, int],
     ) -> None:
         self._index = index
         self._table = [0] * (len(kinds) + 1 + QUERY_RECORD * len(plans))
         self._memory = 0
         self._progress = COUNTERS + PROGRESS_RECORD * len(plans)
         self._queries: list[_Query] = []
-        for number, plan in enumerate(plans):
-            self._add_query(plan, kinds, number, len(kinds) + 1 + number * QUERY_RECORD)
+        for number, (plan, own) in enumerate(zip(plans, planes, strict=True)):
+            self._add_query(plan, own, kinds, len(kinds) + 1 + number * QUERY_RECORD)
         segments = [
             [self._segment(query, there) for query in self._queries if (there := kind & query.automaton.letters)]
             for kind in kinds
@@ -192,7 +201,6 @@ class _Builder:
             self._progress,
             sum(query.slots for query in self._queries),
             sum(query.stride for query in self._queries),
-            tuple(query.planes for query in self._queries),
         )
 
     def _append(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
@@ -202,12 +210,12 @@ class _Builder:
             self._table += record
         return start, len(self._table)
 
-    def _add_query(self, plan: QueryPlan, kinds: Sequence[frozenset[int]], number: int, record: int) -> None:
+    def _add_query(self, plan: QueryPlan, planes: QueryPlanes, kinds: Sequence[frozenset[int]], record: int) -> None:
         automaton = plan.automaton
         assert automaton is not None
         there = {kind & automaton.letters for kind in kinds}
         programs = {letters: program(automaton, letters) for letters in there}
-        planes, slots = planes_of(automaton, plan.measures), slots_of(plan.within, plan.slide)
+        number, slots = len(self._queries), slots_of(plan.within, plan.slide)
         query = _Query(plan, automaton, planes, slots, record, self._memory, programs)
         self._memory += query.rows * query.stride
         self._queries.append(query)
@@ -227,7 +235,7 @@ class _Builder:
         bindings = []
         for p, plane in enumerate(query.planes.planes, start=1):
             if plane.variable == variable:
-                value = ONE if plane.value.role == "one" else self._index[plane.value]
+                value = self._index[plane.value]
                 bindings.append([p * query.slots, value, not plane.additive])
         return bindings
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import Floats, Ints, approximate, exact_integers, nulls, ranks
+from ..columns import approximate, exact_integers, low_words, nulls, ranks
 from ..letters import evaluate_on
 from .planes import is_exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from ..columns import Floats, Ints
     from ..expression import Expression
     from ..letters import Kinds
     from .planes import ValueKey
-
-ONE: Final = -1
-"""The index of the key that is 1 for every event and needs no row."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,27 @@ class Values:
             found[place] = number
         return found
 
+    def modulo(self, keys: Sequence[ValueKey]) -> Ints:
+        """The numbers of `one`, `present` and whole `value` keys modulo 2**64: a matrix with a row for each key."""
+        matrix = np.ones((len(keys), self.matrix.shape[1]), dtype=np.int64)
+        for row, key in zip(matrix, keys, strict=True):
+            if key.argument is not None:
+                argument = self.arguments[key.argument, key.letters]
+                row[:] = 0
+                row[argument.rows] = ~nulls(argument.column) if key.role == "present" else low_words(argument.column)
+        return matrix
+
 
 def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
     """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound."""
-    distinct = [key for key in dict.fromkeys(keys) if key.role != "one"]
-    matrix = np.zeros((len(distinct), len(kinds.of)), dtype=np.float64)
+    keys = tuple(dict.fromkeys(keys))
+    distinct = [key for key in keys if key.role != "one"]
+    ones = [key for key in keys if key.role == "one"]
+    matrix = np.zeros((len(distinct) + bool(ones), len(kinds.of)), dtype=np.float64)
+    matrix[len(distinct) :] = 1
     arguments: dict[tuple[Expression, frozenset[int]], Argument] = {}
     extremes: dict[ValueKey, Any] = {}
-    for row, key in zip(matrix, distinct, strict=True):
+    for row, key in zip(matrix, distinct, strict=False):
         assert key.argument is not None
         argument = arguments.get((key.argument, key.letters))
         if argument is None:
@@ -74,7 +85,7 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
             row[argument.rows], extremes[key] = _places(argument.column, key.role == "greatest")
         else:
             row[argument.rows] = _numbers(argument.column, key)
-    index = {key: i for i, key in enumerate(distinct)}
+    index = {key: i for i, key in enumerate(distinct)} | dict.fromkeys(ones, len(distinct))
     return Values(matrix, index, arguments, extremes)
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from ..compiled import run_function
 from ..run import Emissions
-from ..values import ONE
 from . import loop
 from .loop import Batch, Numbers
 from .slices import Slices, ranges, slices_of
@@ -48,18 +47,17 @@ class Neighbours:
     def count(
         self, planes: QueryPlanes, matrix: Any, index: Mapping[ValueKey, int], *, interpreted: bool | None = None
     ) -> Emissions:
-        """A row for each group and window with a match."""
+        """A row for each group and window with a match. Numbers are of the matrix's type."""
         bindings: dict[int, list[list[int]]] = {}
         for number, plane in enumerate(planes.planes, start=1):
-            row = ONE if plane.value.role == "one" else index[plane.value]
-            bindings.setdefault(plane.variable, []).append([number, row, not plane.additive])
+            bindings.setdefault(plane.variable, []).append([number, index[plane.value], not plane.additive])
         slices = self.slices
         layout = self._layout(bindings, planes.count, planes.additive, slices.longest)
         run = run_function(loop, len(slices) + int((slices.end - slices.first).sum()), interpreted)
-        memory = np.zeros(layout.memory)
+        memory = np.zeros(layout.memory, matrix.dtype)
         parts = [self._run(run, layout, part, memory, matrix, planes.count) for part in slices.batches(self.batch)]
         found = np.concatenate(parts) if parts else np.empty((0, planes.count))
-        there = found[:, 0] > 0
+        there = found[:, 0] != 0
         return Emissions(slices.groups[there], slices.windows[there], found[there])
 
     def exactly(

@@ -1,0 +1,40 @@
+"""Whole planes of one query once more, in 64-bit integers that wrap around: exact where a float says that they fit.
+
+A row that reaches an accepting state with a count below 2**62 was made of rows with smaller counts, so nothing on its way
+went past 64 bits but sums, and those come out right modulo 2**64.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .planes import QueryPlanes, is_exact
+from .run import run_kernel
+from .tables import build
+
+if TYPE_CHECKING:
+    from .exact import Recount
+    from .planes import Plane
+    from .run import Emissions
+
+FITS: Final = 2.0**62
+
+
+def whole(plane: Plane) -> bool:
+    """Whether the plane is a sum of integers that this module computes."""
+    role, argument = plane.value.role, plane.value.argument
+    return role in ("one", "present") or (role == "value" and argument is not None and is_exact(argument.type))
+
+
+def count_modulo(recount: Recount) -> tuple[Emissions, tuple[int, ...]]:
+    """The emissions modulo 2**64, with the count and then these planes of the query."""
+    chosen = tuple(p for p, plane in enumerate(recount.planes.planes, start=1) if whole(plane))
+    kept = tuple(recount.planes.planes[p - 1] for p in chosen)
+    planes = QueryPlanes(kept, 1 + len(kept), ())
+    keys = list(dict.fromkeys(plane.value for plane in kept))
+    matrix, index = recount.values.modulo(keys), {key: i for i, key in enumerate(keys)}
+    if recount.neighbours is not None:
+        return recount.neighbours.count(planes, matrix, index), chosen
+    layout = build([recount.query], [planes], recount.kinds.letters, index)
+    (emissions,), _ = run_kernel(recount.events, recount.kinds, layout, [planes], matrix)
+    return emissions, chosen
