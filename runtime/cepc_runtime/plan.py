@@ -12,6 +12,7 @@ inside AND.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
@@ -263,10 +264,48 @@ class QueryPlan:
     after: tuple[str, str | None] | None
 
 
+# ---- what queries share ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """States of the automaton of a query, in an order of their own."""
+
+    query: str
+    states: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStates:
+    """State i of each member corresponds to state i of the others: the kernel keeps them side by side.
+
+    Any correspondence gives the right rows; it pays where the members' steps between these states are alike, as each is
+    then one operation for all. `equal` is a promise that corresponding states hold the same in every window, so that they
+    are kept once: the members' queries have the same windows, and what leads to a state is the same in each. `basis` says
+    that a run of events may be propagated once, on basis columns (the papers' snapshots), instead of on each member's own.
+    """
+
+    members: tuple[Member, ...]
+    equal: bool = False
+    basis: bool = False
+
+    def __post_init__(self) -> None:
+        if len({len(member.states) for member in self.members}) != 1:
+            raise ValueError("members with different numbers of states")
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All queries of a program over one stream."""
+    """All queries of a program over one stream, and what they share; a state of a query is in one of `sharing` at most."""
 
     stream: StreamPlan
     letters: tuple[Letter, ...]
     queries: tuple[QueryPlan, ...]
+    sharing: tuple[SharedStates, ...] = ()
+
+    def __post_init__(self) -> None:
+        shared = Counter(
+            (member.query, state) for part in self.sharing for member in part.members for state in member.states
+        )
+        if twice := [place for place, times in shared.items() if times > 1]:
+            raise ValueError(f"state {twice[0][1]} of query {twice[0][0]} is shared twice")

@@ -22,12 +22,14 @@ from .plan import (
     Guard,
     Letter,
     Measure,
+    Member,
     Move,
     Negation,
     OutputPlan,
     Plan,
     Positions,
     QueryPlan,
+    SharedStates,
     Step,
     StreamPlan,
 )
@@ -36,7 +38,7 @@ from .types import from_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -142,7 +144,9 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
         "stream": _record(StreamPlan),
         "letters": _many(_Codec(_letter_to, _letter_from)),
         "queries": _many(_record(QueryPlan)),
+        "sharing": _many(_record(SharedStates)),
     },
+    SharedStates: {"members": _many(_record(Member))},
     StreamPlan: {"columns": _many(_COLUMN)},
     Letter: {"conditions": _many(_EXPRESSION), "excluded": _many(_many(_EXPRESSION))},
     Edge: {"guards": _GUARDS},
