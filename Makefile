@@ -1,7 +1,7 @@
 # `make demo` runs the main job and `make test` the tests; each sets up all it needs first (tools/setup).
 # The other targets are for work on cepc itself.
 
-.PHONY: demo test quick long check lint types format wheel bench clean
+.PHONY: demo test quick long long-run check lint types format wheel bench clean
 .DEFAULT_GOAL := demo
 
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -32,6 +32,10 @@ quick: .venv/.ready  # without Spark and the longer properties: seconds
 
 long: .venv/.ready  # the longer properties in full size, by hand
 	HYPOTHESIS_PROFILE=long $(RUN) pytest -q -m long $(PYTEST_ARGS)
+
+PROGRAMS ?= 100000
+long-run: .venv/.ready  # random programs, engine against oracle, by the ten thousand
+	$(RUN) python -m tests.long_run --programs $(PROGRAMS) --workers $(WORKERS)
 
 check: test lint types
 
