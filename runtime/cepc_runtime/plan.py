@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .expression import Expression
     from .types import DataType
 
@@ -293,10 +295,19 @@ class SharedStates:
         if len({len(member.states) for member in self.members}) != 1:
             raise ValueError("members with different numbers of states")
 
+    @property
+    def places(self) -> Iterator[tuple[str, int]]:
+        """Every query and state of the part."""
+        return ((member.query, state) for member in self.members for state in member.states)
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All queries of a program over one stream, and what they share; a state of a query is in one of `sharing` at most."""
+    """All queries of a program over one stream, and what they share.
+
+    A state of a query is in one part of `sharing` that is `equal` at most, and in one other at most; there, the first member of
+    the equal part stands for all its members.
+    """
 
     stream: StreamPlan
     letters: tuple[Letter, ...]
@@ -304,8 +315,13 @@ class Plan:
     sharing: tuple[SharedStates, ...] = ()
 
     def __post_init__(self) -> None:
-        shared = Counter(
-            (member.query, state) for part in self.sharing for member in part.members for state in member.states
-        )
-        if twice := [place for place, times in shared.items() if times > 1]:
-            raise ValueError(f"state {twice[0][1]} of query {twice[0][0]} is shared twice")
+        for equal in (True, False):
+            shared = Counter(place for part in self.sharing if part.equal == equal for place in part.places)
+            if twice := [place for place, times in shared.items() if times > 1]:
+                raise ValueError(f"state {twice[0][1]} of query {twice[0][0]} is shared twice")
+        follow = {
+            (m.query, state) for part in self.sharing if part.equal for m in part.members[1:] for state in m.states
+        }
+        for query, state in (place for part in self.sharing if not part.equal for place in part.places):
+            if (query, state) in follow:
+                raise ValueError(f"state {state} of query {query} is kept with another, which has to stand for it")
