@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from .common import chosen_program, failed, load, places_of, right_program, warn
 
-    from cepc_grammar.diagnostic import Diagnostic
-    from cepc_grammar.source import Source
-    from cepc_runtime.plan import StreamPlan
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
     from .. import model
     from ..api import Checked
     from ..reading.files import Format
-    from ..reading.read import Read
     from ..running.local import Report
-    from ..running.progress import Progress
 
 FORMS = ("table", "jsonl", "csv", "parquet")
 
@@ -63,68 +59,35 @@ def run(
     its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
     the program's file is. The rows go to standard output, sorted; everything else to standard error.
     """
-    from ..api import check_files
     from ..errors import CepcError
-    from ..output import print_diagnostics, status
 
-    checked = check_files(files)
-    if not checked.ok:
-        print_diagnostics(checked.diagnostics, checked.sources)
-        ctx.exit(status(checked.diagnostics))
-    _warn(checked.diagnostics, checked.sources)
+    checked = right_program(ctx, files)
     try:
-        program = _program(checked, queries)
+        program = chosen_program(checked, queries)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
         report = None if engine == "spark" else _report(program, checked, events, input_format)
         found = _by_spark(program, checked, events, input_format) if report is None else report.tables
         _write(found, form, output, limit)
     except CepcError as error:
-        print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
-        ctx.exit(_status(error))
+        failed(ctx, error, checked.sources)
     if report is None:
         made = f"{_many(sum(table.num_rows for table in found.values()), 'row')} of {_many(len(found), 'query', 'queries')}"
         click.echo(f"{made}, found by Spark{f', in {output}' if output is not None else ''}", err=True)
         return
-    _warn(report.warnings, checked.sources)
+    warn(report.warnings, checked.sources)
     click.echo(summary(report, limit, output), err=True)
-
-
-def _warn(warnings: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
-    """Without a count at the end: the run goes on, and may end in an error."""
-    from ..diagnostics.render import in_order, render_one
-    from ..output import print_lines
-
-    for warning in in_order(warnings, sources):
-        print_lines([*render_one(warning, sources), ()], err=True)
-
-
-def _program(checked: Checked, queries: tuple[str, ...]) -> model.CheckedProgram:
-    from ..errors import ProgramError
-    from ..running.local import UnknownQueryError, choose
-    from ..running.messages import nothing_to_run
-
-    if checked.program is None:
-        hint = "give the file with the STREAM as well: `cepc run stream.cep …`"
-        raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
-    try:
-        return choose(checked.program, queries or None)
-    except UnknownQueryError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _report(
     program: model.CheckedProgram, checked: Checked, events: tuple[str, ...], input_format: Format | None
 ) -> Report:
-    from ..running import local, sources
+    from ..running import local
     from ..running.progress import Progress
 
-    try:
-        places = sources.places(local.streams_read(program), events, input_format)
-    except sources.UnclearError as error:
-        raise click.UsageError(str(error)) from None
+    places = places_of(program, events, input_format)
     with Progress(sys.stderr) as progress:
-        return local.run(program, lambda s, plan: _load(places, s, plan, progress), checked.sources, progress.running)
+        return local.run(program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running)
 
 
 def _by_spark(
@@ -137,13 +100,6 @@ def _by_spark(
     except sources.UnclearError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places)
-
-
-def _load(places: Mapping[str, Any], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:
-    from ..reading.read import read_events
-
-    place = places[stream.name]
-    return read_events(place.path, plan, stream.columns, place.format, progress.reading)
 
 
 def _usual_form(output: str | None) -> str:
@@ -197,13 +153,6 @@ def _print(tables: Mapping[str, Any], form: str, limit: int | None) -> None:
         lines = csv_lines(table) if form == "csv" else json_lines(table, name)
         output.writelines(f"{line}\n".encode() for line in lines)
     output.flush()
-
-
-def _status(error: Any) -> int:
-    from ..output import status
-    from ..reading.messages import UNUSABLE
-
-    return 2 if any(d.code in UNUSABLE for d in error.diagnostics) else status(error.diagnostics)
 
 
 def summary(report: Report, limit: int | None, output: str | None) -> str:

@@ -1,0 +1,59 @@
+"""`cepc analyze`: statistics of events, which `--stats` gives to the optimiser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .common import chosen_program, failed, load, places_of, right_program
+
+if TYPE_CHECKING:
+    from ..reading.files import Format
+
+
+@click.command(short_help="Measure the events: rates, bursts, groups.")
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--events", multiple=True, metavar="[STREAM=]PATH",
+    help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
+)  # fmt: skip
+@click.option(
+    "--input-format", type=click.Choice(["parquet", "csv", "json"]),
+    help="What the events are, where the names of the files do not say it.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="STATS.json", help="Write a statistics file instead of printing tables.")
+@click.pass_context
+def analyze(
+    ctx: click.Context, files: tuple[str, ...], events: tuple[str, ...], input_format: Format | None, output: str | None
+) -> None:
+    """Measure what a planner asks of events: how many of each type come in a second, how many pass a query's conditions
+    on single events, how many groups there are, and how many events of one type come in a row.
+
+    A sample will do, if it holds whole groups and no gaps in time. The statistics file that -o writes is JSON, keyed by
+    the names of types and columns and by the text of conditions, and may be edited.
+    """
+    from ..errors import CepcError, RunError
+    from ..files.messages import unwritable
+    from ..running.progress import Progress
+    from ..statistics.analyze import analyze as analyzed
+    from ..statistics.as_json import to_json
+    from ..statistics.show import show
+
+    checked = right_program(ctx, files)
+    try:
+        program = chosen_program(checked)
+        places = places_of(program, events, input_format)
+        with Progress(sys.stderr) as progress:
+            found = analyzed(program, lambda s, plan: load(places, s, plan, progress), checked.sources)
+        if output is None:
+            click.echo(show(found), nl=False)
+            return
+        try:
+            Path(output).write_text(to_json(found), encoding="utf-8")
+        except OSError as error:
+            raise RunError([unwritable(output, error.strerror or str(error))]) from None
+    except CepcError as error:
+        failed(ctx, error, checked.sources)

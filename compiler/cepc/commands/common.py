@@ -1,0 +1,87 @@
+"""What the commands that read events have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
+    from cepc_runtime.plan import StreamPlan
+
+    from .. import model
+    from ..api import Checked
+    from ..errors import CepcError
+    from ..reading.files import Format
+    from ..reading.read import Read
+    from ..running.progress import Progress
+    from ..running.sources import Place
+
+
+def right_program(ctx: click.Context, files: tuple[str, ...]) -> Checked:
+    """The program of these files with its warnings printed; one with errors ends the command."""
+    from ..api import check_files
+    from ..output import print_diagnostics, status
+
+    checked = check_files(files)
+    if not checked.ok:
+        print_diagnostics(checked.diagnostics, checked.sources)
+        ctx.exit(status(checked.diagnostics))
+    warn(checked.diagnostics, checked.sources)
+    return checked
+
+
+def chosen_program(checked: Checked, queries: tuple[str, ...] = ()) -> model.CheckedProgram:
+    """The program with the queries named, or with all. Raises ProgramError where there is nothing to run."""
+    from ..errors import ProgramError
+    from ..running.local import UnknownQueryError, choose
+    from ..running.messages import nothing_to_run
+
+    if checked.program is None:
+        hint = "give the file with the STREAM as well: `cepc run stream.cep …`"
+        raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
+    try:
+        return choose(checked.program, queries or None)
+    except UnknownQueryError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def places_of(program: model.CheckedProgram, events: tuple[str, ...], input_format: Format | None) -> dict[str, Place]:
+    """Where the events of each stream are that some query reads. Raises DataError."""
+    from ..running import sources
+    from ..running.local import streams_read
+
+    try:
+        return sources.places(streams_read(program), events, input_format)
+    except sources.UnclearError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def load(places: Mapping[str, Place], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:
+    """The events of a stream. Raises DataError."""
+    from ..reading.read import read_events
+
+    place = places[stream.name]
+    return read_events(place.path, plan, stream.columns, place.format, progress.reading)
+
+
+def warn(warnings: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
+    """Without a count at the end: the command goes on, and may end in an error."""
+    from ..diagnostics.render import in_order, render_one
+    from ..output import print_lines
+
+    for warning in in_order(warnings, sources):
+        print_lines([*render_one(warning, sources), ()], err=True)
+
+
+def failed(ctx: click.Context, error: CepcError, sources: Mapping[str, Source]) -> NoReturn:
+    """Print what a CepcError says and end the command."""
+    from ..output import print_diagnostics, status
+    from ..reading.messages import UNUSABLE
+
+    print_diagnostics(error.diagnostics, {**sources, **error.sources})
+    ctx.exit(2 if any(d.code in UNUSABLE for d in error.diagnostics) else status(error.diagnostics))

@@ -1,0 +1,96 @@
+"""Statistics of events that were read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cepc_runtime.events import arrange, read, select
+from cepc_runtime.letters import letter_mask
+from cepc_runtime.plan import Letter
+
+from .conditions import letter_text
+from .statistics import Grouping, Statistics, TypeStatistics
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from cepc_runtime.events import Events, Reading
+    from cepc_runtime.plan import Plan
+
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "day": 86_400.0}
+"""The length of a tick."""
+
+
+def measure(plan: Plan, table: Any, listed: Collection[str] | None = None) -> Statistics:
+    """The statistics of a table of the plan's columns with events of all types. Raises EvaluationError.
+
+    Where the stream lists its types, others are not told apart: no query can name them.
+
+    Rates are over the time from the first event to the last; of events of one instant nothing can be said but their
+    number, and they are taken for those of one second.
+    """
+    reading = read(table, plan.stream)
+    length = len(reading.ticks)
+    span = (int(reading.ticks.max()) - int(reading.ticks.min())) * SECONDS[plan.stream.unit] if length else 0.0
+    seconds = span or 1.0
+    counts = dict(zip(reading.names, np.bincount(reading.types, minlength=len(reading.names)).tolist(), strict=True))
+    asked = {letter.raw_type: 0 for letter in plan.letters if letter.raw_type is not None}
+    told = {name: n for name, n in sorted({**asked, **counts}.items()) if listed is None or name in listed}
+    shares = _shares(reading, plan.letters, counts)
+    types = {name: TypeStatistics(count / seconds, shares.get(name, {})) for name, count in told.items()}
+    anything = TypeStatistics(length / seconds, shares.get(None, {}))
+    seen = _seen(reading, plan)
+    partitions = sorted({(), *(tuple(sorted(set(query.partition))) for query in plan.queries)})
+    groupings = {by: _grouping(arrange(seen, plan.stream, by), told) for by in partitions}
+    return Statistics(types, anything, groupings, length, span) if length else Statistics()
+
+
+def _seen(reading: Reading, plan: Plan) -> Reading:
+    """The events of types that some query looks at: others stand in nobody's way."""
+    wanted = plan.stream.raw_types
+    if wanted is None:
+        return reading
+    return select(reading, np.isin(reading.types, [i for i, name in enumerate(reading.names) if name in wanted]))
+
+
+def _shares(reading: Reading, letters: Iterable[Letter], counts: dict[str, int]) -> dict[str | None, dict[str, float]]:
+    """By type: for each letter and each single condition of one, the share of the type's events that satisfy it."""
+    asked = dict.fromkeys(
+        part
+        for letter in letters
+        for part in (
+            *(Letter(letter.raw_type, (c,)) for c in letter.conditions),
+            *(Letter(letter.raw_type, e) for e in letter.excluded),
+            letter,
+        )
+        if part.conditions or part.excluded
+    )
+    found: dict[str | None, dict[str, float]] = {}
+    for letter in asked:
+        total = len(reading.types) if letter.raw_type is None else counts.get(letter.raw_type, 0)
+        if total:
+            found.setdefault(letter.raw_type, {})[letter_text(letter)] = int(letter_mask(reading, letter).sum()) / total
+    return {name: dict(sorted(shares.items())) for name, shares in found.items()}
+
+
+def _grouping(events: Events, told: Collection[str]) -> Grouping:
+    if not events.length:
+        return Grouping()
+    instants = np.diff(events.instant_starts)
+    return Grouping(
+        groups=float(len(events.group_starts) - 1),
+        tied=float(np.count_nonzero(instants > 1) / len(instants)),
+        bursts={name: length for name, length in sorted(_bursts(events).items()) if name in told},
+    )
+
+
+def _bursts(events: Events) -> dict[str, float]:
+    """The mean length of the maximal runs of each type that occurs."""
+    begins: npt.NDArray[np.bool_] = np.ones(events.length, dtype=np.bool_)
+    begins[1:] = (events.types[1:] != events.types[:-1]) | (events.groups[1:] != events.groups[:-1])
+    number = len(events.names)
+    count, runs = np.bincount(events.types, minlength=number), np.bincount(events.types[begins], minlength=number)
+    return {name: float(count[i] / runs[i]) for i, name in enumerate(events.names) if runs[i]}
