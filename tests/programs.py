@@ -9,9 +9,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TYPES = ("A", "B", "C", "D")
 MANY = 99
@@ -35,6 +39,20 @@ class Tree:
 
 
 @dataclass(frozen=True)
+class Allowed:
+    """What may stand in a pattern: SOME not with AFTER MATCH, reluctant marks only there, and `named` patterns by name.
+
+    `fresh` numbers the aliases of named patterns that negate: a negated variable has a name of its own.
+    """
+
+    negation: bool = True
+    some: bool = True
+    reluctant: bool = False
+    named: tuple[tuple[str, Tree], ...] = ()
+    fresh: Iterator[int] = field(default_factory=count, compare=False)
+
+
+@dataclass(frozen=True)
 class Case:
     """A program with one query `q`, and the rows of its stream."""
 
@@ -42,13 +60,25 @@ class Case:
     rows: tuple[dict[str, Any], ...]
 
 
-def _atom(draw: st.DrawFn) -> Tree:
+def _atom(draw: st.DrawFn, allowed: Allowed) -> Tree:
+    if allowed.named and draw(st.integers(0, 2)) == 0:
+        return _named(draw, allowed)
     kind = draw(st.sampled_from(("A", "A", "B", "B", "C", "D", "Big", "ANY")))
     if kind == "ANY":
         return Tree("ANY e", Counter(("e",)))
     alias = draw(st.sampled_from(("", "", "1", "2")))
     name = f"{kind.lower()}{alias}" if alias else kind
     return Tree(f"{kind} {name}" if alias else kind, Counter((name,)))
+
+
+def _named(draw: st.DrawFn, allowed: Allowed) -> Tree:
+    """A named pattern in place: its variables are the query's, or with an alias the alias's."""
+    name, tree = draw(st.sampled_from(allowed.named))
+    alias = f"m{next(allowed.fresh)}" if tree.negated else draw(st.sampled_from(("", "v", "w")))
+    if not alias:
+        return replace(tree, text=name)
+    counts = Counter({f"{alias}.{v}": n for v, n in tree.counts.items()})
+    return replace(tree, text=f"{name} {alias}", counts=counts, negated=tuple(f"{alias}.{v}" for v in tree.negated))
 
 
 def _joined(word: str, parts: list[Tree], counts: Counter[str], nothing: bool) -> Tree:
@@ -58,6 +88,7 @@ def _joined(word: str, parts: list[Tree], counts: Counter[str], nothing: bool) -
         counts,
         nothing,
         some=word == "SOME" or any(p.some for p in parts),
+        negated=tuple(v for p in parts for v in p.negated),
         edge_not=any(p.edge_not for p in edges),
     )
 
@@ -77,53 +108,64 @@ def _most(parts: list[Tree]) -> Counter[str]:
 
 
 @st.composite
-def trees(draw: st.DrawFn, depth: int = 2, negation: bool = True) -> Tree:
+def trees(draw: st.DrawFn, allowed: Allowed, depth: int = 2) -> Tree:
     """A pattern that is not only negation."""
     if depth == 0:
-        return _atom(draw)
+        return _atom(draw, allowed)
     form = draw(st.sampled_from(("atom", "seq", "seq", "seq", "plus", "repeat", "or", "and", "some")))
+    if form == "some" and not allowed.some:
+        form = "and"
     if form == "atom":
-        return _atom(draw)
-    inner = trees(depth=depth - 1, negation=negation)
+        return _atom(draw, allowed)
+    inner = trees(allowed, depth=depth - 1)
     if form in ("plus", "repeat"):
-        body = draw(inner)
-        quantifier, most, empty = draw(
-            st.sampled_from(
-                (
-                    ("+", MANY, False),
-                    ("*", MANY, True),
-                    ("?", 1, True),
-                    ("{2}", 2, False),
-                    ("{1,2}", 2, False),
-                    ("{2,}", MANY, False),
-                )
-            )
-        )
-        if form == "plus":
-            quantifier, most, empty = "+", MANY, False
-        counts = Counter({v: n * most for v, n in body.counts.items()})
-        text = body.text if body.text.endswith(")") else f"({body.text})"
-        return replace(body, text=f"{text}{quantifier}", counts=counts, nothing=body.nothing or empty)
+        return _repeated(draw, draw(inner), allowed, draw(st.sampled_from(QUANTIFIERS if form == "repeat" else PLUS)))
     parts = draw(st.lists(inner, min_size=2, max_size=3 if form == "seq" else 2))
     match form:
         case "or":
             return _joined("OR", parts, _most(parts), any(p.nothing for p in parts))
         case "and" | "some":
             if any(p.edge_not for p in parts):
-                parts = [_atom(draw), _atom(draw)]
+                plain = replace(allowed, named=())
+                parts = [_atom(draw, plain), _atom(draw, plain)]
             if form == "and":
                 return _joined("AND", parts, _sum(parts), all(p.nothing for p in parts))
             return _joined("SOME", parts, _sum(parts), any(p.nothing for p in parts))
+    return _sequence(draw, parts, allowed)
+
+
+PLUS = (("+", MANY, False),)
+QUANTIFIERS = (
+    *PLUS,
+    ("*", MANY, True),
+    ("?", 1, True),
+    ("{2}", 2, False),
+    ("{1,2}", 2, False),
+    ("{1,3}", 3, False),
+    ("{0,2}", 2, True),
+    ("{2,}", MANY, False),
+)
+
+
+def _repeated(draw: st.DrawFn, body: Tree, allowed: Allowed, quantifier: tuple[str, int, bool]) -> Tree:
+    sign, most, empty = quantifier
+    counts = Counter({v: n * most for v, n in body.counts.items()})
+    text = body.text if body.text.endswith(")") else f"({body.text})"
+    mark = "?" if allowed.reluctant and draw(st.booleans()) else ""
+    return replace(body, text=f"{text}{sign}{mark}", counts=counts, nothing=body.nothing or empty)
+
+
+def _sequence(draw: st.DrawFn, parts: list[Tree], allowed: Allowed) -> Tree:
     plain = all(p.nothing for p in parts)
     whole = _joined("SEQ", parts, _sum(parts), plain)
-    if negation and draw(st.integers(0, 3)) == 0:
-        at = draw(st.integers(0, len(parts)))
-        forbidden = _negated(draw, at > 0 and not parts[0].nothing)
-        texts = [p.text for p in parts]
-        texts.insert(at, forbidden)
-        edge = whole.edge_not or at in (0, len(parts)) or plain
-        return replace(whole, text=f"SEQ({', '.join(texts)})", edge_not=edge)
-    return whole
+    if not allowed.negation or draw(st.integers(0, 3)) > 0:
+        return whole
+    at = draw(st.integers(0, len(parts)))
+    forbidden = _negated(draw, at > 0 and not parts[0].nothing)
+    texts = [p.text for p in parts]
+    texts.insert(at, forbidden)
+    edge = whole.edge_not or at in (0, len(parts)) or plain
+    return replace(whole, text=f"SEQ({', '.join(texts)})", edge_not=edge)
 
 
 def _negated(draw: st.DrawFn, after_event: bool) -> str:
@@ -136,23 +178,23 @@ def _negated(draw: st.DrawFn, after_event: bool) -> str:
 
 
 @st.composite
-def whole_patterns(draw: st.DrawFn, negation: bool = True) -> Tree:
-    tree = draw(_unnumbered(negation))
+def whole_patterns(draw: st.DrawFn, allowed: Allowed) -> Tree:
+    tree = _unnumbered(draw, allowed)
     pieces = tree.text.split("@")
     names = tuple(f"n{i}" for i in range(len(pieces) - 1))
     text = pieces[0] + "".join(n + p for n, p in zip(names, pieces[1:], strict=True))
-    return replace(tree, text=text, negated=names)
+    return replace(tree, text=text, negated=(*tree.negated, *names))
 
 
-@st.composite
-def _unnumbered(draw: st.DrawFn, negation: bool) -> Tree:
-    tree = draw(trees(depth=draw(st.sampled_from((1, 1, 2, 2, 2, 3))), negation=negation))
+def _unnumbered(draw: st.DrawFn, allowed: Allowed) -> Tree:
+    tree = draw(trees(allowed, depth=draw(st.sampled_from((1, 1, 2, 2, 2, 3)))))
+    plain = replace(allowed, named=())
     if tree.nothing:
-        extra = _atom(draw)
+        extra = _atom(draw, plain)
         tree = _joined("SEQ", [tree, extra], _sum([tree, extra]), False)
-    if negation and draw(st.integers(0, 7)) == 0:
+    if allowed.negation and draw(st.integers(0, 7)) == 0:
         forbidden = _negated(draw, after_event=False)
-        extra = _atom(draw)
+        extra = _atom(draw, plain)
         counts = _sum([tree, extra])
         return replace(tree, text=f"AND({tree.text}, {extra.text}, {forbidden})", counts=counts)
     return tree
@@ -248,7 +290,15 @@ def queries(
     """One query as text."""
     match = draw(st.booleans()) if match is None else match
     select = draw(st.sampled_from(("ANY", "ANY", "ANY", "NEXT", "CONTIGUOUS"))) if select is None else select
-    tree = draw(whole_patterns())
+    after = select != "ANY" and match and draw(st.integers(0, 2)) == 0
+    allowed = Allowed(some=not after, reluctant=after)
+    definitions = []
+    if draw(st.integers(0, 2)) == 0:
+        inner = draw(whole_patterns(replace(allowed, negation=draw(st.booleans()))))
+        where = " AND ".join(_conditions(draw, inner, pairs))
+        definitions = [f"PATTERN {name}_p AS {inner.text}{f' WHERE {where}' if where else ''};\n"]
+        allowed = replace(allowed, named=((f"{name}_p", inner),))
+    tree = draw(whole_patterns(allowed))
     conditions = _conditions(draw, tree, pairs)
     group = draw(st.sampled_from(("", "", "", "k", "g", "k, g")))
     equal = draw(st.sampled_from(("", "", "", "", "[k]", "[g]", "[k, g]")))
@@ -267,14 +317,14 @@ def queries(
         clauses.append("HAVING COUNT(*) > 1")
     if select != "ANY":
         clauses.append(f"SELECT {select}")
-        if match and not tree.some and draw(st.integers(0, 2)) == 0:
+        if after:
             v = draw(st.sampled_from(sorted(tree.counts)))
             skip = draw(st.sampled_from(("TO NEXT EVENT", "PAST LAST EVENT", f"TO FIRST {v}", f"TO LAST {v}")))
             clauses.append(f"AFTER MATCH SKIP {skip}")
     within = draw(st.sampled_from(("2", "5", "8")))
     slide = "" if match else draw(st.sampled_from(("", " SLIDE 1 s", " SLIDE 2 s", " SLIDE 4 s")))
     clauses.append("WITHIN UNBOUNDED;" if draw(st.integers(0, 5)) == 0 else f"WITHIN {within} s{slide};")
-    return "\n  ".join(clauses) + "\n"
+    return "".join(definitions) + "\n  ".join(clauses) + "\n"
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -59,7 +59,21 @@ def stream(*rows: tuple[int, str, int | None, str | None]) -> tuple[dict[str, ob
     return tuple({"at": at, "kind": kind, "x": x, "z": None if z is None else Decimal(z)} for at, kind, x, z in rows)
 
 
+AFTER = "AFTER MATCH SKIP TO NEXT EVENT WITHIN 8 s;"
+
 REGRESSIONS = {
+    "AND stopped last whatever its operands prefer": Case(
+        SMALL + f"QUERY q RETURN MATCH SUM(A.x) AS r PATTERN AND(A+?, B) SELECT NEXT {AFTER}",
+        stream((0, "A", 1, None), (1, "A", 2, None), (2, "B", 4, None), (3, "A", 8, None)),
+    ),
+    "an optional reluctant operand of AND was preferred to stopping": Case(
+        SMALL + f"QUERY q RETURN MATCH SUM(A.x) AS r PATTERN AND(A+, B??) SELECT CONTIGUOUS {AFTER}",
+        stream((0, "A", 1, None), (1, "A", 2, None), (2, "B", 4, None), (3, "A", 8, None)),
+    ),
+    "an iteration that prefers to match nothing did not end its repetition": Case(
+        SMALL + f"QUERY q RETURN MATCH SUM(A.x) AS r PATTERN SEQ(B, (A??)*, NOT D) SELECT NEXT {AFTER}",
+        stream((0, "B", 1, None), (1, "D", 2, None), (2, "A", 4, None), (3, "A", 8, None)),
+    ),
     "AFTER MATCH preferred a later event to one that ties": Case(
         SMALL
         + "QUERY q RETURN MATCH SUM(A.x) AS r PATTERN AND(A, A) SELECT CONTIGUOUS AFTER MATCH SKIP TO LAST A WITHIN 8 s;",

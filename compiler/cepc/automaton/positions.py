@@ -210,23 +210,36 @@ def _either(parts: list[Fragment]) -> Fragment:
 
 
 def _repeat(c: Construction, repeat: model.Repeat, place: Place) -> Fragment:
-    """P{m,n} as m copies and n - m optional ones, each inside the one before; P{m,} with a loop on the last."""
+    """P{m,n} as m copies and n - m optional ones, each inside the one before; P{m,} with a loop on the last.
+
+    As in Perl, an iteration that matches nothing ends the repetition once there are enough of them. No match is lost by
+    that: what would come after it may as well stand in its place.
+    """
     least, most = repeat.least, repeat.most
+    required = [_fragment(c, repeat.body, place) for _ in range(max(least - 1, 0))]
     if most is None:
-        copies = [_fragment(c, repeat.body, place) for _ in range(max(least - 1, 0))]
         loop = _loop(_fragment(c, repeat.body, place), repeat.reluctant)
-        return _sequence([*copies, loop if least else _optional(loop, repeat.reluctant)])
-    copies = [_fragment(c, repeat.body, place) for _ in range(least)]
+        return _sequence([*required, loop if least else _optional(loop, repeat.reluctant)])
     rest = Fragment((End(),), lambda _onward: None)
-    for body in [_fragment(c, repeat.body, place) for _ in range(most - least)]:
-        rest = _optional(_sequence([body, rest]), repeat.reluctant)
-    return _sequence([*copies, rest])
+    for _ in range(most - max(least, 1)):
+        rest = _optional(_unless_empty(_fragment(c, repeat.body, place), rest), repeat.reluctant)
+    last = _unless_empty(_fragment(c, repeat.body, place), rest)
+    return _sequence([*required, last if least else _optional(last, repeat.reluctant)])
+
+
+def _unless_empty(body: Fragment, rest: Fragment) -> Fragment:
+    """The body and then, if it was not empty, the rest."""
+
+    def connect(onward: tuple[Way, ...]) -> None:
+        rest.connect(onward)
+        body.connect(through(rest.first, onward))
+
+    return Fragment(body.first, connect)
 
 
 def _loop(body: Fragment, reluctant: bool) -> Fragment:
     def connect(onward: tuple[Way, ...]) -> None:
-        again = nonempty(body.first)
-        # What `again` leads through is not empty, so a body that can match nothing adds nothing by doing so again.
+        again = through(body.first, onward)
         body.connect(weakest((*onward, *again) if reluctant else (*again, *onward)))
 
     return Fragment(body.first, connect)

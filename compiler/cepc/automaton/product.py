@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import product as tuples
 from typing import TYPE_CHECKING
 
-from .fragments import End, Fragment, Option, Way, weakest
+from .fragments import End, Fragment, Way, through, weakest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,27 +46,29 @@ def product(
 
     def connect(onward: tuple[Way, ...]) -> None:
         for state, own in inner.items():
-            ends = [e for e in own if isinstance(e, End)]
-            after = [replace(o, guards=o.guards | e.guards) for e in ends for o in onward]
-            ways[state] = weakest((*(w for w in own if isinstance(w, Option)), *after))
+            ways[state] = through(own, onward)
 
     return Fragment(first, connect)
 
 
 def _ways(parts: list[dict[int, tuple[Way, ...]]], state: _State, number: Callable[[_State], int]) -> tuple[Way, ...]:
+    """In the order of preference: what an operand prefers to stopping, stopping, and the rest."""
     at, moved = state
-    ways: list[Way] = []
+    eager: list[Way] = []
+    lazy: list[Way] = []
     for i, part in enumerate(parts):
+        ways = eager
         for option in part[at[i]]:
             if isinstance(option, End):
+                ways = lazy
                 continue
             there = (*at[:i], option.target, *at[i + 1 :])
             if moved and option.tie == (i in moved):  # preferred to a step, whose event is canonically later
                 ways.append(replace(option, target=number((there, moved | {i})), tie=True))
             if not option.tie:
                 ways.append(replace(option, target=number((there, frozenset((i,))))))
-    ways += (End(guards) for guards in _ends([part[s] for part, s in zip(parts, at, strict=True)]))
-    return weakest(ways)
+    ends = (End(guards) for guards in _ends([part[s] for part, s in zip(parts, at, strict=True)]))
+    return weakest((*eager, *ends, *lazy))
 
 
 def _ends(ways: list[tuple[Way, ...]]) -> list[frozenset[Guard]]:
