@@ -1,12 +1,26 @@
-"""What all sharing passes have in common: the pattern they see."""
+"""The sharing passes together: what they see, what they decide, and that no row changes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from cepc.api import check_text
+from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
+from cepc.passes.engine import EngineModel
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
+from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
+from cepc.sharing import Options, loads, plan_shared
+from cepc.statistics import Statistics
+from tests.equivalence import Refused, by_engine, compile_text, same
+from tests.programs import Case, cases
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Letter
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
 
@@ -35,3 +49,203 @@ def test_a_pattern_is_a_tree_over_letters(text: str, tree: Pattern) -> None:
     found = pattern_of(program.queries[0], {letter: i for i, letter in enumerate(plan.letters)})
     assert found == tree
     assert [plan.letters[e.letter].raw_type for e in events(found)] == TYPES[text]
+
+
+# ---- what is shared --------------------------------------------------------------------------------------------------
+
+
+def workload(queries: str, options: Options | None = None) -> Workload:
+    """`q: SEQ(A, B); r: …`, an aggregate query each, with a window of 10 s sliding by 5 s unless `|` says other clauses."""
+    statements = []
+    for query in queries.split(";"):
+        name, pattern = (part.strip() for part in query.split(":", 1))
+        pattern, _, clauses = pattern.partition("|")
+        statements.append(f"QUERY {name} RETURN COUNT(*) PATTERN {pattern} {clauses or 'WITHIN 10 s SLIDE 5 s'};")
+    program = check_text(STREAM + "\n".join(statements), "t.cep").program
+    assert program is not None
+    (found,) = plan_shared(program, options or Options(seconds=None)).workloads
+    return found
+
+
+def shown(found: Workload) -> list[str]:
+    """The parts: `=` joins states kept once, `|` states side by side, `*` stands before those on basis columns."""
+    return [
+        ("*" if part.basis else "")
+        + (" = " if part.equal else " | ").join(f"{m.query}{list(m.states)}" for m in part.members)
+        for part in found.plan.sharing
+    ]
+
+
+ONCE = [
+    ("equal prefixes are kept once", "q: SEQ(A, B, C); r: SEQ(A, B, D)", ["q[0, 1, 2] = r[0, 1, 2]"]),
+    ("equal patterns are kept once", "q: SEQ(A, B+); r: SEQ(A, B+)", ["q[0, 1, 2] = r[0, 1, 2]"]),
+    (
+        "of three queries two have more in common",
+        "q: SEQ(A, B); r: SEQ(A, B, C); s: A",
+        ["q[0, 1] = r[0, 1] = s[0, 1]", "q[2] = r[2]"],
+    ),
+    (
+        "loops are equal if all that leads into them is",
+        "q: SEQ(A, B)+; r: SEQ(SEQ(A, B)+, C)",
+        ["q[0, 1, 2] = r[0, 1, 2]"],
+    ),
+    ("windows that differ keep states apart", "q: SEQ(A, B); r: SEQ(A, B) | WITHIN 10 s SLIDE 1 s", []),
+    ("groups that differ keep states apart", "q: SEQ(A, B); r: SEQ(A, B) | WHERE [x] WITHIN 10 s SLIDE 5 s", []),
+    ("tests that differ keep states apart", "q: SEQ(A, B); r: SEQ(A, B) | WHERE A.x > 1 WITHIN 10 s SLIDE 5 s", []),
+    ("a NOT in one of them keeps states apart", "q: SEQ(A, B, C); r: SEQ(A, NOT D, B, C)", []),
+    ("patterns without anything in common share nothing", "q: SEQ(A, B); r: SEQ(C, D)", []),
+    ("one query has nobody to share with", "q: SEQ(A, B)", []),
+]
+
+
+@pytest.mark.parametrize(("queries", "parts"), [case[1:] for case in ONCE], ids=[case[0] for case in ONCE])
+def test_what_holds_the_same_is_kept_once(queries: str, parts: list[str]) -> None:
+    found = workload(queries, Options(without=("columns",), optimiser="none"))
+    assert shown(found) == parts
+
+
+SAID = [
+    ("q: SEQ(A, B); r: SEQ(A, B)", "q r have the same rows"),
+    ("q: SEQ(A, B); r: SEQ(A, B) | WITHIN 10 s SLIDE 5 s HAVING COUNT(*) > 1", "q r count the same matches"),
+    ("q: SEQ(A, B); r: SEQ(A, B, C)", "q r what q counts is a prefix of what r counts"),
+]
+
+
+@pytest.mark.parametrize(("queries", "sentence"), SAID, ids=[sentence for _, sentence in SAID])
+def test_duplicates_and_prefixes_are_said(queries: str, sentence: str) -> None:
+    notes = workload(queries, Options(1)).notes
+    assert [" ".join((*note.queries, note.text)) for note in notes] == [sentence]
+
+
+BESIDE = [
+    ("states reached on the same letter", "q: SEQ(A, B, C); r: SEQ(D, B, C)", ["q[2] | r[2]", "q[3] | r[3]"]),
+    ("windows may differ", "q: SEQ(A, B); r: SEQ(A, B) | WITHIN 9 s SLIDE 3 s", ["q[1] | r[1]", "q[2] | r[2]"]),
+    (
+        "one stands for those that are kept with it",
+        "q: SEQ(A, B); r: SEQ(A, B); s: SEQ(C, B)",
+        ["q[1, 2] = r[1, 2]", "q[2] | s[2]"],
+    ),
+    ("groups may not", "q: SEQ(A, B); r: SEQ(A, B) | WHERE [x] WITHIN 10 s SLIDE 5 s", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("queries", "parts"), [case[1:] for case in BESIDE], ids=[case[0] for case in BESIDE])
+def test_states_lie_side_by_side(queries: str, parts: list[str]) -> None:
+    starts = "q[0] | r[0]"  # where nothing stands for them, the starts are beside each other too
+    assert [part for part in shown(workload(queries, Options(1))) if not part.startswith(starts)] == parts
+
+
+def test_panes_are_shared_by_queries_that_differ_in_their_windows() -> None:
+    found = workload(
+        "q: SEQ(A, B+) | WITHIN 60 min SLIDE 1 min; r: SEQ(A, B+) | WITHIN 30 min SLIDE 1 min",
+        Options(optimiser="weave"),
+    )
+    assert shown(found) == ["*q[0, 1, 2] | r[0, 1, 2]"]
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """Some types are frequent."""
+
+    types: str
+
+    def rate(self, letter: Letter) -> float:
+        return 1000.0 if (letter.raw_type or "") in self.types else 1.0
+
+    def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 1.0
+
+
+def test_a_frequent_common_middle_is_propagated_on_basis_columns() -> None:
+    clauses = "| WITHIN 60 min SLIDE 1 min"
+    queries = f"q: SEQ(A, B, C, D) {clauses}; r: SEQ(E, B, C, F) {clauses}; s: SEQ(G, B, C, H) {clauses}"
+    found = workload(queries, Options(statistics={"s": Frequent("BC")}, without=("weave",)))
+    assert "*q[2, 3] | r[2, 3] | s[2, 3]" in shown(found)
+    rare = workload(queries, Options(statistics={"s": Frequent("AD")}, without=("weave",)))
+    assert not any(part.basis for part in rare.plan.sharing)
+
+
+# ---- the driver ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (Options(0), ()),
+        (Options(1), ("normalise", "columns")),
+        (Options(), NAMES),
+        (Options(without=("sharon",)), tuple(name for name in NAMES if name != "sharon")),
+        (Options(optimiser="none"), tuple(name for name in NAMES if name not in OPTIMISERS)),
+        (Options(optimiser="weave"), tuple(name for name in NAMES if name == "weave" or name not in OPTIMISERS)),
+    ],
+)
+def test_options_choose_passes(options: Options, names: tuple[str, ...]) -> None:
+    assert options.passes() == names
+
+
+def test_at_level_0_every_query_is_by_itself() -> None:
+    found = workload("q: SEQ(A, B); r: SEQ(A, B)", Options(0))
+    assert (found.plan.sharing, found.notes) == ((), ())
+
+
+def test_a_pass_with_nothing_to_do_gives_back_the_workload() -> None:
+    alone = workload("q: A", Options(0))
+    context = Context(Statistics(), EngineModel(), Budget(), 1e6)
+    assert all(apply(alone, context) is alone for apply in PASSES if apply.__name__ != "weave")
+
+
+def test_a_pass_that_changes_the_queries_is_named() -> None:
+    alone = workload("q: A; r: B", Options(0))
+
+    def columns(found: Workload, _: Context) -> Workload:
+        return replace(found, plan=replace(found.plan, queries=found.plan.queries[:1]))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cepc.passes.PASSES", (columns,))
+        with pytest.raises(BrokenPass, match="the pass columns"):
+            optimise(alone, Context(Statistics(), EngineModel(), Budget(), 1e6), ("columns",))
+
+
+def test_the_driver_shows_every_step() -> None:
+    seen: list[tuple[str, bool]] = []
+    program = check_text(
+        STREAM + "QUERY q RETURN COUNT(*) PATTERN A WITHIN 1 s; QUERY r RETURN COUNT(*) PATTERN A WITHIN 1 s;", "t.cep"
+    ).program
+    assert program is not None
+    plan_shared(program, Options(), lambda name, before, after: seen.append((name, before is not after)))
+    assert [name for name, _ in seen] == list(NAMES)
+    assert dict(seen)["normalise"]
+
+
+@given(cases(size=3))
+@settings(suppress_health_check=list(HealthCheck))
+def test_the_load_is_never_more_than_unshared(case: Case) -> None:
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        return
+    for found, context in zip(
+        *(getattr(plan_shared(compiled.program), name) for name in ("workloads", "contexts")), strict=True
+    ):
+        alone, together = loads(found, context)
+        assert together.nanoseconds <= alone.nanoseconds * (1 + 1e-9)
+        assert together.operations <= alone.operations * (1 + 1e-9)
+
+
+CHOICES = (Options(1), Options(), *(Options(optimiser=name) for name in OPTIMISERS))
+
+
+@given(cases(size=3))
+@settings(suppress_health_check=list(HealthCheck))
+def test_sharing_changes_no_row(case: Case) -> None:
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        return
+    alone = by_engine(case, compiled, interpreted=True)
+    for options in CHOICES:
+        (plan,) = plan_shared(compiled.program, options).plans
+        together = by_engine(case, replace(compiled, plan=plan), interpreted=True)
+        assert (alone is None) == (together is None)
+        for name, rows in (alone or {}).items():
+            assert same(rows, (together or {})[name]), (options, name)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from .optimisation import check, optimisation, options_of
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the job here instead of printing it.")
 @click.option("--bundle", metavar="DIR", help="Write the job, the runtime for --py-files, and how to submit them.")
+@optimisation
 @click.pass_context
 def compile(  # noqa: A001 - the word for it
-    ctx: click.Context, files: tuple[str, ...], output: str | None, bundle: str | None
+    ctx: click.Context, files: tuple[str, ...], output: str | None, bundle: str | None, sharing: dict[str, Any]
 ) -> None:
     """Make one PySpark job of a program.
 
@@ -27,6 +31,7 @@ def compile(  # noqa: A001 - the word for it
     from ..output import print_diagnostics, status
     from ..running.messages import nothing_to_run
 
+    check(sharing)
     checked = check_files(files)
     if checked.diagnostics:
         print_diagnostics(checked.diagnostics, checked.sources)
@@ -36,7 +41,8 @@ def compile(  # noqa: A001 - the word for it
         if checked.program is None:
             hint = "give the file with the STREAM as well: `cepc compile stream.cep …`"
             raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
-        job = job_of(checked.program, checked.sources)
+        options = options_of(sharing, checked.program)
+        job = job_of(checked.program, checked.sources, options)
     except CepcError as error:
         print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
         ctx.exit(status(error.diagnostics))

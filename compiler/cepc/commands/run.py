@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .common import chosen_program, failed, load, places_of, right_program, warn
+from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..api import Checked
     from ..reading.files import Format
     from ..running.local import Report
+    from ..sharing import Options
 
 FORMS = ("table", "jsonl", "csv", "parquet")
 
@@ -41,6 +43,7 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 )  # fmt: skip
 @click.option("--output", metavar="DIR", help="Write a file for each query, DIR/QUERY.FORMAT, instead of printing.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
+@optimisation
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -52,6 +55,7 @@ def run(
     form: str | None,
     output: str | None,
     limit: int | None,
+    sharing: dict[str, Any],
 ) -> None:
     """Run a program's queries over events, in this process or by Spark.
 
@@ -61,13 +65,15 @@ def run(
     """
     from ..errors import CepcError
 
+    check(sharing)
     checked = right_program(ctx, files)
     try:
         program = chosen_program(checked, queries)
+        options = options_of(sharing, program)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
-        report = None if engine == "spark" else _report(program, checked, events, input_format)
-        found = _by_spark(program, checked, events, input_format) if report is None else report.tables
+        report = None if engine == "spark" else _report(program, checked, events, input_format, options)
+        found = _by_spark(program, checked, events, input_format, options) if report is None else report.tables
         _write(found, form, output, limit)
     except CepcError as error:
         failed(ctx, error, checked.sources)
@@ -80,18 +86,28 @@ def run(
 
 
 def _report(
-    program: model.CheckedProgram, checked: Checked, events: tuple[str, ...], input_format: Format | None
+    program: model.CheckedProgram,
+    checked: Checked,
+    events: tuple[str, ...],
+    input_format: Format | None,
+    options: Options,
 ) -> Report:
     from ..running import local
     from ..running.progress import Progress
 
     places = places_of(program, events, input_format)
     with Progress(sys.stderr) as progress:
-        return local.run(program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running)
+        return local.run(
+            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options
+        )
 
 
 def _by_spark(
-    program: model.CheckedProgram, checked: Checked, events: tuple[str, ...], input_format: Format | None
+    program: model.CheckedProgram,
+    checked: Checked,
+    events: tuple[str, ...],
+    input_format: Format | None,
+    options: Options,
 ) -> dict[str, Any]:
     from ..running import sources, spark
 
@@ -99,7 +115,7 @@ def _by_spark(
         places = spark.places(program, events, input_format)
     except sources.UnclearError as error:
         raise click.UsageError(str(error)) from None
-    return spark.run(program, checked.sources, places)
+    return spark.run(program, checked.sources, places, options)
 
 
 def _usual_form(output: str | None) -> str:

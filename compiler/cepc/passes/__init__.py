@@ -1,1 +1,64 @@
-"""The passes that rewrite the workload, one module or package each."""
+"""The passes that decide what the queries of a workload share, one module or package each, and their driver.
+
+A pass is a function from a workload to a workload. It changes `plan.sharing`, proposals and notes alone: the rows of every query
+are what they were. A pass with nothing to do gives back the workload that it got.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from .choose import choose
+from .columns import columns
+from .normalise import normalise
+from .sharon.parts import sharon
+from .weave import weave
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .workload import Context, Workload
+
+    Pass = Callable[[Workload, Context], Workload]
+
+PASSES: Final[tuple[Pass, ...]] = (
+    normalise,  # first: what is kept once needs no other sharing
+    sharon,  # these three only propose, so their order is that of the proposals
+    weave,
+    choose,  # after all proposals
+    columns,  # last: takes what is left
+)
+NAMES: Final = tuple(found.__name__ for found in PASSES)
+OPTIMISERS: Final = ("sharon", "weave")
+FREE: Final = ("normalise", "columns")  # always right, never dearer: -O1
+
+
+class BrokenPass(Exception):  # noqa: N818 - a defect of the compiler, named
+    """A pass has changed what the queries are."""
+
+
+def optimise(
+    workload: Workload,
+    context: Context,
+    names: Sequence[str],
+    *,
+    deadline: float | None = None,
+    observe: Callable[[str, Workload, Workload], None] | None = None,
+) -> Workload:
+    """The workload after the passes of these names, in the order of `PASSES`. After the deadline (of `time.monotonic`) nothing more is
+    proposed.
+    """
+    for apply in PASSES:
+        name = apply.__name__
+        if name not in names:
+            continue
+        if name in OPTIMISERS and deadline is not None and time.monotonic() > deadline:
+            workload = workload.noted(name, (), "left out: the time of the optimiser was over")
+            continue
+        before, workload = workload, apply(workload, context)
+        if workload.plan.queries != before.plan.queries or workload.plan.letters != before.plan.letters:
+            raise BrokenPass(f"the pass {name} has changed the queries")
+        if observe is not None:
+            observe(name, before, workload)
+    return workload

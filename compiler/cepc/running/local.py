@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ProgramError, RunError
-from ..planning import plan_program
 from ..reading.messages import type_never_occurs
+from ..sharing import plan_shared
 from . import messages
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..reading.read import Read
+    from ..sharing import Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ def run(
     load: Callable[[model.Stream, StreamPlan], Read],
     sources: Mapping[str, Source],
     running: Callable[[int], None] = lambda _events: None,
+    options: Options | None = None,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
@@ -77,7 +79,7 @@ def run(
     """
     from ..writing.order import in_order
 
-    planned = plan_program(program)
+    planned = plan_shared(program, options)
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
     warnings = list(planned.diagnostics)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..codegen.compiling import Loaded
     from ..reading.files import Format
+    from ..sharing import Options
     from .sources import Place
 
 
@@ -43,7 +44,12 @@ def dataframes(
         raise RunError([failed(str(error))], sources) from error
 
 
-def run(program: model.CheckedProgram, sources: Mapping[str, Source], places: Mapping[str, Place]) -> dict[str, Any]:
+def run(
+    program: model.CheckedProgram,
+    sources: Mapping[str, Source],
+    places: Mapping[str, Place],
+    options: Options | None = None,
+) -> dict[str, Any]:
     """The rows of each query as a table, in order; the events of streams without a place are where FROM says.
 
     Raises ProgramError and RunError.
@@ -55,7 +61,7 @@ def run(program: model.CheckedProgram, sources: Mapping[str, Source], places: Ma
 
     from ..writing.order import in_order
 
-    job = load(job_of(program, sources))
+    job = load(job_of(program, sources, options))
     session = local_session()
     ship_runtime(session)
     try:

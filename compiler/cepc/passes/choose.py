@@ -1,0 +1,61 @@
+"""choose: which of the proposed parts are propagated on basis columns, by what the engine is expected to spend.
+
+Each part is weighed by what it saves the queries it concerns. Parts of several passes may want the same state; those that save more
+come first. The result is compared with each pass's plan as a whole and with none, so it is never worse than not sharing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .columns import columns
+from .engine import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cepc_runtime.plan import SharedStates
+
+    from .workload import Context, Workload
+
+
+def choose(workload: Workload, context: Context) -> Workload:
+    """Take the cheapest of: nothing, what each pass proposes, and the best parts of all."""
+    if not workload.proposals:
+        return workload
+    plans = {"nothing": ()} | {proposal.name: proposal.parts for proposal in workload.proposals}
+    if len(workload.proposals) > 1:
+        plans["the best of each"] = _best(workload, context)
+    costs = {name: _cost(workload, parts, context) for name, parts in plans.items()}
+    name = context.forced if context.forced in plans else min(costs, key=lambda name: costs[name])
+    for part in plans[name]:
+        names = tuple(member.query for member in part.members)
+        workload = workload.noted("choose", names, f"share {len(part.members[0].states)} states on basis columns")
+    compared = ", ".join(f"{found} {cost:.4g}" for found, cost in costs.items())
+    return workload.shared(*plans[name]).noted("choose", (), f"took {name}; nanoseconds a second: {compared}")
+
+
+def _best(workload: Workload, context: Context) -> tuple[SharedStates, ...]:
+    found = [part for proposal in workload.proposals for part in proposal.parts]
+    savings = [_saving(workload, part, context) for part in found]
+    taken: set[tuple[str, int]] = set()
+    chosen: list[SharedStates] = []
+    for i in sorted(range(len(found)), key=lambda i: -savings[i]):
+        if savings[i] > 0 and taken.isdisjoint(found[i].places):
+            taken |= set(found[i].places)
+            chosen.append(found[i])
+    return tuple(chosen)
+
+
+def _saving(workload: Workload, part: SharedStates, context: Context) -> float:
+    """What a part alone saves the queries in it."""
+    names = {member.query for member in part.members}
+    queries = tuple(q for q in workload.plan.queries if q.name in names)
+    alone = replace(workload, plan=replace(workload.plan, queries=queries, sharing=()))
+    return _cost(alone, (), context) - _cost(alone, (part,), context)
+
+
+def _cost(workload: Workload, parts: Iterable[SharedStates], context: Context) -> float:
+    laid = columns(workload.shared(*parts), context).plan
+    return load(laid, context.rates, context.model, context.second).nanoseconds

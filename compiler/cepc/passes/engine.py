@@ -1,0 +1,152 @@
+"""The cost model `engine`: how long our own kernel works on a second of the stream, in nanoseconds.
+
+A row operation costs `operation`, and `number` for each number it adds: window slots times planes, summed over the queries that
+have the operation in common. Two operations are one where their sources and their targets are kept side by side. On basis columns
+an operation adds a column for each row of the part instead, and at the end of a run the part's rows are multiplied once by what
+has been gathered. The kernel decides for each run which of the two to do; so does the model, for the run it expects.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+from .workload import counted, leaders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from cepc_runtime.plan import Plan, QueryPlan, SharedStates
+
+    from .workload import Rates
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineModel:
+    """Nanoseconds: of a row operation, and of each number that it adds. `bench/calibrate.py` measures them."""
+
+    operation: float = 6.0
+    number: float = 0.3
+
+    def row(self, numbers: float) -> float:
+        return self.operation + self.number * numbers
+
+
+class Load(NamedTuple):
+    """What a plan makes the kernel do in a second of the stream."""
+
+    operations: float
+    numbers: float
+    nanoseconds: float
+
+
+def load(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Load:
+    """The work of all counted queries, with what they share."""
+    total = Load(0.0, 0.0, 0.0)
+    for operations, numbers, price in _work(plan, rates, model, second):
+        total = Load(total.operations + operations, total.numbers + numbers, total.nanoseconds + price)
+    return total
+
+
+def width(query: QueryPlan) -> int:
+    """The numbers in a row of the query: those of one plane for each window that can be open, times planes."""
+    return slots(query) * planes(query)
+
+
+def slots(query: QueryPlan) -> int:
+    """How many windows can be open at once."""
+    return 1 if query.within is None else -(-query.within // (query.slide or query.within))
+
+
+def planes(query: QueryPlan) -> int:
+    """About how many planes the kernel keeps: the count, and two for each measure with an argument."""
+    return 1 + sum(2 if m.argument is not None else 1 for m in query.measures if m.variable is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A step of a query's automaton, as one row operation on its columns."""
+
+    query: str
+    source: int
+    target: int
+    letter: int
+
+
+def operations(plan: Plan) -> Iterator[Operation]:
+    """The row operations of all counted queries; those of states that are kept once, once."""
+    leader = leaders(plan)
+    for query in counted(plan):
+        assert query.automaton is not None
+        for step in query.automaton.steps:
+            if leader.get((query.name, step.target), query.name) == query.name:
+                yield Operation(query.name, step.source, step.target, step.letter)
+
+
+def border(part: SharedStates, found: Iterable[Operation]) -> frozenset[int]:
+    """The letters of operations that end a run of the part: they change what enters it, or read it from outside."""
+    inside = {(member.query, state) for member in part.members for state in member.states}
+    found = list(found)
+    entries = {(o.query, o.source) for o in found if (o.query, o.target) in inside} - inside
+    return frozenset(
+        o.letter
+        for o in found
+        if (o.query, o.target) in entries or ((o.query, o.source) in inside and (o.query, o.target) not in inside)
+    )
+
+
+def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterator[tuple[float, float, float]]:
+    by_name = {q.name: q for q in counted(plan)}
+    place: dict[Place, tuple[int, int]] = {}
+    for p, part in enumerate(plan.sharing):
+        if not part.equal:
+            for member in part.members:
+                place |= {(member.query, state): (p, i) for i, state in enumerate(member.states)}
+    wide: defaultdict[tuple[object, object, int], float] = defaultdict(float)
+    found = list(operations(plan))
+    for o in found:
+        key = place.get((o.query, o.source), (o.query, o.source)), place.get((o.query, o.target), (o.query, o.target))
+        wide[(*key, o.letter)] += width(by_name[o.query])
+    inner: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)  # by part: letter and width
+    for (_, target, letter), numbers in wide.items():
+        basis = isinstance(target[0], int) and plan.sharing[target[0]].basis  # type: ignore[index]
+        if basis:
+            inner[target[0]].append((letter, numbers))  # type: ignore[index]
+        else:
+            rate = rates.rate(plan.letters[letter])
+            yield rate, rate * numbers, rate * model.row(numbers)
+    for p, of_part in inner.items():
+        yield _on_basis(plan, plan.sharing[p], by_name, of_part, found, rates, model, second)
+
+
+def _on_basis(
+    plan: Plan, part: SharedStates, queries: Mapping[str, QueryPlan], inner: Sequence[tuple[int, float]],
+    found: Sequence[Operation], rates: Rates, model: EngineModel, second: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """A part's own operations, each run of them by the cheaper way."""
+    members = [queries[member.query] for member in part.members]
+    groups = rates.groups(members[0].partition)
+    ends = sum(rates.rate(plan.letters[letter]) for letter in border(part, found)) / groups
+    ends += sum(edge_rate(q, second) for q in {(q.within, q.slide): q for q in members}.values())
+    events = sum(rates.rate(plan.letters[letter]) for letter in {letter for letter, _ in inner}) / groups
+    runs = min(ends, events) * groups
+    directly = [(rates.rate(plan.letters[letter]), numbers) for letter, numbers in inner]
+    split = sum(rate * model.row(numbers) for rate, numbers in directly)
+    rows, total = len(part.members[0].states) + 1, sum(width(q) for q in members)
+    depth = max(planes(q) for q in members)
+    gathered = sum(rate for rate, _ in directly)
+    shared = gathered * model.row(rows * depth) + runs * rows * rows * model.row(total)
+    if shared < split:
+        return gathered + runs * rows * rows, gathered * rows * depth + runs * rows * rows * total, shared
+    return gathered, sum(rate * numbers for rate, numbers in directly), split
+
+
+def edge_rate(query: QueryPlan, second: float) -> float:
+    """How often in a second a window of the query opens or closes."""
+    if query.within is None or query.slide is None:
+        return 0.0
+    return (2 if query.within % query.slide else 1) * second / ceil(query.slide)

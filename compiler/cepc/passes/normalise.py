@@ -1,0 +1,123 @@
+"""normalise: states of different queries that always hold the same are kept once.
+
+Two states hold the same in every window if their queries have the same windows and groups, and what is added to them comes from
+states that hold the same, on the same letters (hash-consing of prefixes; for loops, the coarsest such partition). The rest of
+what a pattern's normal form is for has been done before: the automaton is the same however a pattern is written.
+
+    q: SEQ(A, B, C)     r: SEQ(A, B, D)      →      the states of A and of A, B are kept once, those of C and D are not
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from cepc_runtime.plan import Member, SharedStates
+
+from .workload import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from cepc_runtime.plan import Automaton, QueryPlan
+
+    from .workload import Context, Workload
+
+Place = tuple[str, int]  # a query's name, and a state of its automaton
+
+
+def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 - a pass
+    """Merge what is equal; say which queries ask the same."""
+    queries = counted(workload.plan)
+    classes = _classes(queries)
+    members: defaultdict[tuple[str, ...], list[list[Place]]] = defaultdict(list)
+    for places in classes:
+        first = list({query: (query, state) for query, state in reversed(places)}.values())[::-1]
+        if len(first) > 1:
+            members[tuple(query for query, _ in first)].append(first)
+    parts = [
+        SharedStates(
+            tuple(Member(name, tuple(places[i][1] for places in found)) for i, name in enumerate(names)), equal=True
+        )
+        for names, found in members.items()
+        if any(state for places in found for _, state in places)  # the start alone is nothing to share
+    ]
+    result = workload.shared(*parts)
+    for names, text in _sentences(queries, classes):
+        result = result.noted("normalise", names, text)
+    return result
+
+
+def _classes(queries: Sequence[QueryPlan]) -> list[list[Place]]:
+    """All states by what they hold, as the coarsest partition that is stable under what is added to them."""
+    numbers: dict[Place, Hashable] = {
+        (q.name, state): _kind(q, state) for q in queries for state in range(_automaton(q).states)
+    }
+    while True:
+        found: dict[Hashable, int] = {}
+        refined: dict[Place, Hashable] = {}
+        for query in queries:
+            sources: defaultdict[int, list[Hashable]] = defaultdict(list)
+            for target, key in _incoming(query, numbers):
+                sources[target].append(key)
+            for state in range(_automaton(query).states):
+                place = query.name, state
+                signature = (numbers[place], tuple(sorted(map(repr, sources[state]))))
+                refined[place] = found.setdefault(signature, len(found))
+        stable = len(found) == len(set(numbers.values()))
+        numbers = refined
+        if stable:
+            break
+    classes: defaultdict[Hashable, list[Place]] = defaultdict(list)
+    for place, number in numbers.items():
+        classes[number].append(place)
+    return list(classes.values())
+
+
+def _kind(query: QueryPlan, state: int) -> Hashable:
+    """What two states must agree on before anything is said of how they are reached. Where a NOT moves values between states, only
+    states of the same number in queries with the same moves are compared.
+    """
+    automaton = _automaton(query)
+    moved = automaton.moves or automaton.new_moves or automaton.kills
+    negation = (automaton.moves, automaton.new_moves, automaton.kills, state) if moved else ()
+    return query.partition, query.within, query.slide, state == 0, negation
+
+
+def _incoming(query: QueryPlan, numbers: dict[Place, Hashable]) -> Iterator[tuple[int, Hashable]]:
+    automaton = _automaton(query)
+    for tie, steps in enumerate((automaton.steps, automaton.ties)):
+        for step in steps:
+            yield step.target, ("step", tie, step.letter, numbers[query.name, step.source])
+    for new, moves in enumerate((automaton.moves, automaton.new_moves)):
+        for move in moves:
+            if move.target >= 0:
+                yield move.target, ("move", new, move.negation, move.letters, numbers[query.name, move.source])
+
+
+def _sentences(
+    queries: Sequence[QueryPlan], classes: Sequence[Sequence[Place]]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Queries that ask the same, and those that count prefixes of another's matches."""
+    number = {place: i for i, places in enumerate(classes) for place in places}
+    accepted = {q.name: frozenset(number[q.name, state] for state in _automaton(q).accepting) for q in queries}
+    states = {q.name: frozenset(number[q.name, s] for s in range(_automaton(q).states)) for q in queries}
+    by_matches: defaultdict[frozenset[int], list[QueryPlan]] = defaultdict(list)
+    for query in queries:
+        by_matches[accepted[query.name]].append(query)
+    for same in by_matches.values():
+        names = tuple(q.name for q in same)
+        if len(same) < 2:
+            continue
+        rows = {(q.measures, q.outputs, q.having, q.group_by, q.variables) for q in same}
+        yield names, "have the same rows" if len(rows) == 1 else "count the same matches"
+    firsts = [same[0].name for same in by_matches.values()]
+    for shorter in firsts:
+        longer = next((name for name in firsts if name != shorter and accepted[shorter] <= states[name]), None)
+        if longer is not None:
+            yield (shorter, longer), f"what {shorter} counts is a prefix of what {longer} counts"
+
+
+def _automaton(query: QueryPlan) -> Automaton:
+    assert query.automaton is not None
+    return query.automaton

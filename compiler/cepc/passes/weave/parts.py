@@ -1,0 +1,97 @@
+"""weave, the pass: queries of one pattern whose windows differ are evaluated on panes, once for all.
+
+A pane is a run of events between two edges of windows. On basis columns, a column for each state, its effect is gathered once, and
+at its end applied to the windows of all queries. WeaveShare decides which windows have one sequence of panes: more queries share the
+gathering, but more edges cut it into smaller pieces.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from cepc_runtime.plan import Member, SharedStates
+
+from ..engine import planes
+from ..workload import counted, leaders
+from .share import share
+from .windows import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from cepc_runtime.plan import QueryPlan
+
+    from ..engine import EngineModel
+    from ..workload import Context, Workload
+
+
+def weave(workload: Workload, context: Context) -> Workload:
+    """Propose panes for each family of queries that differ in their windows alone."""
+    parts: list[SharedStates] = []
+    for family in _families(workload):
+        windows = [_window(query) for query in family]
+        grouping = share(windows, _model(family, workload, context))
+        for tree in grouping.trees:
+            parts.append(_part([family[i] for i in tree.queries]))
+            edges = float(tree.edge_rate) * context.second
+            names = tuple(family[i].name for i in tree.queries)
+            if len(names) > 1:
+                workload = workload.noted("weave", names, f"could share panes, with {edges:.3g} edges a second")
+    return workload.proposed("weave", *parts)
+
+
+def _families(workload: Workload) -> Iterator[list[QueryPlan]]:
+    """Queries with the same automaton and groups; where one stands for others, that one."""
+    leader = leaders(workload.plan)
+    found: defaultdict[Hashable, list[QueryPlan]] = defaultdict(list)
+    for query in counted(workload.plan):
+        a = query.automaton
+        assert a is not None
+        whole = all(leader.get((query.name, state), query.name) == query.name for state in range(a.states))
+        if query.within is not None and whole and not (a.moves or a.new_moves or a.kills):
+            steps = tuple(sorted((s.source, s.target, s.letter) for s in a.steps))
+            ties = tuple(sorted((s.source, s.target, s.letter) for s in a.ties))
+            found[tuple(sorted(query.partition)), a.states, steps, ties].append(query)
+    yield from found.values()
+
+
+def _window(query: QueryPlan) -> Window:
+    """Ours begin at multiples of the slide, the paper's end there: a shift."""
+    assert query.within is not None
+    slide = query.slide or query.within
+    return Window(query.within, slide, query.within % slide)
+
+
+def _part(queries: Sequence[QueryPlan]) -> SharedStates:
+    states = tuple(range(queries[0].automaton.states if queries[0].automaton else 0))
+    return SharedStates(tuple(Member(q.name, states) for q in queries), basis=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeCost:
+    """What one tree costs in a tick: every event on basis columns, and at every edge the product with all open windows."""
+
+    gathering: Fraction  # in a tick
+    edge: float
+    edge_per_window: float
+
+    def __call__(self, edge_rate: Fraction, overlaps: int) -> Fraction:
+        return self.gathering + edge_rate * Fraction(self.edge + self.edge_per_window * overlaps)
+
+
+def _model(family: Sequence[QueryPlan], workload: Workload, context: Context) -> _TreeCost:
+    automaton = family[0].automaton
+    assert automaton is not None
+    model: EngineModel = context.model
+    rows, depth = automaton.states, max(planes(q) for q in family)
+    rate = sum(context.rates.rate(workload.plan.letters[s.letter]) for s in automaton.steps)
+    groups = context.rates.groups(family[0].partition)
+    gathering = rate * model.row(rows * depth) / context.second
+    return _TreeCost(
+        Fraction(gathering).limit_denominator(10**6),
+        groups * rows * rows * model.operation,
+        groups * rows * rows * model.number * depth,
+    )

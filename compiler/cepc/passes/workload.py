@@ -1,0 +1,103 @@
+"""What passes rewrite: the queries over one stream, what they share so far, and what each pass has to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_runtime.plan import Letter, Plan, QueryPlan, SharedStates
+
+    from .engine import EngineModel
+    from .pattern import Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence of a pass about some queries, for `cepc explain`."""
+
+    name: str
+    queries: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """States that a pass would propagate on basis columns, all of one pass's plan; `choose` decides which are taken."""
+
+    name: str
+    parts: tuple[SharedStates, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """All queries over one stream: what they share so far is `plan.sharing`. `patterns` are those of `plan.queries`."""
+
+    plan: Plan
+    patterns: tuple[Pattern, ...]
+    proposals: tuple[Proposal, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def pattern(self, query: str) -> Pattern:
+        return next(p for q, p in zip(self.plan.queries, self.patterns, strict=True) if q.name == query)
+
+    def shared(self, *parts: SharedStates) -> Workload:
+        """With these parts as well."""
+        return replace(self, plan=replace(self.plan, sharing=self.plan.sharing + parts)) if parts else self
+
+    def proposed(self, name: str, *parts: SharedStates) -> Workload:
+        return replace(self, proposals=(*self.proposals, Proposal(name, parts))) if parts else self
+
+    def noted(self, name: str, queries: tuple[str, ...], text: str) -> Workload:
+        return replace(self, notes=(*self.notes, Note(name, queries, text)))
+
+
+class Rates(Protocol):
+    """What is known of a stream: see `cepc.statistics`."""
+
+    def rate(self, letter: Letter) -> float:
+        """Events of the letter in a second, over all groups."""
+        ...
+
+    def groups(self, partition: tuple[str, ...]) -> float:
+        """How many groups these attributes make."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much an optimiser may try, counted in its own steps, so that the same program gets the same plan on every machine."""
+
+    steps: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What passes know beside the workload.
+
+    `second`: ticks of the stream's time in one. `forced`: the optimiser whose plan is taken, whatever it costs.
+    """
+
+    rates: Rates
+    model: EngineModel
+    budget: Budget
+    second: float
+    forced: str | None = None
+
+
+def counted(plan: Plan) -> tuple[QueryPlan, ...]:
+    """The queries that the counting kernel can share states of: an automaton, and no conditions between neighbours."""
+    return tuple(q for q in plan.queries if q.automaton is not None and not q.adjacent)
+
+
+def leaders(plan: Plan) -> Mapping[tuple[str, int], str]:
+    """For each state that is kept once for several queries, the first of them, whose columns stand for all."""
+    return {
+        (member.query, state): part.members[0].query
+        for part in plan.sharing
+        if part.equal
+        for member in part.members
+        for state in member.states
+    }

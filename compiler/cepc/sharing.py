@@ -1,0 +1,109 @@
+"""Plans in which queries share work: the passes over the plans of a program, with what a user can say about them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
+
+from . import passes
+from .passes.engine import EngineModel, load
+from .passes.pattern import pattern_of
+from .passes.workload import Budget, Context, Workload
+from .planning import plan_program
+from .statistics import Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.plan import Plan
+
+    from . import model
+    from .passes.engine import Load
+    from .passes.workload import Rates
+
+    Observe = Callable[[str, Workload, Workload], None]
+
+STEPS: Final = 200_000
+SECONDS: Final = 4.0
+"""How long the optimisers may take together, about; a budget of steps makes the plan the same on every machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to share and how hard to think about it.
+
+    Level 0: every query by itself; 1: what is always right and never dearer; 2: what the optimisers find as well. `optimiser`
+    forces the plan of one of them, whatever it costs ("none": that of no one). `steps` bounds each optimiser, `seconds` all
+    of them together (None: only steps do).
+    """
+
+    level: Literal[0, 1, 2] = 2
+    without: tuple[str, ...] = ()
+    optimiser: str | None = None
+    steps: int = STEPS
+    seconds: float | None = SECONDS
+    statistics: Mapping[str, Rates] = field(default_factory=lambda: MappingProxyType({}))  # by stream
+
+    def passes(self) -> tuple[str, ...]:
+        """The names of the passes that run."""
+        chosen = {0: (), 1: passes.FREE, 2: passes.NAMES}[self.level]
+        if self.optimiser is not None:
+            chosen = tuple(name for name in passes.NAMES if name not in passes.OPTIMISERS or name == self.optimiser)
+        return tuple(name for name in chosen if name not in self.without)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said, by plan."""
+
+    plans: tuple[Plan, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    workloads: tuple[Workload, ...] = ()
+    contexts: tuple[Context, ...] = ()
+
+
+def plan_shared(
+    program: model.CheckedProgram, options: Options | None = None, observe: Observe | None = None
+) -> Shared:
+    """The plans of a program after the passes."""
+    options = options or Options()
+    planned = plan_program(program)
+    deadline = None if options.seconds is None else time.monotonic() + options.seconds
+    workloads, contexts = [], []
+    for plan in planned.plans:
+        context = Context(
+            options.statistics.get(plan.stream.name, Statistics()),
+            EngineModel(),
+            Budget(options.steps),
+            _second(plan),
+            options.optimiser,
+        )
+        workload = passes.optimise(
+            workload_of(program, plan), context, options.passes(), deadline=deadline, observe=observe
+        )
+        workloads.append(workload)
+        contexts.append(context)
+    return Shared(tuple(w.plan for w in workloads), planned.diagnostics, tuple(workloads), tuple(contexts))
+
+
+def workload_of(program: model.CheckedProgram, plan: Plan) -> Workload:
+    """The plan's queries, before any pass."""
+    letters = {letter: number for number, letter in enumerate(plan.letters)}
+    queries = {query.name: query for query in program.queries}
+    return Workload(plan, tuple(pattern_of(queries[query.name], letters) for query in plan.queries))
+
+
+def loads(workload: Workload, context: Context) -> tuple[Load, Load]:
+    """What the engine is expected to do in a second of the stream: every query by itself, and as shared."""
+    alone = replace(workload.plan, sharing=())
+    return (
+        load(alone, context.rates, context.model, context.second),
+        load(workload.plan, context.rates, context.model, context.second),
+    )
+
+
+def _second(plan: Plan) -> float:
+    return {"us": 1e6, "ms": 1e3, "s": 1.0, "day": 1 / 86_400}[plan.stream.unit]
