@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..describe import duration, pattern
+from ..explaining.describe import duration, pattern
 from .python import comment
 
 if TYPE_CHECKING:

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from .optimisation import check, optimisation, options_of
+
+if TYPE_CHECKING:
+    from .. import model
 
 CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 
 
 @click.command(short_help="Explain an error by its code, or a program.")
 @click.argument("what", nargs=-1, required=True, metavar="CODE|FILE...")
+@click.option("--format", "form", type=click.Choice(["text", "json", "dot"]), default="text", show_default=True)
+@optimisation
 @click.pass_context
-def explain(ctx: click.Context, what: tuple[str, ...]) -> None:
+def explain(ctx: click.Context, what: tuple[str, ...], form: str, sharing: dict[str, Any]) -> None:
     """Explain an error by its code (`cepc explain E0102`), or a program.
 
-    Of a program: what each query looks for, its variables, its conditions by kind, its windows.
+    Of a program: what each query looks for, its variables, its conditions by kind, its windows, its automaton; what the
+    queries share and what that saves; what each pass did; and what keeps queries from sharing more.
     """
+    check(sharing)
     codes = [argument.upper() for argument in what if CODE.fullmatch(argument)]
     files = tuple(argument for argument in what if not CODE.fullmatch(argument))
     for code in codes:
         _explain_code(code)
     if files:
-        ctx.exit(_explain_program(files))
+        ctx.exit(_explain_program(files, form, sharing))
 
 
 def _explain_code(code: str) -> None:
@@ -45,15 +55,32 @@ def _explain_code(code: str) -> None:
         click.echo(page.text)
 
 
-def _explain_program(files: tuple[str, ...]) -> int:
+def _explain_program(files: tuple[str, ...], form: str, sharing: dict[str, Any]) -> int:
     from ..api import check_files
+    from ..errors import CepcError
     from ..output import print_diagnostics, status
 
     checked = check_files(files)
     if checked.diagnostics:
         print_diagnostics(checked.diagnostics, checked.sources)
     if checked.program is not None:
-        from ..describe import describe
-
-        click.echo(describe(checked.program), nl=False)
+        try:
+            click.echo(_explained(checked.program, form, sharing), nl=False)
+        except CepcError as error:
+            print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
+            return status(error.diagnostics)
     return status(checked.diagnostics)
+
+
+def _explained(program: model.CheckedProgram, form: str, sharing: dict[str, Any]) -> str:
+    from ..explaining import as_dot, as_json, as_text
+    from ..explaining.explanation import explain
+    from ..sharing import plan_shared
+
+    found = explain(program, plan_shared(program, options_of(sharing, program)))
+    match form:
+        case "json":
+            return as_json.to_json(found)
+        case "dot":
+            return as_dot.to_dot(found)
+    return as_text.to_text(program, found)

@@ -8,66 +8,66 @@ from cepc_runtime.expression import Aggregate, Field
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import DATE
 
-from . import model
+from .. import model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_runtime.expression import Expression
 
-    from .model import CheckedProgram
+    from ..model import CheckedProgram
 
-LABEL = 11  # the width of the column of labels
+LABEL = 16  # the width of the column of labels
 UNITS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000), ("ms", 1_000))
 TICKS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
-def describe(program: CheckedProgram) -> str:
+def describe(program: CheckedProgram) -> list[list[str]]:
     """Every stream, then every query: its pattern, variables, conditions by kind, and windows."""
     parts = [_stream(stream) for stream in program.streams]
     parts += [_query(query, program.stream(query.stream)) for query in program.queries]
-    return "\n".join("\n".join(line.rstrip() for line in part) + "\n" for part in parts)
+    return [[line.rstrip() for line in part] for part in parts]
 
 
 def _stream(stream: model.Stream) -> Iterator[str]:
     yield f"stream {stream.name}"
     if stream.type_column is None:
-        yield _row("events", f"all of one type, {stream.name}")
+        yield row("events", f"all of one type, {stream.name}")
     else:
-        yield _row("events", f"{', '.join(stream.types) if stream.types else 'of any type'}, by {stream.type_column}")
+        yield row("events", f"{', '.join(stream.types) if stream.types else 'of any type'}, by {stream.type_column}")
     time = stream.time
     late = f", up to {duration(time.watermark, stream)} late" if time.watermark else ""
     unit = f" in {time.unit}" if time.unit else ""
     ties = f", then by {', '.join(time.order_by)}" if time.order_by else ""
-    yield _row("time", f"{time.column} {time.type}{unit}{ties}{late}")
-    yield from _rows("columns", (f"{name} {type_}" for name, type_ in stream.columns))
+    yield row("time", f"{time.column} {time.type}{unit}{ties}{late}")
+    yield from rows("columns", (f"{name} {type_}" for name, type_ in stream.columns))
     if stream.source is not None:
-        yield _row("source", f"{stream.source[0]} {stream.source[1]}")
+        yield row("source", f"{stream.source[0]} {stream.source[1]}")
 
 
 def _query(query: model.Query, stream: model.Stream) -> Iterator[str]:
     yield f"query {query.name}"
-    yield _row("answers", "a row for each match" if query.kind == "match" else "a row for each group and window")
-    yield _row("stream", query.stream)
-    yield _row("pattern", pattern(query.pattern, stream))
-    yield from _rows("variables", (_variable(variable) for variable in query.variables))
+    yield row("answers", "a row for each match" if query.kind == "match" else "a row for each group and window")
+    yield row("stream", query.stream)
+    yield row("pattern", pattern(query.pattern, stream))
+    yield from rows("variables", (_variable(variable) for variable in query.variables))
     if query.partition:
-        yield _row("agreeing", f"all events of a match agree on {', '.join(query.partition)}")
+        yield row("agreeing", f"all events of a match agree on {', '.join(query.partition)}")
     if query.group_by:
-        yield _row("groups", ", ".join(query.group_by))
+        yield row("groups", ", ".join(query.group_by))
     conditions = [*query.conditions, *(c for scope in _scopes(query.pattern) for c in scope.conditions)]
-    yield from _rows("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
-    yield _row("window", _window(query, stream))
+    yield from rows("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
+    yield row("window", _window(query, stream))
     if query.select != "ANY":
-        yield _row("selection", query.select)
+        yield row("selection", query.select)
     if query.after_match is not None:
         to = f" {query.after_variable}" if query.after_variable else ""
-        yield _row("then", f"skip {query.after_match.skip}{to}")
+        yield row("then", f"skip {query.after_match.skip}{to}")
     if query.returns_events:
-        yield _row("returns", "events, an array of all events of the match")
-    yield from _rows("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
+        yield row("returns", "events, an array of all events of the match")
+    yield from rows("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
     if query.having is not None:
-        yield _row("having", expression(query.having))
+        yield row("having", expression(query.having))
 
 
 def _variable(variable: model.Variable) -> str:
@@ -181,10 +181,10 @@ def _is_enclosed(text: str) -> bool:
 # ---- layout ----------------------------------------------------------------------------------------------------------
 
 
-def _row(label: str, text: str) -> str:
+def row(label: str, text: str) -> str:
     return f"  {label:{LABEL}} {text}"
 
 
-def _rows(label: str, texts: Iterable[str]) -> Iterator[str]:
+def rows(label: str, texts: Iterable[str]) -> Iterator[str]:
     for i, text in enumerate(texts):
-        yield _row("" if i else label, text)
+        yield row("" if i else label, text)

@@ -1,0 +1,87 @@
+"""What the queries over one stream share, what that is expected to cost, and what each pass had to say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+from ..sharing import loads
+from .automata import drawn, state_names
+from .obstacles import obstacles
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Plan, QueryPlan, SharedStates
+
+    from .. import model
+    from ..passes.engine import Load
+    from ..passes.workload import Context, Note, Workload
+    from ..sharing import Shared
+    from .automata import Drawn
+
+How = OneOf["kept once", "side by side", "on basis columns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """States that queries share, and the names that the first of the queries has for them."""
+
+    how: How
+    queries: tuple[str, ...]
+    states: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...]  # each query's own names
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How a query's rows are found: by its automaton, or by listing its matches."""
+
+    query: str
+    automaton: Drawn | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them."""
+
+    stream: str
+    executions: tuple[Execution, ...]
+    parts: tuple[Part, ...]
+    alone: Load
+    together: Load
+    notes: tuple[Note, ...]
+    obstacles: tuple[str, ...]
+
+
+def explain(program: model.CheckedProgram, shared: Shared) -> tuple[Explanation, ...]:
+    """An explanation of each stream that has queries."""
+    return tuple(
+        _explanation(program, workload, context)
+        for workload, context in zip(shared.workloads, shared.contexts, strict=True)
+    )
+
+
+def _explanation(program: model.CheckedProgram, workload: Workload, context: Context) -> Explanation:
+    plan = workload.plan
+    alone, together = loads(workload, context)
+    return Explanation(
+        plan.stream.name,
+        tuple(Execution(query.name, drawn(query)) for query in plan.queries),
+        tuple(_part(part, plan) for part in plan.sharing),
+        alone,
+        together,
+        workload.notes,
+        obstacles(program, workload),
+    )
+
+
+def _part(part: SharedStates, plan: Plan) -> Part:
+    names = {query.name: _names(query) for query in plan.queries if query.automaton is not None}
+    members = tuple(tuple(names[m.query][state] for state in m.states) for m in part.members)
+    how: How = "kept once" if part.equal else "on basis columns" if part.basis else "side by side"
+    return Part(how, tuple(m.query for m in part.members), members[0], members)
+
+
+def _names(query: QueryPlan) -> tuple[str, ...]:
+    assert query.automaton is not None
+    return state_names(query.automaton)

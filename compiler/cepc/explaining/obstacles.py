@@ -1,0 +1,77 @@
+"""What keeps queries of one shape apart: a window, a group, a condition, or that one of them is enumerated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from ..passes.pattern import And, Event, Not, Or, Repeat, Seq, Some, events
+from .describe import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from cepc_runtime.plan import Letter, QueryPlan
+
+    from .. import model
+    from ..passes.pattern import Pattern
+    from ..passes.workload import Workload
+
+MOST: Final = 20
+
+
+def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, ...]:
+    """A sentence for each query that has the pattern of an earlier one, up to conditions, and yet does not share all of it."""
+    stream = program.stream(workload.plan.stream.name)
+    shapes: defaultdict[Hashable, list[tuple[QueryPlan, Pattern]]] = defaultdict(list)
+    for query, pattern in zip(workload.plan.queries, workload.patterns, strict=True):
+        if query.kind == "aggregate":
+            shapes[_shape(pattern, workload.plan.letters)].append((query, pattern))
+    found: list[str] = []
+    for same in shapes.values():
+        first, *others = same
+        for other in others:
+            wishes = list(_wishes(first, other, stream))
+            if wishes:
+                found.append(f"{other[0].name} would share all with {first[0].name} if {' and '.join(wishes)}")
+    return (*found[:MOST], f"and {len(found) - MOST} more") if len(found) > MOST else tuple(found)
+
+
+def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], stream: model.Stream) -> Iterator[str]:
+    a, b = first[0], other[0]
+    if (a.within, a.slide) != (b.within, b.slide):
+        yield f"its window were {_window(a, stream)}"
+    if set(a.partition) != set(b.partition):
+        yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"
+    if different := _different(_leaves(first[1]), _leaves(other[1])):
+        yield f"{', '.join(different)} had the same conditions"
+    if (a.automaton is None) != (b.automaton is None):
+        yield "neither had its matches listed one by one"
+
+
+def _different(a: Sequence[Event], b: Sequence[Event]) -> list[str]:
+    return list(dict.fromkeys(y.variable for x, y in zip(a, b, strict=True) if x.letter != y.letter))
+
+
+def _window(query: QueryPlan, stream: model.Stream) -> str:
+    if query.within is None:
+        return "UNBOUNDED"
+    slide = "" if query.slide in (None, query.within) else f" sliding by {duration(query.slide or 0, stream)}"
+    return duration(query.within, stream) + slide
+
+
+def _shape(pattern: Pattern, letters: Sequence[Letter]) -> Hashable:
+    """The pattern over event types."""
+    match pattern:
+        case Event(letter):
+            return letters[letter].raw_type
+        case Seq(parts) | And(parts) | Or(parts) | Some(parts):
+            return type(pattern).__name__, tuple(_shape(part, letters) for part in parts)
+        case Repeat(body, least, most):
+            return "Repeat", _shape(body, letters), least, most
+        case Not(body, within):
+            return "Not", _shape(body, letters), within
+
+
+def _leaves(pattern: Pattern) -> list[Event]:
+    return list(events(pattern))

@@ -1,0 +1,102 @@
+"""`cepc explain FILE`: what a program means and what its queries share."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cepc.api import check_text
+from cepc.explaining import as_dot, as_json, as_text
+from cepc.explaining.explanation import Explanation, explain
+from cepc.model import CheckedProgram
+from cepc.sharing import Options, plan_shared
+
+STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
+TWO = (
+    "QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min;"
+    "QUERY r RETURN COUNT(*) PATTERN SEQ(A, B+, D) WITHIN 10 min SLIDE 5 min;"
+)
+
+
+def explained(queries: str, options: Options | None = None) -> tuple[CheckedProgram, Explanation]:
+    program = check_text(f"{STREAM}\n{queries}", "t.cep").program
+    assert program is not None
+    (found,) = explain(program, plan_shared(program, options or Options()))
+    return program, found
+
+
+def text(queries: str, options: Options | None = None) -> str:
+    program, found = explained(queries, options)
+    return as_text.to_text(program, [found])
+
+
+SHOWN = [
+    ("kept once        q, r: start, A, B", "what is kept once"),
+    ("automaton        start → A", "the automaton"),
+    ("                 B → B, C", "a state's ways on"),
+    ("                 matches end in C", "where matches end"),
+    (": 0.62 of that", "what sharing saves"),
+]
+
+
+@pytest.mark.parametrize("line", [line for line, _ in SHOWN], ids=[name for _, name in SHOWN])
+def test_the_text_says(line: str) -> None:
+    assert line in text(TWO)
+
+
+def test_without_sharing_it_says_so() -> None:
+    shown = text(TWO, Options(0))
+    assert "nothing          every query is evaluated by itself" in shown
+    assert "kept once" not in shown
+
+
+OBSTACLES = [
+    ("WITHIN 9 min SLIDE 3 min", "r would share all with q if its window were 10 minutes sliding by 5 minutes"),
+    ("WHERE [x] WITHIN 10 min SLIDE 5 min", "r would share all with q if its events agreed on nothing"),
+    ("WHERE B.x > 1 WITHIN 10 min SLIDE 5 min", "r would share all with q if B had the same conditions"),
+    (
+        "WHERE [x] AND A.x > 1 AND C.x < 0 WITHIN 5 min",
+        "r would share all with q if its window were 10 minutes sliding by 5 minutes and its events agreed on nothing"
+        " and A, C had the same conditions",
+    ),
+    ("SELECT NEXT WITHIN 10 min SLIDE 5 min", "r would share all with q if neither had its matches listed one by one"),
+]
+
+
+@pytest.mark.parametrize(("clauses", "sentence"), OBSTACLES)
+def test_what_prevented_more_sharing_is_said(clauses: str, sentence: str) -> None:
+    queries = TWO.split(";")[0] + f"; QUERY r RETURN COUNT(*) PATTERN SEQ(A, B+, C) {clauses};"
+    assert explained(queries)[1].obstacles == (sentence,)
+
+
+def test_queries_that_share_all_lack_nothing() -> None:
+    queries = TWO.split(";")[0] + "; QUERY r RETURN SUM(A.x) AS sum PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min;"
+    assert explained(queries)[1].obstacles == ()
+
+
+def test_as_json_it_is_data() -> None:
+    (stream,) = json.loads(as_json.to_json([explained(TWO)[1]]))["streams"]
+    assert stream["parts"][0] == {
+        "how": "kept once", "queries": ["q", "r"], "states": ["start", "A", "B"], "members": [["start", "A", "B"]] * 2,
+    }  # fmt: skip
+    assert stream["together"]["operations"] < stream["alone"]["operations"]
+    assert [e["query"] for e in stream["executions"]] == ["q", "r"]
+
+
+def test_as_a_graph_what_is_kept_once_is_one_node() -> None:
+    dot = as_dot.to_dot([explained(TWO)[1]])
+    assert dot.count('[label="B", fillcolor=') == 1
+    assert dot.count('"s/q/B" -> "s/q/B"') == 1
+    assert '"s/q/B" -> "s/r/D" [label="D"];' in dot
+    assert dot.startswith("digraph") and dot.count("{") == dot.count("}")
+
+
+def test_names_in_a_graph_are_quoted() -> None:
+    _, found = explained('QUERY `a "b" \\` RETURN COUNT(*) PATTERN A WITHIN 1 min;')
+    assert '[label="a \\"b\\" \\\\", shape=oval]' in as_dot.to_dot([found])
+
+
+def test_the_same_program_is_explained_the_same() -> None:
+    options = Options(seconds=None)
+    assert text(TWO, options) == text(TWO, options)
