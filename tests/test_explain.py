@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cepc.api import check_text
 from cepc.explaining import as_dot, as_json, as_text
 from cepc.explaining.explanation import Explanation, explain
-from cepc.model import CheckedProgram
 from cepc.sharing import Options, plan_shared
+
+if TYPE_CHECKING:
+    from cepc.model import CheckedProgram
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
 TWO = (
@@ -57,8 +60,10 @@ OBSTACLES = [
     ("WHERE B.x > 1 WITHIN 10 min SLIDE 5 min", "r would share all with q if B had the same conditions"),
     (
         "WHERE [x] AND A.x > 1 AND C.x < 0 WITHIN 5 min",
-        "r would share all with q if its window were 10 minutes sliding by 5 minutes and its events agreed on nothing"
-        " and A, C had the same conditions",
+        (
+            "r would share all with q if its window were 10 minutes sliding by 5 minutes and its events agreed on nothing"
+            " and A, C had the same conditions"
+        ),
     ),
     ("SELECT NEXT WITHIN 10 min SLIDE 5 min", "r would share all with q if neither had its matches listed one by one"),
 ]
@@ -89,7 +94,8 @@ def test_as_a_graph_what_is_kept_once_is_one_node() -> None:
     assert dot.count('[label="B", fillcolor=') == 1
     assert dot.count('"s/q/B" -> "s/q/B"') == 1
     assert '"s/q/B" -> "s/r/D" [label="D"];' in dot
-    assert dot.startswith("digraph") and dot.count("{") == dot.count("}")
+    assert dot.startswith("digraph")
+    assert dot.count("{") == dot.count("}")
 
 
 def test_names_in_a_graph_are_quoted() -> None:

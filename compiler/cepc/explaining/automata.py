@@ -39,7 +39,7 @@ def drawn(query: QueryPlan) -> Drawn | None:
         return None
     names = state_names(automaton)
     steps = [
-        Step(names[s.source], names[s.target], automaton.variables[s.variable], ties)
+        Step(names[s.source], names[s.target], automaton.variables[s.variable], bool(ties))
         for ties, found in enumerate((automaton.steps, automaton.ties))
         for s in found
     ]

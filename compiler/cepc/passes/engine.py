@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .workload import counted, leaders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cepc_runtime.plan import Plan, QueryPlan, SharedStates
 
@@ -87,28 +87,33 @@ def operations(plan: Plan) -> Iterator[Operation]:
                 yield Operation(query.name, step.source, step.target, step.letter)
 
 
-def border(part: SharedStates, found: Iterable[Operation]) -> frozenset[int]:
-    """The letters of operations that end a run of the part: they change what enters it, or read it from outside."""
-    inside = {(member.query, state) for member in part.members for state in member.states}
-    found = list(found)
-    entries = {(o.query, o.source) for o in found if (o.query, o.target) in inside} - inside
+def border(part: SharedStates, found: Mapping[str, Sequence[Operation]]) -> frozenset[int]:
+    """The letters of operations that end a run of the part: they change what enters it, or read it from outside.
+
+    `found` are the operations by query.
+    """
+    inside = set(part.places)
+    own = [o for member in part.members for o in found.get(member.query, ())]
+    entries = {(o.query, o.source) for o in own if (o.query, o.target) in inside} - inside
     return frozenset(
         o.letter
-        for o in found
+        for o in own
         if (o.query, o.target) in entries or ((o.query, o.source) in inside and (o.query, o.target) not in inside)
     )
 
 
 def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterator[tuple[float, float, float]]:
     by_name = {q.name: q for q in counted(plan)}
+    rate = [rates.rate(letter) for letter in plan.letters]
     place: dict[Place, tuple[int, int]] = {}
     for p, part in enumerate(plan.sharing):
         if not part.equal:
             for member in part.members:
                 place |= {(member.query, state): (p, i) for i, state in enumerate(member.states)}
     wide: defaultdict[tuple[object, object, int], float] = defaultdict(float)
-    found = list(operations(plan))
-    for o in found:
+    found: defaultdict[str, list[Operation]] = defaultdict(list)
+    for o in operations(plan):
+        found[o.query].append(o)
         key = place.get((o.query, o.source), (o.query, o.source)), place.get((o.query, o.target), (o.query, o.target))
         wide[(*key, o.letter)] += width(by_name[o.query])
     inner: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)  # by part: letter and width
@@ -117,32 +122,30 @@ def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterat
         if basis:
             inner[target[0]].append((letter, numbers))  # type: ignore[index]
         else:
-            rate = rates.rate(plan.letters[letter])
-            yield rate, rate * numbers, rate * model.row(numbers)
+            yield rate[letter], rate[letter] * numbers, rate[letter] * model.row(numbers)
     for p, of_part in inner.items():
-        yield _on_basis(plan, plan.sharing[p], by_name, of_part, found, rates, model, second)
+        part = plan.sharing[p]
+        members = [by_name[member.query] for member in part.members]
+        groups = rates.groups(members[0].partition)
+        ends = sum(rate[letter] for letter in border(part, found)) / groups
+        ends += sum(edge_rate(q, second) for q in {(q.within, q.slide): q for q in members}.values())
+        events = sum(rate[letter] for letter in {letter for letter, _ in of_part}) / groups
+        steps = [(rate[letter], numbers) for letter, numbers in of_part]
+        yield _on_basis(steps, members, len(part.members[0].states) + 1, min(ends, events) * groups, model)
 
 
 def _on_basis(
-    plan: Plan, part: SharedStates, queries: Mapping[str, QueryPlan], inner: Sequence[tuple[int, float]],
-    found: Sequence[Operation], rates: Rates, model: EngineModel, second: float,
-) -> tuple[float, float, float]:  # fmt: skip
-    """A part's own operations, each run of them by the cheaper way."""
-    members = [queries[member.query] for member in part.members]
-    groups = rates.groups(members[0].partition)
-    ends = sum(rates.rate(plan.letters[letter]) for letter in border(part, found)) / groups
-    ends += sum(edge_rate(q, second) for q in {(q.within, q.slide): q for q in members}.values())
-    events = sum(rates.rate(plan.letters[letter]) for letter in {letter for letter, _ in inner}) / groups
-    runs = min(ends, events) * groups
-    directly = [(rates.rate(plan.letters[letter]), numbers) for letter, numbers in inner]
-    split = sum(rate * model.row(numbers) for rate, numbers in directly)
-    rows, total = len(part.members[0].states) + 1, sum(width(q) for q in members)
-    depth = max(planes(q) for q in members)
-    gathered = sum(rate for rate, _ in directly)
-    shared = gathered * model.row(rows * depth) + runs * rows * rows * model.row(total)
+    steps: Sequence[tuple[float, float]], members: Sequence[QueryPlan], rows: int, runs: float, model: EngineModel
+) -> tuple[float, float, float]:
+    """A part's own steps (rate and numbers) in so many runs a second, by the cheaper way."""
+    total, depth = sum(width(q) for q in members), max(planes(q) for q in members)
+    happen, numbers = sum(rate for rate, _ in steps), sum(rate * numbers for rate, numbers in steps)
+    split = sum(rate * model.row(numbers) for rate, numbers in steps)
+    applied = runs * rows * rows
+    shared = happen * model.row(rows * depth) + applied * model.row(total)
     if shared < split:
-        return gathered + runs * rows * rows, gathered * rows * depth + runs * rows * rows * total, shared
-    return gathered, sum(rate * numbers for rate, numbers in directly), split
+        return happen + applied, happen * rows * depth + applied * total, shared
+    return happen, numbers, split
 
 
 def edge_rate(query: QueryPlan, second: float) -> float:

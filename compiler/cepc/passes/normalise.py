@@ -9,7 +9,7 @@ what a pattern's normal form is for has been done before: the automaton is the s
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import Member, SharedStates
@@ -17,7 +17,7 @@ from cepc_runtime.plan import Member, SharedStates
 from .workload import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from cepc_runtime.plan import Automaton, QueryPlan
 
@@ -50,28 +50,30 @@ def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001
 
 def _classes(queries: Sequence[QueryPlan]) -> list[list[Place]]:
     """All states by what they hold, as the coarsest partition that is stable under what is added to them."""
-    numbers: dict[Place, Hashable] = {
-        (q.name, state): _kind(q, state) for q in queries for state in range(_automaton(q).states)
-    }
+    incoming = {q.name: list(_incoming(q)) for q in queries}
+    numbers = _numbered({(q.name, state): _kind(q, state) for q in queries for state in range(_automaton(q).states)})
     while True:
-        found: dict[Hashable, int] = {}
-        refined: dict[Place, Hashable] = {}
-        for query in queries:
-            sources: defaultdict[int, list[Hashable]] = defaultdict(list)
-            for target, key in _incoming(query, numbers):
-                sources[target].append(key)
-            for state in range(_automaton(query).states):
-                place = query.name, state
-                signature = (numbers[place], tuple(sorted(map(repr, sources[state]))))
-                refined[place] = found.setdefault(signature, len(found))
-        stable = len(found) == len(set(numbers.values()))
+        sources: defaultdict[Place, list[tuple[Hashable, int]]] = defaultdict(list)
+        for query, found in incoming.items():
+            for target, key, source in found:
+                sources[query, target].append((key, numbers[query, source]))
+        refined = _numbered(
+            {place: (number, frozenset(Counter(sources[place]).items())) for place, number in numbers.items()}
+        )
+        stable = len(set(refined.values())) == len(set(numbers.values()))
         numbers = refined
         if stable:
             break
-    classes: defaultdict[Hashable, list[Place]] = defaultdict(list)
+    classes: defaultdict[int, list[Place]] = defaultdict(list)
     for place, number in numbers.items():
         classes[number].append(place)
     return list(classes.values())
+
+
+def _numbered(kinds: Mapping[Place, Hashable]) -> dict[Place, int]:
+    """Equal ones get equal numbers."""
+    found: dict[Hashable, int] = {}
+    return {place: found.setdefault(kind, len(found)) for place, kind in kinds.items()}
 
 
 def _kind(query: QueryPlan, state: int) -> Hashable:
@@ -84,15 +86,16 @@ def _kind(query: QueryPlan, state: int) -> Hashable:
     return query.partition, query.within, query.slide, state == 0, negation
 
 
-def _incoming(query: QueryPlan, numbers: dict[Place, Hashable]) -> Iterator[tuple[int, Hashable]]:
+def _incoming(query: QueryPlan) -> Iterator[tuple[int, Hashable, int]]:
+    """What is added to each state: the state, on what, and the state from which it comes."""
     automaton = _automaton(query)
     for tie, steps in enumerate((automaton.steps, automaton.ties)):
         for step in steps:
-            yield step.target, ("step", tie, step.letter, numbers[query.name, step.source])
+            yield step.target, ("step", tie, step.letter), step.source
     for new, moves in enumerate((automaton.moves, automaton.new_moves)):
         for move in moves:
             if move.target >= 0:
-                yield move.target, ("move", new, move.negation, move.letters, numbers[query.name, move.source])
+                yield move.target, ("move", new, move.negation, move.letters), move.source
 
 
 def _sentences(
