@@ -1,0 +1,151 @@
+"""The sharing graph: queries and interesting sub-queries as vertices, ways to compute one from another as edges (§V)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from .derivation import Derivation, derive, leaf_places
+from .interesting import interesting
+from .patterns import Pattern, SubQuery, inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from .cost import CostModel
+    from .patterns import Condition, Operand, Query
+
+ROOT = -1
+"""The paper's virtual ground, from which everything can be computed from events alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large the graph may become."""
+
+    pairs: int = 30_000
+    """Pairs of patterns that are compared."""
+    sub_queries: int = 800
+    """Vertices that are no queries."""
+
+
+@dataclass(frozen=True)
+class SharingGraph:
+    """Vertex i is `vertices[i]`; those below `required` must be computed. The edges carry `cost`."""
+
+    vertices: tuple[SubQuery, ...]
+    required: int
+    derivations: Mapping[tuple[int, int], Derivation]
+    edges: nx.DiGraph
+
+
+def required(asked: SubQuery) -> Iterator[SubQuery]:
+    """What a query is divided into (§IV-D), inner sub-queries first."""
+    for inner in asked.inner():
+        yield from required(inner)
+    yield asked
+
+
+def sharing_graph(queries: Sequence[Query], model: CostModel, limits: Limits) -> SharingGraph:
+    """The graph of a workload. Edges that cost no less than computing from events alone are left out."""
+    needed = tuple(dict.fromkeys(part for q in queries for part in required(q.asks)))
+    optional = [s for s in sub_queries(needed, limits) if s not in needed]
+    vertices = (*needed, *optional[: limits.sub_queries])
+    bits = _Bits()
+    masks = [bits.of(v.pattern.operands) for v in vertices]
+    derivations: dict[tuple[int, int], Derivation] = {}
+    edges = nx.DiGraph()
+    for i, result in enumerate(vertices):
+        alone = Derivation(result)
+        derivations[ROOT, i] = alone
+        most = model.cost(alone)
+        edges.add_edge(ROOT, i, cost=most)
+        for j, source in enumerate(vertices):
+            if masks[j] & ~masks[i]:
+                continue
+            found = derive(source, result)
+            if found is None:
+                continue
+            cost = model.cost(found)
+            if cost < most:
+                derivations[j, i] = found
+                edges.add_edge(j, i, cost=cost)
+    return SharingGraph(vertices, len(needed), derivations, edges)
+
+
+def sub_queries(needed: Sequence[SubQuery], limits: Limits) -> tuple[SubQuery, ...]:
+    """The interesting sub-queries of a workload: common parts, in the windows and under the conditions of those that
+    have them, and queries without what must be absent.
+    """
+    found: dict[SubQuery, None] = {}
+    for part in (s for s in needed if s.absent):
+        found[replace(part, absent=frozenset())] = None
+    known = set(needed)
+    for pattern in common_patterns([s.pattern for s in needed], limits):
+        for variant in _variants(pattern, needed):
+            if all(inner in known for inner in variant.inner()):
+                found[variant] = None
+    return tuple(found)
+
+
+def common_patterns(patterns: Iterable[Pattern], limits: Limits) -> tuple[Pattern, ...]:
+    """The patterns and what any two of them have in common, and so on for what is found."""
+    found = list(dict.fromkeys(patterns))
+    seen = set(found)
+    bits = _Bits()
+    masks = [bits.of(p.operands) for p in found]
+    most = len(found) + limits.sub_queries
+    pairs = 0
+    i = 0
+    while i < len(found):
+        for j in range(i):
+            if (masks[i] & masks[j]).bit_count() < 2 and len(set(found[i].operands)) == len(found[i].operands):
+                continue
+            if pairs >= limits.pairs or len(found) >= most:
+                return tuple(found)
+            pairs += 1
+            for pattern in interesting(found[i], found[j]):
+                if pattern not in seen:
+                    seen.add(pattern)
+                    found.append(pattern)
+                    masks.append(bits.of(pattern.operands))
+        i += 1
+    return tuple(found)
+
+
+def _variants(pattern: Pattern, needed: Sequence[SubQuery]) -> Iterator[SubQuery]:
+    """The pattern for any two of the sub-queries that have it: in the larger window, under the conditions of both."""
+    profiles: defaultdict[tuple[int | None, frozenset[Condition]], int] = defaultdict(int)
+    for whole in needed:
+        part = SubQuery(pattern, whole.window)
+        found = derive(part, replace(whole, absent=frozenset()))
+        if found is not None or part.pattern == whole.pattern:
+            places = found.places if found else tuple(range(len(pattern.operands)))
+            leaf = leaf_places(pattern, whole.pattern, places)
+            profiles[whole.window, inside(whole.conditions, leaf)] += 1
+    for (window, conditions), count in profiles.items():
+        if count > 1:
+            yield SubQuery(pattern, window, conditions)
+    for (window, conditions), (other, more) in combinations(profiles, 2):
+        yield SubQuery(pattern, None if window is None or other is None else max(window, other), conditions & more)
+    if len(profiles) > 2:
+        windows = [window for window, _ in profiles]
+        widest = None if None in windows else max(w for w in windows if w is not None)
+        yield SubQuery(pattern, widest, frozenset.intersection(*(c for _, c in profiles)))
+
+
+class _Bits:
+    """Sets of operands as numbers, for a quick look at whether one can be part of another."""
+
+    def __init__(self) -> None:
+        self._bits: dict[Operand, int] = {}
+
+    def of(self, operands: Iterable[Operand]) -> int:
+        mask = 0
+        for operand in operands:
+            mask |= 1 << self._bits.setdefault(operand, len(self._bits))
+        return mask
