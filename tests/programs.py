@@ -255,7 +255,8 @@ def _conditions(draw: st.DrawFn, tree: Tree, pairs: bool) -> list[str]:
     found = []
     for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
         v, w = draw(st.sampled_from(names)), draw(st.sampled_from(names))
-        kind = draw(st.sampled_from(("local", "local", "pair", "run", "ends", "negated")))
+        negated = ("negated",) * (3 if tree.negated else 0)
+        kind = draw(st.sampled_from(("local", "local", "pair", "run", "ends", *negated)))
         if kind == "pair" and pairs and v != w:
             found.append(draw(st.sampled_from(PAIR)).format(v=v, w=w))
         elif kind == "run" and pairs and lists:
@@ -264,7 +265,7 @@ def _conditions(draw: st.DrawFn, tree: Tree, pairs: bool) -> list[str]:
             v = draw(st.sampled_from(lists))
             if v != w:
                 found.append(draw(st.sampled_from(ENDS)).format(v=v, w=w))
-        elif kind == "negated" and pairs and tree.negated:
+        elif kind == "negated" and pairs:
             found.append(draw(st.sampled_from(NEGATED)).format(n=draw(st.sampled_from(tree.negated)), v=v))
         else:
             found.append(draw(st.sampled_from(LOCAL)).format(v=v))
@@ -295,7 +296,7 @@ def queries(
     definitions = []
     if draw(st.integers(0, 2)) == 0:
         inner = draw(whole_patterns(replace(allowed, negation=draw(st.booleans()))))
-        where = " AND ".join(_conditions(draw, inner, pairs))
+        where = " AND ".join(_conditions(draw, inner, pairs) or _conditions(draw, inner, pairs))
         definitions = [f"PATTERN {name}_p AS {inner.text}{f' WHERE {where}' if where else ''};\n"]
         allowed = replace(allowed, named=((f"{name}_p", inner),))
     tree = draw(whole_patterns(allowed))

@@ -15,7 +15,7 @@ from cepc_runtime.enumerate.search import Search
 from cepc_runtime.evaluate import EvaluationError
 from cepc_runtime.expression import Field
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Acceptance, Automaton, Measure, Step
+from cepc_runtime.plan import Acceptance, Automaton, Guard, Measure, Step
 from cepc_runtime.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
 
@@ -229,7 +229,7 @@ def test_a_condition_among_negated_events() -> None:
 def test_a_scope_asks_its_own_match_about_what_it_forbids() -> None:
     legs = (
         *edges("0 A 1", scopes=(0,), enters=(0,)),
-        *edges("1 B!0 2", scopes=(0,)),
+        *edges("1 B 2", scopes=(0,), guards=(Guard(0, scopes=((0, "current"),)),)),
         *edges("2 A 1", scopes=(0,), enters=(0,)),
     )
     query = Query(positions(legs, (Acceptance(2),), (no("0 C 1"),)), (condition("C.x > A.x", scope=0, negation=0),))

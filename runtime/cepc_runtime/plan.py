@@ -59,16 +59,22 @@ class Letter:
 # ---- the nondeterministic form ---------------------------------------------------------------------------------------
 
 
+Instance = OneOf["current", "next", "none"]
+"""Of a scope, seen from the event that ends a gap: the one begun before it, the one that it begins, or one without events."""
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """No match of negation `negation` in the gap of `track` that the edge (or the acceptance) ends.
 
     The gap of a track begins after the last event read on that track (with the window if there is none). Track 0 is the
-    whole match; an AND operand with a NOT inside has a track of its own.
+    whole match; an AND operand with a NOT inside has a track of its own. `scopes` are those in which the NOT stands and
+    that have conditions on what it negates, each with the instance that it belongs to.
     """
 
     negation: int
     track: int = 0
+    scopes: tuple[tuple[int, Instance], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cepc_runtime.plan import Guard
+    from cepc_runtime.plan import Guard, Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,20 @@ def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
 
 
 def entering(first: Iterable[Way], scope: int) -> tuple[Way, ...]:
-    """The ways into a scope: a new instance begins with the event read."""
-    return tuple(replace(w, enters=w.enters | {scope}) if isinstance(w, Option) else w for w in first)
+    """The ways into a scope: a new instance begins with the event read; an End is an instance without events."""
+    ways: list[Way] = []
+    for way in first:
+        match way:
+            case Option():
+                ways.append(replace(way, guards=_of_instance(way.guards, scope, "next"), enters=way.enters | {scope}))
+            case End(guards):
+                ways.append(End(_of_instance(guards, scope, "none")))
+    return tuple(ways)
+
+
+def _of_instance(guards: frozenset[Guard], scope: int, instance: Instance) -> frozenset[Guard]:
+    """What stands before the first event of an instance belongs to that one, not to the one before it."""
+    return frozenset(replace(g, scopes=tuple((s, instance if s == scope else i) for s, i in g.scopes)) for g in guards)
 
 
 def nonempty(first: Iterable[Way]) -> tuple[Way, ...]:

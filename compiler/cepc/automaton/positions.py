@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Acceptance, ConditionPlan, Edge, Guard, Negation, Positions
+from cepc_runtime.plan import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
 
 from .. import model
 from .fragments import End, Fragment, Option, Way, entering, nonempty, through, weakest
@@ -73,7 +73,11 @@ def positions_of(query: model.Query, letters: Letters) -> Built:
     for number, (negation, _) in enumerate(construction.negations):
         for variable in {p.variable for p in subpatterns(negation.body) if isinstance(p, model.Event)}:
             negated[variable] += (number,)
-    return Built(built, tuple(construction.conditions), dict(negated))
+    conditions = tuple(
+        replace(k, negation=next((negated[v][0] for v in k.variables if v in negated), None))
+        for k in construction.conditions
+    )
+    return Built(built, conditions, dict(negated))
 
 
 def _build(c: Construction, pattern: model.Pattern) -> Positions:
@@ -144,7 +148,7 @@ def freeze(ways: dict[int, tuple[Way, ...]], negations: tuple[Negation, ...], tr
 
 
 def _sorted(guards: frozenset[Guard]) -> tuple[Guard, ...]:
-    return tuple(sorted(guards, key=lambda g: (g.negation, g.track)))
+    return tuple(sorted(guards, key=lambda g: (g.negation, g.track, g.scopes)))
 
 
 # ---- one fragment for each form of pattern ---------------------------------------------------------------------------
@@ -166,7 +170,7 @@ def _fragment(c: Construction, pattern: model.Pattern, place: Place) -> Fragment
         case model.Repeat():
             return _repeat(c, pattern, place)
         case model.Not():
-            guard = Guard(_negation(c, pattern), place.track)
+            guard = Guard(_negation(c, pattern), place.track, _conditional(c, pattern, place))
             return Fragment((End(frozenset((guard,))),), lambda _onward: None)
         case model.And(operands):
             return _conjunction(c, operands, place)
@@ -253,9 +257,16 @@ def _negation(c: Construction, pattern: model.Not, window_wide: bool = False) ->
     """The number of a negation, the same for equal ones; its positions are an automaton of their own."""
     key = (pattern, window_wide)
     if key not in c.negations:
-        inside = Construction(c.variables, c.letters)
+        inside = Construction(c.variables, c.letters, conditions=c.conditions, scopes=c.scopes)
         c.negations[key] = Negation(_build(inside, pattern.body), pattern.within, window_wide)
     return list(c.negations).index(key)
+
+
+def _conditional(c: Construction, pattern: model.Not, place: Place) -> tuple[tuple[int, Instance], ...]:
+    """The scopes around a NOT whose conditions are about what it negates."""
+    names = {p.variable for p in subpatterns(pattern.body) if isinstance(p, model.Event)}
+    about = {k.scope for k in c.conditions if not names.isdisjoint(k.variables)}
+    return tuple((scope, "current") for scope in place.scopes if scope in about)
 
 
 def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: Place) -> Fragment:

@@ -27,7 +27,8 @@ class Block:
     event read on track t or -1 (None where there is one track), `memory` what is kept for conditions (memory.py). Bit
     c of `undecided` says that condition c could not be evaluated early. `word` numbers the different events and
     variables so far (None where a match has one derivation), `trace` the different derivations that have yet to
-    matter. `prefix` is the state among prefixes (SELECT NEXT).
+    matter. `prefix` is the state among prefixes (SELECT NEXT). `excluded` marks derivations that a NOT excludes, where they
+    are kept because their words still are prefixes.
     """
 
     depth: int
@@ -43,6 +44,7 @@ class Block:
     word: Ints | None = None
     trace: Ints | None = None
     prefix: Ints | None = None
+    excluded: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.position)

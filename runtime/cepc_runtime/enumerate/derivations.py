@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .block import Block
     from .extension import Extension
-    from .timeline import Ints
+    from .timeline import Bools, Ints
 
 
 def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:
@@ -49,17 +49,37 @@ def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
     if by_word:
         block = block.take(order)
     assert block.word is not None
+    if block.excluded is not None:
+        block = block.take(_some_stand(block.word, block.excluded))
+    assert block.word is not None
     state: list[Ints] = [block.word, extension.pattern.target[block.edge].astype(np.int64), block.end]
     state += [column for column in (block.trace, block.prefix) if column is not None]
+    state += [] if block.excluded is None else [block.excluded.astype(np.int64)]
     state += [row for rows in (block.tracks, block.memory) if rows is not None for row in rows]
     if block.undecided is not None:  # what is undecided is looked at again along its own path
         state.append(np.where(block.undecided != 0, np.arange(len(block)), -1))
     return block.take(first_of_each(state))
 
 
+def _some_stand(words: Ints, excluded: Bools) -> Bools:
+    """The rows of words of which some derivation is not excluded: without one they lead to no match."""
+    stands = np.zeros(int(words.max(initial=0)) + 1, dtype=np.bool_)
+    stands[words[~excluded]] = True
+    return stands[words]
+
+
 def _trace(block: Block, extension: Extension) -> Ints | None:
-    """Numbers for the ways in which the rows have passed guards that are looked at when the match is complete."""
-    waits = np.array([bool(guards) for guards in extension.guards.late], dtype=np.bool_)
+    """Numbers for the ways in which the rows have passed guards that are looked at when the match is complete, and
+    have read what lies in the scopes of these guards.
+    """
+    scopes = extension.guards.scopes
+    waits = np.array(
+        [
+            bool(guards) or not scopes.isdisjoint(edge.scopes)
+            for guards, edge in zip(extension.guards.late, extension.pattern.edges, strict=True)
+        ],
+        dtype=np.bool_,
+    )
     if not waits.any():
         return None
     parent = block.parent

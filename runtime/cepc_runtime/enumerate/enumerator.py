@@ -119,18 +119,19 @@ class Enumerator:
         for number, negation in enumerate(positions.negations):
             inner = frozenset(edge.variable for edge in negation.positions.edges)
             conditions = [c for c in map(Condition, every) if c.variables & inner]
-            alone = [c.plan for c in conditions if c.variables <= inner]
+            alone = [_within(c.plan, negation.positions) for c in conditions if c.variables <= inner]
             joined = [c for c in conditions if not c.variables <= inner]
             if joined:
                 fits = span if negation.within is None else None
                 parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None))
                 search = Search(parts[0], self._budget, False, self._block)
-                forbidden[number] = Forbidden(number, pattern, search, parts[1], joined, self.timeline, self.evaluator)
+                forbidden[number] = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
             elif alone:
                 ends[number] = partial(self._ends, negation.positions, alone)
         guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)
         selection = _selection(select, pattern, self.timeline, checks, prefixes)
-        extension = Extension(pattern, self.timeline, checks, guards, span, selection)
+        keeps_excluded = self._merging and isinstance(selection, NextMatch) and selection.by_derivations
+        extension = Extension(pattern, self.timeline, checks, guards, span, selection, keeps_excluded)
         return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
 
     def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
@@ -142,6 +143,12 @@ class Enumerator:
             if found is not None:
                 np.minimum.at(ends, found.positions[0], found.positions[-1])
         return ends
+
+
+def _within(condition: ConditionPlan, positions: Positions) -> ConditionPlan:
+    """A condition on what is negated alone. One of a named pattern around the NOT is about all of it."""
+    inside = any(condition.scope in edge.scopes for edge in positions.edges)
+    return condition if inside else replace(condition, scope=None)
 
 
 def _selection(

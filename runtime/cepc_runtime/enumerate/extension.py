@@ -95,7 +95,7 @@ class Selection(Protocol):
 
 class Extension:
     """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its
-    first.
+    first. With `keeps_excluded`, derivations that a NOT excludes are marked instead of left out.
     """
 
     def __init__(
@@ -106,9 +106,10 @@ class Extension:
         guards: Guards,
         span: int | None,
         selection: Selection | None,
+        keeps_excluded: bool = False,
     ) -> None:
         self.pattern, self.timeline, self.checks, self.guards = pattern, timeline, checks, guards
-        self._span, self._selection = span, selection
+        self._span, self._selection, self._keeps_excluded = span, selection, keeps_excluded
         letters = sorted({edge.letter for edge in pattern.edges})
         events = [timeline.events_of(letter) for letter in letters]
         self._events = np.concatenate(events) if events else np.empty(0, dtype=np.int64)
@@ -142,7 +143,8 @@ class Extension:
         last = block.position[rows]
         if edge.tie:
             return last + 1, self.timeline.instant_end[last]
-        return self.timeline.instant_end[last], self.guards.cut(edge, high[rows], block, rows)
+        high = high[rows] if self._keeps_excluded else self.guards.cut(edge, high[rows], block, rows)
+        return self.timeline.instant_end[last], high
 
     def _range(self, rows: Ints, number: int, low: Ints, high: Ints) -> Ranges:
         letter = self.pattern.edges[number].letter
@@ -190,9 +192,24 @@ class Extension:
             undecided = bits if undecided is None else undecided | bits
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
+        excluded = self._excluded(candidates, parent) if self._keeps_excluded else None
         return Block(
-            depth, parent, above, candidates.edge, position, first, end, tracks, memory, undecided, prefix=prefix
-        )
+            depth, parent, above, candidates.edge, position, first, end, tracks, memory, undecided, prefix=prefix,
+            excluded=excluded,
+        )  # fmt: skip
+
+    def _excluded(self, candidates: Candidates, parent: Block | None) -> Bools:
+        """Which candidates lie behind a gap that is not free, or go on from one that does."""
+        if parent is None or parent.excluded is None:
+            return np.zeros(len(candidates), dtype=np.bool_)
+        excluded = parent.excluded[candidates.above]
+        for number in np.unique(candidates.edge).tolist():
+            rows = np.flatnonzero(candidates.edge == number)
+            edge, above = self.pattern.edges[number], candidates.above[rows]
+            if not edge.tie:
+                everywhere = np.full(len(rows), self.timeline.length)
+                excluded[rows] |= candidates.position[rows] >= self.guards.cut(edge, everywhere, parent, above)
+        return excluded
 
     def _first_end(self, position: Ints, high: Ints) -> Ints:
         """Where matches that begin with these events must end before."""

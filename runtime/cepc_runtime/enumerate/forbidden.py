@@ -15,6 +15,7 @@ from .extension import Sources
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..plan import Instance
     from .block import Block
     from .condition import Condition
     from .evaluation import Evaluator
@@ -63,7 +64,6 @@ class Forbidden:
 
     def __init__(
         self,
-        negation: int,
         pattern: Pattern,
         search: Search,
         standing: Standing,
@@ -76,16 +76,13 @@ class Forbidden:
         self._conditions = conditions
         self._timeline, self._evaluator = timeline, evaluator
         self._names = frozenset(negated.variables)
-        self._leads = {
-            c.plan.scope: _leads(pattern, negation, c.plan.scope) for c in conditions if c.plan.scope is not None
-        }
 
     def violated(self, block: Block, rows: Ints, gap: Gap, low: Ints, high: Ints) -> Bools:
         """For each of some rows of a block of matches, whether the positions from `low` to before `high` hold what the
         negation forbids together with it. The gap says where in the matches they are.
         """
         violated = np.zeros(len(rows), dtype=np.bool_)
-        instances = {scope: self._instances(block, rows, scope, gap.depth) for scope in self._leads}
+        instances = {scope: self._instance(block, rows, scope, gap.depth, which) for scope, which in gap.scopes}
         for negated in self._search.blocks(Sources(low, high, high)):
             pairs = self._standing.accepted(negated).row
             sources = Path(negated, pairs).sources()
@@ -102,6 +99,8 @@ class Forbidden:
         alive = np.arange(len(pairs))
         undecided: list[Condition] = []
         for condition in self._conditions:
+            if condition.plan.scope is not None and condition.plan.scope not in instances:
+                continue  # of another place where the same NOT stands
             verdict = condition.judge(
                 self._bound(condition, negated, pairs[alive], block, rows[alive], instances, alive),
                 self._timeline.instant_start,
@@ -133,14 +132,16 @@ class Forbidden:
         of_others = PathBound(self._pattern, Path(block, rows), scope, start, stop)
         return JointBound(of_negated, of_others, self._names)
 
-    def _instances(self, block: Block, rows: Ints, scope: int, depth: int | None) -> tuple[Ints, Ints]:
-        """At which depths the instance of the scope begins and ends in which the gap lies that the event at `depth`
-        ends.
+    def _instance(self, block: Block, rows: Ints, scope: int, depth: int | None, which: Instance) -> tuple[Ints, Ints]:
+        """At which depths the instance of the scope begins and ends that a NOT belongs to; the event at `depth` ends
+        its gap (None: the end of the match).
         """
+        if which == "none":
+            return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
         enters = self._pattern.enters(scope)
         path = Path(block, rows)
         length = path.length
-        upto = length if depth is None else depth + self._leads[scope]
+        upto = length if depth is None else depth + (which == "next")
         start = np.zeros(len(rows), dtype=np.int64)
         stop = np.full(len(rows), length, dtype=np.int64)
         for at in range(length):
@@ -150,20 +151,3 @@ class Forbidden:
             else:
                 stop[begins] = np.minimum(stop[begins], at)
         return start, stop
-
-
-def _leads(pattern: Pattern, negation: int, scope: int) -> bool:
-    """Whether the NOT stands before the first event of the named pattern: a gap that an instance's first event ends is
-    then that one's; else it is the one's before.
-    """
-    outside, waiting = {0}, [0]
-    while waiting:
-        for number in pattern.leaving[waiting.pop()]:
-            edge = pattern.edges[number]
-            if scope in edge.scopes:
-                if any(guard.negation == negation for guard in edge.guards):
-                    return True
-            elif edge.target not in outside:
-                outside.add(edge.target)
-                waiting.append(edge.target)
-    return False

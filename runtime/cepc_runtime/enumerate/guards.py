@@ -17,7 +17,7 @@ from .negation import earliest_ends, next_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..plan import Acceptance, Edge, Guard
+    from ..plan import Acceptance, Edge, Guard, Instance
     from .block import Block
     from .pattern import Numbers, Pattern
     from .timeline import Bools, Ints, Timeline
@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 class Gap:
     """For rows of complete matches: nothing of the negation strictly between event `after[i]` and event `before[i]`;
     -1 stands for the edges of the window. The event that ends it was read at depth `depth` (None: the end of the
-    match).
+    match). `scopes` as in Guard.
     """
 
     negation: int
+    scopes: tuple[tuple[int, Instance], ...]
     rows: Ints
     after: Ints
     before: Ints
     depth: int | None
 
     def take(self, which: Ints) -> Gap:
-        return Gap(self.negation, self.rows[which], self.after[which], self.before[which], self.depth)
+        return Gap(self.negation, self.scopes, self.rows[which], self.after[which], self.before[which], self.depth)
 
 
 class Guards:
@@ -69,6 +70,13 @@ class Guards:
 
     def _waits(self, guard: Guard, edge: Edge) -> bool:
         return guard.negation in self.joined or edge.source == 0 or guard.track != 0
+
+    @property
+    def scopes(self) -> frozenset[int]:
+        """The scopes whose instances make a difference to some guard."""
+        positions = self._pattern.positions
+        guards = [*(e.guards for e in positions.edges), *(a.guards for a in positions.acceptances)]
+        return frozenset(scope for some in guards for guard in some for scope, _ in guard.scopes)
 
     @property
     def any_late(self) -> bool:
@@ -121,14 +129,14 @@ class Guards:
                     if guard.negation not in self.joined:  # gaps after an event have been looked at
                         rows, after = rows[after < 0], after[after < 0]
                     if len(rows):
-                        yield Gap(guard.negation, rows, after, positions[depth, rows], depth)
+                        yield Gap(guard.negation, guard.scopes, rows, after, positions[depth, rows], depth)
         for guard in acceptance.guards:
             rows = np.arange(edges.shape[1])
             if self._pattern.positions.negations[guard.negation].window_wide:
                 after = np.full(len(rows), -1, dtype=np.int64)
             else:
                 after = self._last(guard.track, edges, positions)
-            yield Gap(guard.negation, rows, after, np.full(len(rows), -1, dtype=np.int64), None)
+            yield Gap(guard.negation, guard.scopes, rows, after, np.full(len(rows), -1, dtype=np.int64), None)
 
     def _last(self, track: int, edges: Numbers, positions: Ints) -> Ints:
         """The last event on the track, or -1."""

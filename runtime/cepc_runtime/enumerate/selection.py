@@ -52,7 +52,7 @@ class NextMatch:
 
     `prefixes` says what is a prefix, without guards. Without it, rows look at the edges of their own derivation (and,
     where blocks have words, at those of all derivations of the same word): the way to go where named patterns have
-    conditions.
+    conditions. Then derivations that a NOT excludes have to be kept.
     """
 
     def __init__(self, pattern: Pattern, timeline: Timeline, checks: Checks, prefixes: Automaton | None) -> None:
@@ -66,6 +66,10 @@ class NextMatch:
             for step in self._automaton.steps:
                 edge = edge_of[self._automaton.variables[step.variable]]
                 self._steps.setdefault(step.source, []).append((step.target, step.letter, edge))
+
+    @property
+    def by_derivations(self) -> bool:
+        return self._automaton is None
 
     # ---- states among prefixes ---------------------------------------------------------------------------------------
 

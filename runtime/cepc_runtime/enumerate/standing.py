@@ -129,7 +129,8 @@ class Standing:
 
     def accepted(self, block: Block) -> Frames:
         """The rows of the block that are matches, and the windows in which they stand: once for each acceptance."""
-        rows = np.flatnonzero(self._pattern.accepting[block.edge])
+        accepting = self._pattern.accepting[block.edge]
+        rows = np.flatnonzero(accepting if block.excluded is None else accepting & ~block.excluded)
         if not len(rows):
             return NOWHERE
         block, rows = self._at_end(block if len(rows) == len(block) else block.take(rows), rows)
