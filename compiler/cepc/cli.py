@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-COMMANDS = ("run", "compile", "check", "fmt", "explain", "analyze", "functions")  # each is a module of commands/
+COMMANDS = ("run", "compile", "check", "fmt", "explain", "why", "analyze", "functions")  # each is a module of commands/
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
 

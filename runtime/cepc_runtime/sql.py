@@ -48,7 +48,8 @@ def describe(expression: Expression) -> str:
     'PREV(v).x + 1'
     """
     text = _print(rewrite(expression, _without_conversion), _readable)
-    return text[1:-1] if isinstance(expression, Call) and expression.function in _INFIX else text
+    enclosed = isinstance(expression, Call) and expression.function not in ("item", "field") and text.startswith("(")
+    return text[1:-1] if enclosed else text
 
 
 def _without_conversion(expression: Expression) -> Expression:

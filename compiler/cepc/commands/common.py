@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from ..running.sources import Place
 
 
-def right_program(ctx: click.Context, files: tuple[str, ...]) -> Checked:
-    """The program of these files with its warnings printed; one with errors ends the command."""
+def right_program(ctx: click.Context, files: tuple[str, ...], *, warnings: bool = True) -> Checked:
+    """The program of these files, with its warnings printed unless they are not what is asked for; one with errors ends the
+    command.
+    """
     from ..api import check_files
     from ..output import print_diagnostics, status
 
@@ -31,7 +33,8 @@ def right_program(ctx: click.Context, files: tuple[str, ...]) -> Checked:
     if not checked.ok:
         print_diagnostics(checked.diagnostics, checked.sources)
         ctx.exit(status(checked.diagnostics))
-    warn(checked.diagnostics, checked.sources)
+    if warnings:
+        warn(checked.diagnostics, checked.sources)
     return checked
 
 

@@ -89,7 +89,7 @@ def run(
         read = load(stream, plan.stream)
         warnings += [*read.warnings, *_types_that_never_occur(stream, program.queries, read)]
         running(read.rows)
-        executed.append((read, _execute(plan, read, program.queries, sources)))
+        executed.append((read, execute_plan(plan, read, program.queries, sources)))
     tables = {name: table for _, execution in executed for name, table in execution.tables.items()}
     return Report(
         tables={query.name: in_order(tables[query.name]) for query in program.queries},
@@ -101,7 +101,8 @@ def run(
     )
 
 
-def _execute(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Any:
+def execute_plan(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Any:
+    """The plan's `Execution` on events that were read. Raises RunError."""
     import pyarrow as pa
 
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError

@@ -90,7 +90,7 @@ class Condition:
         """The condition over all tuples of the events bound. `instant_start` is where each event's instant begins."""
         holds = np.ones(bound.count, dtype=np.bool_)
         undecided = np.zeros(bound.count, dtype=np.bool_)
-        for rows, positions in self._tuples(bound, instant_start):
+        for rows, positions in self.tuples(bound, instant_start):
             true, failed = evaluator.test(self.plan.expression, positions, len(rows))
             holds[rows[~(true | failed)]] = False
             undecided[rows[failed]] = True
@@ -99,11 +99,11 @@ class Condition:
     def demand(self, bound: Bound, instant_start: Ints, evaluator: Evaluator) -> Bools:
         """For each row whether the condition holds; what cannot be evaluated is an error now."""
         holds = np.ones(bound.count, dtype=np.bool_)
-        for rows, positions in self._tuples(bound, instant_start):
+        for rows, positions in self.tuples(bound, instant_start):
             holds[rows[~evaluator.demand(self.plan.expression, positions, len(rows))]] = False
         return holds
 
-    def _tuples(self, bound: Bound, instant_start: Ints) -> Iterable[tuple[Ints, Mapping[FieldKey, Ints]]]:
+    def tuples(self, bound: Bound, instant_start: Ints) -> Iterable[tuple[Ints, Mapping[FieldKey, Ints]]]:
         """Tuples in portions: the row of each, and the event that each field is of."""
         fixed: dict[tuple[str, str], Ints] = {}
         for variable in self.firsts:

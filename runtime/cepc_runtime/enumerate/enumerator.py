@@ -72,15 +72,17 @@ class Enumerator:
             query.prefixes, query.select,
         )  # fmt: skip
 
-    def matches(self) -> Iterator[Matches]:
-        """The matches that stand, in batches of matches of one length."""
+    def matches(self, sources: Sources | None = None) -> Iterator[Matches]:
+        """The matches that stand, in batches of matches of one length. `sources` says where they may lie, if not anywhere;
+        AFTER MATCH, where the next match depends on the last, looks everywhere.
+        """
         if self.query.after is not None:
             yield from AfterMatch(
                 self.extension, self.standing, self._budget, *self.query.after, self._merging, self._block
             ).matches()
             return
         search = Search(self.extension, self._budget, self._merging, self._block)
-        for block in search.blocks(self.everywhere()):
+        for block in search.blocks(self.everywhere() if sources is None else sources):
             found = self.standing.matches(block)
             if found is not None:
                 yield found

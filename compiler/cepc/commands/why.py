@@ -1,0 +1,70 @@
+"""`cepc why`: what is behind a row, or what stopped it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from .common import chosen_program, failed, load, places_of, right_program
+
+if TYPE_CHECKING:
+    from ..reading.files import Format
+
+
+@click.command(short_help="Explain a row, or why there is none.")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--query", "name", required=True, metavar="NAME", help="The query asked about.")
+@click.option(
+    "--events", multiple=True, metavar="[STREAM=]PATH",
+    help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
+)  # fmt: skip
+@click.option(
+    "--group", multiple=True, metavar="NAME=VALUE",
+    help="Of this group: a column of [ ] or GROUP BY and its value, NULL for none; may be given several times.",
+)  # fmt: skip
+@click.option(
+    "--window", metavar="START", help="The window that starts then; of a match query, the matches that begin then."
+)
+@click.option(
+    "--input-format", type=click.Choice(["parquet", "csv", "json"]),
+    help="What the events are, where the names of the files do not say it.",
+)  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="List N matches.")
+@click.pass_context
+def why(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    name: str,
+    events: tuple[str, ...],
+    group: tuple[str, ...],
+    window: str | None,
+    input_format: Format | None,
+    limit: int,
+) -> None:
+    """Explain a row of a query: the matches behind it, with their events and the conditions' values. Or explain why
+    there is no row: how far the pattern came and what stopped it.
+
+    Without --group and --window it is about the query's first row, or about why it has none at all.
+    """
+    from ..errors import CepcError
+    from ..running.progress import Progress
+    from ..why.report import why as explained
+    from ..why.scope import UnclearError, scope_of
+
+    checked = right_program(ctx, files, warnings=False)
+    try:
+        program = chosen_program(checked, (name,))
+        (query,) = program.queries
+        scope = scope_of(query, program.stream(query.stream), group, window)
+        places = places_of(program, events, input_format)
+        with Progress(sys.stderr) as progress:
+            text = explained(
+                program, query, scope, lambda s, plan: load(places, s, plan, progress), checked.sources, limit
+            )
+    except UnclearError as error:
+        raise click.UsageError(str(error)) from None
+    except CepcError as error:
+        failed(ctx, error, checked.sources)
+    click.echo(text, nl=False)

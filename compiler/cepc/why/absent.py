@@ -1,0 +1,156 @@
+"""Why there is no match, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..describe import duration
+from .constraints import AfterMatch, Bounded, Constraint, Joint, Local, Negated, Selection
+from .missing import Asked, Stopped, Unfinished, came, missing, spoiled_by
+from .scope import equals
+from .values import condition_values, local_text
+from .wording import constraint_text
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Edge, Letter
+
+    from .. import model
+    from .finder import Finder
+    from .values import Values
+
+Lines = Iterator[str]
+
+SHOWN = 3  # tuples of one condition, events that came and failed
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Speaks of what is asked: a query and some events."""
+
+    finder: Finder
+    asked: Asked
+    stream: model.Stream
+    values: Values
+
+    def lines(self) -> Lines:
+        match missing(self.finder, self.asked):
+            case None:
+                yield "There are too many partial matches to say what is nearest; --group and --window narrow it down."
+            case Stopped() as stopped:
+                yield from self._stopped(stopped)
+            case Unfinished() as unfinished:
+                yield from self._unfinished(unfinished)
+
+    # ---- a match that something stopped ------------------------------------------------------------------------------
+
+    def _stopped(self, stopped: Stopped) -> Lines:
+        yield "The nearest is this:"
+        yield ""
+        yield from (f"    {line}" for line in self.values.match_lines(stopped.match))
+        yield ""
+        if len(stopped.by) == 1:
+            yield f"It is stopped by {self._named(stopped.by[0])}."
+        else:
+            yield f"It is stopped by {len(stopped.by)} things together:"
+        for constraint in stopped.by:
+            if len(stopped.by) > 1:
+                yield f"  {self._named(constraint)}"
+            yield from (f"    {line}" for line in self._evidence(stopped, constraint))
+        if stopped.others:
+            yield ""
+            yield f"There would also be a match without {' or without '.join(map(self._named, stopped.others))}."
+
+    def _named(self, constraint: Constraint) -> str:
+        return constraint_text(constraint, self.asked.query, self.stream)
+
+    def _evidence(self, stopped: Stopped, constraint: Constraint) -> Lines:
+        """What shows that the constraint is not met."""
+        match constraint:
+            case Local() | Joint():
+                tried = condition_values(self.values, self.asked.query, constraint, stopped.match)
+                failed = [t for t in tried if not t.holds]
+                for one in failed[:SHOWN]:
+                    events = ", ".join(map(self.values.named, one.rows))
+                    yield f"{one.text} is not true, for {events}"
+                if len(failed) > SHOWN:
+                    yield f"and {len(failed) - SHOWN} more"
+                if not tried:
+                    yield "it is not true in each iteration of the pattern"
+            case Negated() | Selection():
+                rows = spoiled_by(self.finder, self.asked, stopped, constraint)
+                what = "this came" if isinstance(constraint, Negated) else "this may not be skipped"
+                for line in self.values.event_lines([(row, self.values.type(row)) for row in rows]):
+                    yield f"{what}: {line}"
+            case AfterMatch():
+                taken = self.finder.first(self.asked.query, self.asked.rows)
+                if taken is not None:
+                    yield f"an earlier match is gone on from: {', '.join(self.values.named(b.row) for b in taken)}"
+            case Bounded():
+                yield from self._span(stopped)
+
+    def _span(self, stopped: Stopped) -> Lines:
+        ticks = [int(self.finder.reading.ticks[b.row]) for b in stopped.match]
+        span, within = max(ticks) - min(ticks), self.asked.query.window.within
+        yield f"from its first event to its last it takes {duration(span, self.stream)}"
+        if self.asked.query.kind == "aggregate" and within is not None and span < within:
+            yield "no window holds all of it; with a smaller SLIDE there are more windows"
+
+    # ---- a pattern that was not completed ----------------------------------------------------------------------------
+
+    def _unfinished(self, found: Unfinished) -> Lines:
+        reached = found.reached
+        if reached.match:
+            yield "The pattern came as far as this:"
+            yield ""
+            yield from (f"    {line}" for line in self.values.match_lines(reached.match))
+            yield ""
+        elif not len(self.asked.rows):
+            yield "There are no events of the group in the window."
+            return
+        else:
+            yield "The pattern does not even begin."
+        after = int(self.finder.reading.ticks[reached.match[-1].row]) if reached.match else None
+        for edge in found.edges:
+            yield from self._awaited(edge, found, after)
+
+    def _awaited(self, edge: Edge, found: Unfinished, after: int | None) -> Lines:
+        letter = found.plan.letters[edge.letter]
+        what = letter.raw_type or "an event"
+        called = "" if edge.variable == what else f" for {edge.variable}"
+        then = "Then " if after is not None else ""
+        here = came(self.finder, letter, found.rows, after)
+        if not here:
+            yield f"{then}{what} is awaited{called}, and none comes{self._elsewhere(letter, found, after)}."
+            return
+        none = "one comes and does not pass" if len(here) == 1 else f"of {len(here):,} that come, none passes"
+        yield f"{then}{what} is awaited{called}; {none}:"
+        for row in here[:SHOWN]:
+            yield f"    {self.values.event_lines([(row, what)])[0]}"
+            for condition in letter.conditions:
+                tried = self.values.local(condition, row, edge.variable)
+                if not tried.holds:
+                    yield f"      {local_text(condition, edge.variable)} is not true: {tried.text}"
+
+    def _elsewhere(self, letter: Letter, found: Unfinished, after: int | None) -> str:
+        """Where such an event is that does not count here."""
+        reading, partition = self.finder.reading, self.asked.query.partition
+        everywhere = np.arange(len(reading.ticks))
+        same = np.ones(len(everywhere), dtype=np.bool_)
+        for name in partition if len(found.rows) else ():
+            column = reading.table.column(name)
+            same &= equals(column, column[int(found.rows[0])])
+        known = set(found.rows.tolist())
+        late = [row for row in came(self.finder, letter, everywhere[same], after) if row not in known]
+        if late:
+            return f" in time: the next is at {self.values.time(late[0])}"
+        others = came(self.finder, letter, everywhere[~same], after)
+        if others:
+            whose = ", ".join(f"{name} = {self.values.value(others[0], name)}" for name in partition)
+            return f" in this group: the next is of {whose}, at {self.values.time(others[0])}"
+        if came(self.finder, letter, everywhere, None):
+            return "" if after is None else " later: all are earlier"
+        return ": there is none among all events"

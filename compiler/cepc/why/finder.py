@@ -1,0 +1,113 @@
+"""Matches of a query, or of a query that asks less, among some of the events that were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+from cepc_runtime.enumerate.extension import Sources
+from cepc_runtime.enumerate.run import Arranged, letters_of
+from cepc_runtime.evaluate.errors import EvaluationError
+from cepc_runtime.events import arrange, select
+from cepc_runtime.letters import Kinds, classify
+
+from ..planning import plan_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cepc_runtime.columns import Ints
+    from cepc_runtime.enumerate.enumerator import Enumerator
+    from cepc_runtime.enumerate.standing import Matches
+    from cepc_runtime.events import Reading
+    from cepc_runtime.plan import Plan, StreamPlan
+
+    from .. import model
+
+PARTIAL_MATCHES = 300_000
+"""How many one search may look at: seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An event of a match: its row in the reading, and the variable that it is bound to."""
+
+    row: int
+    variable: str
+
+
+Match = tuple[Bound, ...]
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how the
+    query's own plan reads them.
+    """
+
+    program: model.CheckedProgram
+    stream: StreamPlan
+    reading: Reading
+
+    def plan(self, query: model.Query) -> Plan | None:
+        """The plan of a variant; None where the pattern, with other things left out, is too large."""
+        planned = plan_program(replace(self.program, queries=(query,)))
+        return planned.plans[0] if planned.plans else None
+
+    def first(self, query: model.Query, rows: Ints, start: int | None = None) -> Match | None:
+        """A match of the query among the events `rows`, the earliest of the first that are found; one that begins at
+        `start` if that is given. None as well where there is none within reason.
+        """
+        try:
+            found = list(islice(self.matches(query, rows, start), 50))
+        except (TooManyPartialMatchesError, EvaluationError):
+            return None
+        return min(found, key=self._times, default=None)
+
+    def matches(self, query: model.Query, rows: Ints, start: int | None = None) -> Iterator[Match]:
+        """All matches, each once. Raises TooManyPartialMatchesError and EvaluationError."""
+        plan = self.plan(query)
+        if plan is None or not len(rows):
+            return
+        (query_plan,) = plan.queries
+        reading = select(self.reading, rows)
+        kinds = classify(reading, plan.letters)
+        if query_plan.select != "CONTIGUOUS":
+            wanted = letters_of(query_plan)
+            keep = np.flatnonzero(np.array([bool(k & wanted) for k in kinds.letters], dtype=np.bool_)[kinds.of])
+            reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
+        events = arrange(reading, self.stream, tuple(sorted(query.partition)))
+        arranged = Arranged(replace(plan, stream=self.stream), events, Kinds(kinds.of[events.order], kinds.letters))
+        enumerator = arranged.enumerator(query_plan, block=256, limit=PARTIAL_MATCHES)
+        for batch in _batches(enumerator, query, start):
+            ticks = events.ticks[batch.positions[0]]
+            some = np.arange(len(batch)) if start is None else np.flatnonzero(ticks == start)
+            places = rows[events.order[batch.positions[:, some]]].T.tolist()
+            names = batch.variables[:, some].T.tolist()
+            for place, name in zip(places, names, strict=True):
+                yield tuple(Bound(row, batch.names[n]) for row, n in zip(place, name, strict=True))
+
+    def _times(self, match: Match) -> tuple[int, ...]:
+        ticks = self.reading.ticks
+        return int(ticks[match[-1].row]), int(ticks[match[0].row]), len(match)
+
+
+def _batches(enumerator: Enumerator, query: model.Query, start: int | None) -> Iterator[Matches]:
+    if query.kind == "aggregate" and query.window.within is not None:
+        for matches, _ in enumerator.standing_matches():
+            yield matches
+        return
+    yield from enumerator.matches(None if start is None else _beginning(enumerator, start))
+
+
+def _beginning(enumerator: Enumerator, start: int) -> Sources:
+    """Matches that begin at a time, in every group."""
+    timeline = enumerator.timeline
+    groups = np.arange(len(timeline.group_starts) - 1)
+    low = timeline.first_from(groups, np.full(len(groups), start, dtype=np.int64))
+    stop = timeline.first_from(groups, np.full(len(groups), start + 1, dtype=np.int64))
+    return Sources(low, stop, timeline.group_starts[1:])

@@ -1,0 +1,135 @@
+"""What stopped a row that is not there: the least that has to be left out of the query for a match to stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepc_runtime.events import arrange, select
+from cepc_runtime.letters import classify
+
+from .constraints import AfterMatch, Constraint, Local, Negated, Selection, constraints_of, without
+from .furthest import Event, Reached, awaited, furthest
+from .spoilers import spoilers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from cepc_runtime.columns import Ints
+    from cepc_runtime.plan import Edge, Letter, Plan
+
+    from .. import model
+    from .finder import Finder, Match
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query about some events: `rows` of the reading, and when a match of a match query begins."""
+
+    query: model.Query
+    rows: Ints
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The nearest match and what stopped it: without all of `by` it would be one. `others` would each have sufficed too, for
+    some match.
+    """
+
+    match: Match
+    by: tuple[Constraint, ...]
+    others: tuple[Constraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """No match even of the bare pattern: how far it came, and the edges by which it did not go on."""
+
+    reached: Reached
+    edges: tuple[Edge, ...]
+    plan: Plan
+    rows: Ints  # of the group in which it came so far
+
+
+def missing(finder: Finder, asked: Asked) -> Stopped | Unfinished | None:
+    """Why there is no match; None where that cannot be said within reason."""
+    constraints = constraints_of(asked.query)
+    alone = [(c, match) for c in constraints if (match := _found(finder, asked, [c])) is not None]
+    if alone:
+        (first, match), *others = alone
+        return Stopped(match, (first,), tuple(c for c, _ in others))
+    if _found(finder, asked, constraints) is None:
+        return _unfinished(finder, asked)
+    dropped = list(constraints)
+    for constraint in reversed(constraints):  # what is about time comes back first, so that conditions are blamed
+        if _found(finder, asked, [d for d in dropped if d != constraint]) is not None:
+            dropped.remove(constraint)
+    match = _found(finder, asked, dropped)
+    return None if match is None else Stopped(match, tuple(dropped))
+
+
+def _found(finder: Finder, asked: Asked, dropped: Collection[Constraint]) -> Match | None:
+    return finder.first(without(asked.query, dropped), asked.rows, asked.start)
+
+
+def spoiled_by(finder: Finder, asked: Asked, stopped: Stopped, constraint: Constraint) -> tuple[int, ...]:
+    """The rows of the events because of which the match does not stand under a NOT or a SELECT."""
+    if not isinstance(constraint, Negated | Selection):
+        return ()
+    left_out = [c for c in constraints_of(asked.query) if c != constraint and c in stopped.by]
+    asking = without(asked.query, [*left_out, *([AfterMatch()] if isinstance(constraint, Selection) else [])])
+    own = {bound.row for bound in stopped.match}
+    return spoilers(finder, asking, stopped.match, np.array([r for r in asked.rows.tolist() if r not in own], np.int64))
+
+
+# ---- the bare pattern is not completed -------------------------------------------------------------------------------
+
+
+def _unfinished(finder: Finder, asked: Asked) -> Unfinished | None:
+    """Conditions on single events are kept: of what fails them it is said later that it came."""
+    bare = without(asked.query, [c for c in constraints_of(asked.query) if not isinstance(c, Local)])
+    plan = finder.plan(replace(bare, select="ANY"))
+    if plan is None:
+        return None
+    positions = plan.queries[0].positions
+    start = furthest(positions, ())
+    best = Unfinished(start, awaited(positions, start.state), plan, asked.rows)
+    for rows, events in _groups(finder, asked, plan):
+        reached = furthest(positions, events)
+        if _nearness(reached) < _nearness(best.reached):
+            best = Unfinished(reached, awaited(positions, reached.state), plan, rows)
+    return best
+
+
+def _nearness(reached: Reached) -> tuple[int, int]:
+    return reached.missing, -len(reached.match)
+
+
+def _groups(finder: Finder, asked: Asked, plan: Plan) -> list[tuple[Ints, list[Event]]]:
+    """The events of each group in canonical order."""
+    rows = asked.rows if asked.start is None else asked.rows[finder.reading.ticks[asked.rows] >= asked.start]
+    reading = select(finder.reading, rows)
+    kinds = classify(reading, plan.letters)
+    events = arrange(reading, finder.stream, tuple(sorted(asked.query.partition)))
+    instants = np.repeat(np.arange(len(events.instant_starts) - 1), np.diff(events.instant_starts))
+    found = []
+    for low, high in zip(events.group_starts[:-1].tolist(), events.group_starts[1:].tolist(), strict=True):
+        own = rows[events.order[low:high]]
+        letters = (kinds.letters[kinds.of[place]] for place in events.order[low:high].tolist())
+        listed = zip(own.tolist(), instants[low:high].tolist(), letters, strict=True)
+        found.append((own, [Event(row, instant, ls) for row, instant, ls in listed]))
+    return found
+
+
+def came(finder: Finder, letter: Letter, rows: Ints, after: int | None) -> list[int]:
+    """The rows of events of the letter's type, whatever its conditions, later than a time; the earliest first."""
+    reading = finder.reading
+    mask = np.ones(len(rows), dtype=np.bool_) if after is None else reading.ticks[rows] > after
+    if letter.raw_type is not None:
+        types = reading.types[rows]
+        mask &= np.array([name == letter.raw_type for name in reading.names], dtype=np.bool_)[types]
+    some = rows[mask]
+    return [int(row) for row in some[np.argsort(reading.ticks[some], kind="stable")]]

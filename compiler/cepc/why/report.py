@@ -1,0 +1,263 @@
+"""What `cepc why` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepc_runtime.columns import ranks
+from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+from cepc_runtime.events import read
+from cepc_runtime.sql import describe
+
+from ..planning import plan_program
+from .absent import SHOWN, Absent
+from .constraints import Joint, Local, constraints_of, unbounded
+from .finder import Finder, Match
+from .missing import Asked
+from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, match_values
+from .scope import Scope, equals, time_text
+from .values import Values, condition_values, local_text, with_values
+from .wording import group_text, listed, many, scalar_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cepc_grammar.source import Source
+    from cepc_runtime.columns import Ints
+    from cepc_runtime.plan import StreamPlan
+
+    from .. import model
+    from ..reading.read import Read
+
+Lines = Iterator[str]
+
+LOOKED_AT = 10_000  # matches, in the search for one that HAVING keeps
+NAMED = 5  # groups, windows
+
+
+def why(
+    program: model.CheckedProgram,
+    query: model.Query,
+    scope: Scope,
+    load: Callable[[model.Stream, StreamPlan], Read],
+    sources: Mapping[str, Source],
+    limit: int,
+) -> str:
+    """What is behind the query's rows for a group and window, or what stopped them. Raises DataError and RunError.
+
+    `limit` is how many matches are listed.
+    """
+    (plan,) = plan_program(replace(program, queries=(query,))).plans
+    stream = program.stream(query.stream)
+    reading = read(load(stream, plan.stream).table, plan.stream)
+    finder = Finder(program, plan.stream, reading)
+    values = Values(reading, plan.stream, [name for name, _ in plan.stream.columns])
+    lines = _Report(finder, query, stream, scope, values, sources, limit).lines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+@dataclass(frozen=True)
+class _Report:
+    finder: Finder
+    query: model.Query
+    stream: model.Stream
+    scope: Scope
+    values: Values
+    sources: Mapping[str, Source]
+    limit: int
+
+    def lines(self) -> Lines:
+        group = np.flatnonzero(self.scope.of_group(self.finder.reading))
+        if not len(group):
+            yield from self._no_events()
+        elif self.query.kind == "match":
+            yield from self._match_query(group)
+        else:
+            yield from self._aggregate_query(group)
+
+    def _no_events(self) -> Lines:
+        yield f"{self._what()}: there is no row, because no event that it looks at has {group_text(self.scope.group)}."
+        for name, value in self.scope.group.items():
+            column = self.finder.reading.table.column(name)
+            if not equals(column, value).any():
+                known = [scalar_text(v) for v in ranks(column).values[: NAMED + 1]]
+                more = ", …" if len(known) > NAMED else ""
+                yield f"There are some with {name} = {', '.join(known[:NAMED])}{more}"
+        yield from self._dropped()
+
+    # ---- aggregate queries -------------------------------------------------------------------------------------------
+
+    def _aggregate_query(self, group: Ints) -> Lines:
+        rows = aggregate_rows(self.finder, self.query, group, self.scope.start, self.sources)
+        if rows:
+            yield from self._aggregate_row(rows[0], len(rows) - 1)
+            return
+        if self.query.having is not None:
+            asked = having_query(self.query)
+            refused = aggregate_rows(self.finder, asked, group, self.scope.start, self.sources)
+            if refused:
+                yield from self._refused(refused[0], len(refused) - 1)
+                return
+        events, query = self._window(group, self.scope.start)
+        yield from self._absent(Asked(query, events))
+        if self.scope.start is not None:
+            yield from self._other_windows(group)
+
+    def _aggregate_row(self, row: Row, others: int) -> Lines:
+        yield f"{self.query.name}: there is a row{self._row_text(row)}."
+        yield ""
+        yield "  " + ", ".join(f"{name} = {value}" for name, value in row.values.items())
+        if self.query.having is not None:
+            asked = having_query(self.query)
+            (same,) = aggregate_rows(self.finder, asked, self._of_row(row), row.start, self.sources)
+            yield f"  HAVING {describe(self.query.having)}:  {self._having(same)}"
+        yield ""
+        yield from self._matches(row, "It comes from")
+        if others:
+            yield ""
+            yield f"There {'is' if others == 1 else 'are'} {many(others, 'more row')}; --group and --window choose one."
+
+    def _refused(self, row: Row, others: int) -> Lines:
+        assert self.query.having is not None
+        yield f"{self.query.name}: there is no row{self._row_text(row)}, because HAVING is not true."
+        yield ""
+        yield f"  HAVING {describe(self.query.having)}:  {self._having(row)}"
+        yield ""
+        yield from self._matches(row, "It would come from")
+        if others:
+            yield ""
+            yield f"HAVING is not true for {many(others, 'more row')} either; --group and --window choose one."
+
+    def _having(self, row: Row) -> str:
+        assert self.query.having is not None
+        return with_values(self.query.having, having_values(self.query, row))
+
+    def _matches(self, row: Row, lead: str) -> Lines:
+        """The first matches behind a row."""
+        events, query = self._window(self._of_row(row), row.start)
+        found: list[Match] = []
+        try:
+            found += islice(self.finder.matches(query, events), self.limit + 1)
+        except TooManyPartialMatchesError:
+            yield f"{lead} more matches than can be looked at one by one."
+            return
+        if len(found) > self.limit:
+            yield f"{lead} more than {many(self.limit, 'match', 'matches')}; {listed(self.limit)}:"
+        else:
+            yield f"{lead} {many(len(found), 'match', 'matches')}:"
+        for match in found[: self.limit]:
+            yield ""
+            yield from self._match(match)
+
+    def _of_row(self, row: Row) -> Ints:
+        """The events of the row's group."""
+        whole = Scope({**self.scope.group, **row.group}, None)
+        return np.flatnonzero(whole.of_group(self.finder.reading))
+
+    def _window(self, rows: Ints, start: int | None) -> tuple[Ints, model.Query]:
+        """The events in the window and the query over just these; without a window as it is."""
+        within = self.query.window.within
+        if start is None or within is None:
+            return rows, self.query
+        ticks = self.finder.reading.ticks[rows]
+        return rows[(ticks >= start) & (ticks < start + within)], unbounded(self.query)
+
+    def _row_text(self, row: Row) -> str:
+        group = {**self.scope.group, **row.group}
+        where = f" for {group_text(group)}" if group else ""
+        return where if row.start is None else f"{where}, in the window {self._window_text(row.start)}"
+
+    def _other_windows(self, group: Ints) -> Lines:
+        rows = aggregate_rows(self.finder, self.query, group, None, self.sources)
+        times = list(dict.fromkeys(time_text(row.start, self.stream) for row in rows if row.start is not None))
+        if times:
+            more = f" and {len(times) - NAMED} more" if len(times) > NAMED else ""
+            yield f"There are rows in the windows that begin at {', '.join(times[:NAMED])}{more}."
+
+    # ---- match queries -----------------------------------------------------------------------------------------------
+
+    def _match_query(self, group: Ints) -> Lines:
+        bare = replace(self.query, having=None)
+        kept: list[Match] = []
+        refused: Match | None = None
+        for match in islice(self.finder.matches(bare, group, self.scope.start), LOOKED_AT):
+            if not is_kept(self.finder, self.query, match):
+                refused = refused or match
+                continue
+            kept.append(match)
+            if len(kept) > self.limit:
+                break
+        if kept:
+            yield from self._match_rows(kept)
+        elif refused is not None:
+            assert self.query.having is not None
+            yield f"{self._what()}: there is no row, because HAVING is not true for any match. This is one:"
+            yield ""
+            yield from self._match(refused)
+            values = match_having_values(self.finder, self.query, refused)
+            yield f"      HAVING {describe(self.query.having)}:  {with_values(self.query.having, values)}"
+        else:
+            yield from self._absent(Asked(bare, group, self.scope.start))
+
+    def _match_rows(self, kept: list[Match]) -> Lines:
+        if len(kept) == 1:
+            yield f"{self._what()}: there is a row."
+        elif len(kept) <= self.limit:
+            yield f"{self._what()}: there are {len(kept)} rows."
+        else:
+            yield f"{self._what()}: there are more than {many(self.limit, 'row')}; {listed(self.limit)}:"
+        for match in kept[: self.limit]:
+            yield ""
+            values = match_values(self.finder, self.query, match)
+            if values:
+                yield "  " + ", ".join(f"{name} = {value}" for name, value in values.items())
+                yield ""
+            yield from self._match(match)
+
+    # ---- matches, and none -------------------------------------------------------------------------------------------
+
+    def _match(self, match: Match) -> Lines:
+        """A match's events, and its conditions with their values."""
+        yield from (f"    {line}" for line in self.values.match_lines(match))
+        for constraint in constraints_of(self.query):
+            tried = condition_values(self.values, self.query, constraint, match)
+            if not tried:
+                continue
+            match constraint:
+                case Local(variable, condition):
+                    text = local_text(condition, variable)
+                case Joint(joint):
+                    text = joint.text
+            more = f", and {len(tried) - SHOWN} more" if len(tried) > SHOWN else ""
+            yield f"      {text}:  {', '.join(t.text for t in tried[:SHOWN])}{more}"
+
+    def _absent(self, asked: Asked) -> Lines:
+        yield f"{self._what()}: there is no row."
+        yield ""
+        yield from Absent(self.finder, asked, self.stream, self.values).lines()
+        yield from self._dropped()
+
+    def _dropped(self) -> Lines:
+        dropped = self.finder.reading.dropped
+        for count, what in ((dropped.null_time, "time"), (dropped.null_type, "type")):
+            if count:
+                yield f"{many(count, 'event')} without a {what} {'was' if count == 1 else 'were'} dropped."
+
+    # ---- names -------------------------------------------------------------------------------------------------------
+
+    def _what(self) -> str:
+        where = f", {group_text(self.scope.group)}" if self.scope.group else ""
+        if self.scope.start is None:
+            return f"{self.query.name}{where}"
+        if self.query.kind == "match":
+            return f"{self.query.name}{where}, matches that begin at {time_text(self.scope.start, self.stream)}"
+        return f"{self.query.name}{where}, window {self._window_text(self.scope.start)}"
+
+    def _window_text(self, start: int) -> str:
+        assert self.query.window.within is not None
+        return f"from {time_text(start, self.stream)} to {time_text(start + self.query.window.within, self.stream)}"

@@ -1,0 +1,124 @@
+"""Rows of a query for a group and a window, with HAVING or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from cepc_runtime.enumerate.evaluation import Evaluator
+from cepc_runtime.enumerate.matches import MatchValues
+from cepc_runtime.enumerate.standing import Matches
+from cepc_runtime.events import ticks_of
+from cepc_runtime.expression import Aggregate, Field, walk
+
+from .. import model
+from ..reading.read import Read
+from ..running.local import execute_plan
+from ..writing.order import in_order
+from .values import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_grammar.source import Source
+    from cepc_runtime.columns import Ints
+    from cepc_runtime.expression import Expression
+
+    from .finder import Finder, Match
+
+GROUP = "\0group "
+"""Before the name of a column that says which group a row is of, whatever RETURN calls it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an aggregate query. `start` is where its window begins, None for UNBOUNDED; `values` are texts by column."""
+
+    group: Mapping[str, Any]
+    start: int | None
+    values: Mapping[str, str]
+
+
+def aggregate_rows(
+    finder: Finder, query: model.Query, rows: Ints, start: int | None, sources: Mapping[str, Source]
+) -> list[Row]:
+    """The rows of an aggregate query over some events, in the order in which `cepc run` prints them. Raises RunError."""
+    types = finder.program.stream(query.stream).columns
+    keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types if n in query.group_by)
+    plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))
+    assert plan is not None  # the program has been planned before
+    events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
+    table = in_order(execute_plan(plan, events, [query], sources).tables[query.name])
+    starts = None if query.window.within is None or not table.num_rows else ticks_of(table.column("window_start"))
+    found = []
+    for i in range(table.num_rows):
+        one = table.slice(i, 1)
+        begins = None if starts is None else int(starts[i])
+        if start is None or begins == start:
+            group = {n.removeprefix(GROUP): one.column(n)[0] for n in table.column_names if n.startswith(GROUP)}
+            texts = {n: text_of(one.column(n)) for n in table.column_names if not n.startswith(GROUP)}
+            found.append(Row(group, begins, texts))
+    return found
+
+
+def having_query(query: model.Query) -> model.Query:
+    """The query that returns the aggregates of HAVING, and has none."""
+    assert query.having is not None
+    asked = dict.fromkeys(n for n in walk(query.having) if isinstance(n, Aggregate))
+    outputs = tuple(model.Output(_name(i), aggregate) for i, aggregate in enumerate(asked))
+    return replace(query, having=None, outputs=outputs)
+
+
+def having_values(query: model.Query, row: Row) -> dict[Field | Aggregate, str]:
+    """What HAVING's aggregates and columns are in a row of its `having_query`."""
+    asked = having_query(query).outputs
+    found: dict[Field | Aggregate, str] = {
+        o.expression: row.values[o.name] for o in asked if isinstance(o.expression, Aggregate)
+    }
+    found |= {f: _scalar_text(row.group[f.column]) for f in _shared(query.having) if f.column in row.group}
+    return found
+
+
+def match_having_values(finder: Finder, query: model.Query, match: Match) -> dict[Field | Aggregate, str]:
+    """The same for a match of a match query."""
+    assert query.having is not None
+    leaves = [n for n in walk(query.having) if isinstance(n, Field | Aggregate)]
+    return {leaf: text_of(pa.chunked_array([_match_values(finder, query, match).evaluate(leaf)])) for leaf in leaves}
+
+
+def match_values(finder: Finder, query: model.Query, match: Match) -> dict[str, str]:
+    """What a match query returns for a match."""
+    values = _match_values(finder, query, match)
+    return {o.name: text_of(pa.chunked_array([values.evaluate(o.expression)])) for o in query.outputs}
+
+
+def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
+    """Whether HAVING is true for a match of a match query."""
+    if query.having is None:
+        return True
+    return _match_values(finder, query, match).evaluate(query.having)[0].as_py() is True
+
+
+def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValues:
+    plan = finder.plan(query)
+    assert plan is not None
+    names = tuple(dict.fromkeys(bound.variable for bound in match))
+    positions = np.array([[bound.row] for bound in match], dtype=np.int64)
+    variables = np.array([[names.index(bound.variable)] for bound in match], dtype=np.int32)
+    evaluator = Evaluator(finder.reading.table)
+    return MatchValues(plan.queries[0], finder.stream, evaluator, Matches(names, positions, variables))
+
+
+def _shared(having: Expression | None) -> list[Field]:
+    return [n for n in walk(having) if isinstance(n, Field) and n.variable is None] if having is not None else []
+
+
+def _scalar_text(value: Any) -> str:
+    return text_of(pa.chunked_array([pa.array([value.as_py()], value.type)]))
+
+
+def _name(i: int) -> str:
+    return f"aggregate {i}"

@@ -1,0 +1,108 @@
+"""Which group and which window are asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from cepc_runtime.columns import codes, flat
+from cepc_runtime.events import ticks_of, times_of
+from cepc_runtime.types import to_arrow
+
+from ..diagnostics.near import did_you_mean
+from ..reading.text_values import BadValueError, from_text
+from ..writing.values import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_runtime.columns import Bools
+    from cepc_runtime.events import Reading
+
+    from .. import model
+
+
+class UnclearError(ValueError):
+    """What is asked about does not exist in the query."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`group` has values of some of the query's partition attributes, as Arrow scalars; `start` is a time in ticks.
+
+    For an aggregate query `start` is where the window begins; for a match query it is when the match begins.
+    """
+
+    group: Mapping[str, Any]
+    start: int | None
+
+    def of_group(self, reading: Reading) -> Bools:
+        """The events of the group."""
+        mask = np.ones(len(reading.ticks), dtype=np.bool_)
+        for name, value in self.group.items():
+            mask &= equals(reading.table.column(name), value)
+        return mask
+
+
+def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], start: str | None) -> Scope:
+    """The scope that `name=value` texts and the text of a time name. Raises UnclearError."""
+    types = dict(stream.columns)
+    values: dict[str, Any] = {}
+    for text in group:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UnclearError(f"--group is written NAME=VALUE; `{text}` has no `=`")
+        if name not in query.partition:
+            known = ", ".join(f"`{p}`" for p in query.partition)
+            near = did_you_mean(name, query.partition) or (
+                f"its groups are by {known}" if known else "it has no groups"
+            )
+            raise UnclearError(f"`{query.name}` makes no groups by `{name}`; {near}")
+        values[name] = _value(None if value == "NULL" else value, types[name], f"`{name}`")
+    if start is None:
+        return Scope(values, None)
+    time = types[stream.time.column]
+    tick = int(ticks_of(pa.chunked_array([_array(start, time, "--window")]))[0])
+    return Scope(values, _aligned(query, stream, tick))
+
+
+def _aligned(query: model.Query, stream: model.Stream, tick: int) -> int:
+    """The start of a window of an aggregate query. Raises UnclearError where no window starts there."""
+    within, slide = query.window.within, query.window.slide
+    if query.kind == "match":
+        return tick
+    if within is None:
+        raise UnclearError(f"`{query.name}` has one window over everything: --window has no meaning")
+    every = slide or within
+    if tick % every:
+        below = tick - tick % every
+        near = " and ".join(time_text(t, stream) for t in (below, below + every))
+        raise UnclearError(f"no window of `{query.name}` starts then; the nearest start at {near}")
+    return tick
+
+
+def time_text(tick: int, stream: model.Stream) -> str:
+    """A time as the tables of `cepc run` show it."""
+    type_ = dict(stream.columns)[stream.time.column]
+    return as_text(times_of(np.array([tick], dtype=np.int64), to_arrow(type_)), iso=False)[0] or "NULL"
+
+
+def _value(text: str | None, type_: Any, what: str) -> Any:
+    return _array(text, type_, what)[0]
+
+
+def _array(text: str | None, type_: Any, what: str) -> Any:
+    try:
+        return flat(from_text(pa.array([text], pa.string()), type_))
+    except (BadValueError, pa.ArrowNotImplementedError):
+        raise UnclearError(f"`{text}` is no {type_.sql}, which {what} is") from None
+
+
+def equals(column: Any, value: Any) -> Bools:
+    """Where a column has a value, as GROUP BY sees it: null is null, NaN is NaN."""
+    column = flat(column)
+    numbers, _ = codes(pa.chunked_array([column, pa.repeat(value.cast(column.type), 1)]))
+    return np.asarray(numbers[:-1] == numbers[-1], dtype=np.bool_)

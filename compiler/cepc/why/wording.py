@@ -1,0 +1,78 @@
+"""Groups, numbers and constraints in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .. import model
+from ..describe import duration
+from ..describe import pattern as pattern_text
+from .constraints import AfterMatch, Bounded, Constraint, Joint, Local, Negated, Selection
+from .values import local_text, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def group_text(group: Mapping[str, Any]) -> str:
+    """`driver = 7, district = 'north'`."""
+    return ", ".join(f"{name} = {scalar_text(value)}" for name, value in group.items())
+
+
+def scalar_text(value: Any) -> str:
+    return text_of(pa.chunked_array([pa.array([value.as_py()], value.type)]))
+
+
+def many(count: int, one: str, more: str | None = None) -> str:
+    """
+    >>> many(1, "row"), many(2000, "match", "matches")
+    ('1 row', '2,000 matches')
+    """
+    return f"1 {one}" if count == 1 else f"{count:,} {more or one + 's'}"
+
+
+def listed(limit: int) -> str:
+    """
+    >>> listed(1), listed(5)
+    ('the first is this', 'the first 5 are these')
+    """
+    return "the first is this" if limit == 1 else f"the first {limit} are these"
+
+
+def constraint_text(constraint: Constraint, query: model.Query, stream: model.Stream) -> str:
+    """What the query says there."""
+    match constraint:
+        case Local(variable, condition):
+            return f"the condition {local_text(condition, variable)}"
+        case Joint(condition, scope):
+            return f"the condition {condition.text}" + (f" of the pattern {scope}" if scope else "")
+        case Negated(negation):
+            return pattern_text(_typed(negation, query), stream)
+        case AfterMatch():
+            assert query.after_match is not None
+            to = f" {query.after_variable}" if query.after_variable else ""
+            return f"AFTER MATCH SKIP {query.after_match.skip}{to}"
+        case Selection():
+            return f"SELECT {query.select}"
+        case Bounded():
+            assert query.window.within is not None
+            return f"WITHIN {duration(query.window.within, stream)}"
+
+
+def _typed(node: model.Pattern, query: model.Query) -> model.Pattern:
+    """The pattern with events called by their types as well as their variables."""
+    match node:
+        case model.Event(variable):
+            type_ = query.variable(variable).type
+            return model.Event(variable if variable == type_ else f"{type_} {variable}")
+        case model.Seq(parts):
+            return model.Seq(tuple(_typed(p, query) for p in parts))
+        case model.Or(parts):
+            return model.Or(tuple(_typed(p, query) for p in parts))
+        case model.Not(body, within):
+            return model.Not(_typed(body, query), within)
+        case model.Scope(body):
+            return _typed(body, query)
+    return node

@@ -1,0 +1,394 @@
+"""`cepc why`: what is behind a row and what stopped it, on events small enough to see it."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+
+import cepc
+from cepc.cli import cepc as command
+from cepc.compiled import Compiled
+from cepc.model import Stream
+from cepc.reading.read import Read
+from cepc.running.given import read_given
+from cepc.why.report import why
+from cepc.why.scope import Scope
+from cepc_runtime.plan import StreamPlan
+from cepc_runtime.types import to_arrow
+from tests.programs import Case, cases
+from tests.test_examples import EXAMPLES, NAMES, QUERIES, generate
+
+STREAM = """\
+STREAM rides (at BIGINT, kind STRING, driver INT, minutes INT)
+EVENT TIME at UNIT s
+EVENT TYPE kind IN ('P', 'T', 'D', 'X');
+"""
+
+
+def asked(query: str, events: str, *arguments: str) -> str:
+    """What `cepc why` says of a query over events written as `5 T 7 3`: time, type, driver, minutes."""
+    Path("q.cep").write_text(f"{STREAM}QUERY q {query};\n")
+    lines = [line.split() for line in events.strip().splitlines()]
+    rows = "".join(",".join("" if cell == "-" else cell for cell in [*line, "-"][:4]) + "\n" for line in lines)
+    Path("e.csv").write_text("at,kind,driver,minutes\n" + rows)
+    result = run("q.cep", "--events", "e.csv", "--query", "q", *arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(command, ["why", *arguments])
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+# ---- a row that is there
+
+COUNTED = "RETURN driver, COUNT(*) AS n PATTERN SEQ(P, T+, D) WHERE [driver] AND T.minutes > 1 GROUP BY driver"
+
+
+def test_a_row_of_an_aggregate_query_comes_from_its_matches() -> None:
+    text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7\n2 T 7 2\n3 T 7 3\n4 D 7\n5 T 8 9")
+    assert (
+        text
+        == """\
+q: there is a row for driver = 7, in the window from 0 to 10.
+
+  driver = 7, n = 3, window_start = 0, window_end = 10
+
+It comes from 3 matches:
+
+    1  P  driver = 7, minutes = NULL
+    2  T  driver = 7, minutes = 2
+    4  D  driver = 7, minutes = NULL
+      T.minutes > 1:  2 > 1
+
+    1  P  driver = 7, minutes = NULL
+    3  T  driver = 7, minutes = 3
+    4  D  driver = 7, minutes = NULL
+      T.minutes > 1:  3 > 1
+
+    1  P  driver = 7, minutes = NULL
+    2  T  driver = 7, minutes = 2
+    3  T  driver = 7, minutes = 3
+    4  D  driver = 7, minutes = NULL
+      T.minutes > 1:  2 > 1, 3 > 1
+"""
+    )
+
+
+def test_a_row_of_a_match_query_is_a_match_with_what_it_returns() -> None:
+    text = asked(
+        "RETURN MATCH p.at AS began, COUNT(t) AS legs PATTERN SEQ(P p, T+ t) WHERE t.minutes > PREV(t).minutes WITHIN 9 s",
+        "1 P 7\n2 T 7 2\n3 T 8 5", "--limit", "1",
+    )  # fmt: skip
+    assert text.startswith("q: there are more than 1 row; the first is this:\n\n  began = 1, legs = 1\n\n    1  p (P)")
+    text = asked(
+        "RETURN MATCH COUNT(t) AS legs PATTERN SEQ(P p, T{2,} t) WHERE t.minutes > PREV(t).minutes WITHIN 9 s",
+        "1 P 7\n2 T 7 2\n3 T 8 5",
+    )
+    assert (
+        text
+        == """\
+q: there is a row.
+
+  legs = 2
+
+    1  p (P)  minutes = NULL
+    2  t (T)  minutes = 2
+    3  t (T)  minutes = 5
+      t.minutes > PREV(t).minutes:  5 > 2
+"""
+    )
+
+
+def test_a_group_and_a_window_choose_the_row() -> None:
+    events = "1 P 7\n2 T 7 2\n3 D 7\n11 P 8\n12 T 8 2\n13 D 8"
+    first = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", events)
+    assert "driver = 7" in first
+    assert "There is 1 more row; --group and --window choose one." in first
+    for arguments in (["--group", "driver=8"], ["--window", "10"], ["--group", "driver=8", "--window", "10"]):
+        text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", events, *arguments)
+        assert text.startswith("q: there is a row for driver = 8, in the window from 10 to 20.")
+
+
+def test_the_matches_of_a_row_are_those_of_its_window_whatever_surrounds_it() -> None:
+    text = asked("RETURN COUNT(*) AS n PATTERN SEQ(NOT X x, P) WITHIN 10 s SLIDE 10 s", "9 X 7\n11 P 7\n12 X 7\n13 P 7")
+    assert "It comes from 1 match:\n\n    11  P\n" in text
+
+
+def test_having_is_shown_with_its_values() -> None:
+    text = asked(
+        f"{COUNTED} HAVING COUNT(*) > 1 AND driver < 9 WITHIN 10 s SLIDE 10 s", "1 P 7\n2 T 7 2\n3 T 7 3\n4 D 7"
+    )
+    assert "  HAVING COUNT(*) > 1 AND driver < 9:  3 > 1 AND 7 < 9\n" in text.replace("(", "").replace(")", "").replace(
+        "COUNT*", "COUNT(*)"
+    )
+
+
+# ---- no row: the nearest match, and the one thing that stopped it
+
+
+@pytest.mark.parametrize(
+    ("query", "events", "parts"),
+    [
+        (
+            f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7\n2 T 7 1\n3 D 7",
+            ["stopped by the condition T.minutes > 1.\n    1 > 1 is not true, for T at 2\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, D d) WHERE p.minutes < d.minutes WITHIN 9 s", "1 P 7 5\n2 D 7 4",
+            ["stopped by the condition p.minutes < d.minutes.\n    5 < 4 is not true, for P at 1, D at 2\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, D d) WHERE p.minutes < d.minutes WITHIN 9 s", "1 P 7 5\n2 D 7 -",
+            ["    5 < NULL is not true"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, D d) WHERE 1 / d.minutes > 2 WITHIN 9 s", "1 P 7 5\n2 D 7 1",
+            ["stopped by the condition (1 / d.minutes) > 2.\n    (1 / 1) > 2 is not true, for D at 2"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, T{3} t) WHERE t.minutes > PREV(t).minutes WITHIN 9 s",
+            "1 P 7\n2 T 7 5\n3 T 7 4\n4 T 7 3",
+            ["    4 > 5 is not true, for T at 3, T at 2\n    3 > 4 is not true"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, NOT X x, D d) WHERE [driver] WITHIN 9 s",
+            "1 P 7\n2 X 8\n3 X 7\n4 D 7", ["stopped by NOT X x.\n    this came: 3  X  driver = 7\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, NOT SEQ(X x, T t), D d) WITHIN 9 s",
+            "1 P 7\n2 T 7\n3 X 7\n4 T 7\n5 D 7",
+            ["stopped by NOT SEQ(X x, T t).\n    this came: 3  X\n    this came: 4  T\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, NOT X x WITHIN 5 s) WHERE x.minutes > p.minutes WITHIN 9 s",
+            "1 P 7 3\n2 X 7 2\n3 X 7 4", ["stopped by NOT X x WITHIN 5 seconds.\n    this came: 3  X  minutes = 4\n"],
+        ),
+        (
+            "RETURN COUNT(*) AS n PATTERN SEQ(P, D) WITHIN 10 s SLIDE 10 s", "1 P 7\n15 D 7",
+            ["stopped by WITHIN 10 seconds.\n    from its first event to its last it takes 14 seconds\n"],
+        ),
+        (
+            "RETURN COUNT(*) AS n PATTERN SEQ(P, D) WITHIN 10 s SLIDE 10 s", "8 P 7\n12 D 7",
+            ["it takes 4 seconds\n    no window holds all of it; with a smaller SLIDE there are more windows\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, D d) WITHIN 5 s", "1 P 7\n6 D 7",
+            ["stopped by WITHIN 5 seconds.\n    from its first event to its last it takes 5 seconds\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, D d) WHERE [driver] SELECT CONTIGUOUS WITHIN 5 s",
+            "1 P 7\n2 X 8\n3 X 7\n4 D 7", ["stopped by SELECT CONTIGUOUS.\n    this may not be skipped: 3  X  driver = 7\n"],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, D d) WHERE p.minutes = 1 AND d.minutes = 2 SELECT NEXT WITHIN 5 s",
+            "1 P 7 3\n2 P 7 1\n3 D 7 2\n", ["q: there is a row."],
+        ),
+        (
+            "RETURN p.at PATTERN SEQ(P p, T t, D d) WHERE t.minutes < d.minutes SELECT NEXT WITHIN 9 s",
+            "1 P 7\n2 T 7 9\n3 T 7 1\n4 D 7 2",
+            ["stopped by the condition t.minutes < d.minutes.\n    9 < 2", "without SELECT NEXT."],
+        ),
+    ],
+)  # fmt: skip
+def test_the_nearest_match_is_shown_with_what_stopped_it(query: str, events: str, parts: list[str]) -> None:
+    text = asked(query, events)
+    for part in parts:
+        assert part in text, text
+
+
+def test_where_one_thing_does_not_suffice_the_least_that_does_is_named() -> None:
+    text = asked("RETURN p.at PATTERN SEQ(P p, NOT X x, D d) WHERE d.minutes > 3 WITHIN 9 s", "1 P 7\n2 X 7\n3 D 7 2")
+    assert (
+        "It is stopped by 2 things together:\n  the condition d.minutes > 3\n    2 > 3 is not true, for D at 3\n"
+        in text
+    )
+    assert "  NOT X x\n    this came: 2  X" in text
+
+
+def test_whatever_else_would_have_sufficed_is_named() -> None:
+    text = asked(
+        "RETURN p.at PATTERN SEQ(P p, NOT X x, D d) WHERE d.minutes > 1 WITHIN 9 s", "1 P 7\n2 D 7 1\n3 X 7\n4 D 7 2"
+    )
+    assert "stopped by the condition d.minutes > 1.\n    1 > 1 is not true, for D at 2" in text
+    assert "There would also be a match without NOT X x." in text
+
+
+def test_a_match_that_after_match_went_past_is_told_from_the_one_that_was_taken() -> None:
+    events = "1 P 7 1\n2 T 7 1\n3 P 7 2\n4 T 7 2"
+    query = "RETURN MATCH p.at AS p PATTERN SEQ(P p, T+ t) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s"
+    assert "there is a row" in asked(query, events, "--window", "1")
+    text = asked(query, events, "--window", "3")
+    assert "q, matches that begin at 3: there is no row." in text
+    assert "stopped by AFTER MATCH SKIP PAST LAST EVENT.\n    an earlier match is gone on from: P at 1, T at 2" in text
+
+
+@pytest.mark.parametrize(
+    "query", ["RETURN driver, COUNT(*) AS n", "RETURN MATCH driver, P.at AS at"], ids=["aggregate", "match"]
+)
+def test_having_that_is_not_true_is_shown_with_its_values(query: str) -> None:
+    group = "GROUP BY driver" if "COUNT" in query else ""
+    having = "HAVING COUNT(*) > 5"
+    within = "WITHIN 9 s" if not group else "WITHIN 9 s SLIDE 9 s"
+    text = asked(f"{query} PATTERN SEQ(P, T) WHERE [driver] {group} {having} {within}", "1 P 7\n2 T 7 2")
+    assert "there is no row" in text
+    assert "because HAVING is not true" in text
+    assert f"  HAVING COUNT(*) > 5:  {1 if group else 2} > 5\n" in text
+
+
+def test_iterations_of_a_named_pattern_are_not_mixed_up() -> None:
+    Path("p.cep").write_text(
+        f"{STREAM}PATTERN leg AS SEQ(P p, T t) WHERE p.minutes < t.minutes;\n"
+        "QUERY q RETURN COUNT(p) AS n PATTERN leg{2} WITHIN 9 s;\n"
+    )
+    Path("e.csv").write_text("at,kind,driver,minutes\n1,P,7,1\n2,T,7,2\n3,P,7,5\n4,T,7,4\n")
+    text = run("p.cep", "--events", "e.csv", "--query", "q").stdout
+    assert "stopped by the condition p.minutes < t.minutes of the pattern leg." in text
+    assert "it is not true in each iteration of the pattern" in text
+
+
+# ---- no row: the pattern is not completed
+
+
+@pytest.mark.parametrize(
+    ("events", "end"),
+    [
+        ("1 T 7 5", "The pattern does not even begin.\nP is awaited, and none comes: there is none among all events.\n"),
+        ("1 P 8\n2 T 7 5", "P is awaited, and none comes in this group: the next is of driver = 8, at 1.\n"),
+        ("1 P 7", "Then T is awaited, and none comes: there is none among all events.\n"),
+        ("1 T 7 5\n2 P 7", "Then T is awaited, and none comes later: all are earlier.\n"),
+        ("1 P 7\n2 T 7 5\n3 D 8", "none comes in this group: the next is of driver = 8, at 3.\n"),
+        (
+            "1 P 7\n2 T 7 1\n3 T 7 0",
+            (
+                "Then T is awaited; of 2 that come, none passes:\n"
+                "    2  T  driver = 7, minutes = 1\n      T.minutes > 1 is not true: 1 > 1\n"
+                "    3  T  driver = 7, minutes = 0\n      T.minutes > 1 is not true: 0 > 1\n"
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_how_far_the_pattern_came_and_what_it_waits_for(events: str, end: str) -> None:
+    text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", events, "--group", "driver=7")
+    assert text.startswith("q, driver = 7: there is no row.\n")
+    assert text.endswith(end), text
+
+
+def test_what_comes_after_the_window_is_not_in_time() -> None:
+    events = "1 P 7\n2 T 7 5\n12 D 7\n21 P 7\n22 T 7 4\n23 D 7"
+    text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", events, "--window", "0")
+    assert "Then D is awaited, and none comes in time: the next is at 12.\n" in text
+    assert text.endswith("There are rows in the windows that begin at 20.\n")
+
+
+def test_events_that_are_none_are_mentioned() -> None:
+    assert asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7\n- T 7 5\n2 - 7\n3 - 7").endswith(
+        "1 event without a time was dropped.\n2 events without a type were dropped.\n"
+    )
+
+
+def test_a_group_without_events_has_no_row() -> None:
+    text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7\n2 T 8 5", "--group", "driver=9")
+    assert (
+        text
+        == """\
+q, driver = 9: there is no row, because no event that it looks at has driver = 9.
+There are some with driver = 7, 8
+"""
+    )
+
+
+def test_tied_events_of_an_and_count_as_reached() -> None:
+    text = asked("RETURN COUNT(*) AS n PATTERN SEQ(AND(P, T), D) WITHIN 10 s SLIDE 10 s", "1 P 7\n1 T 7 5")
+    assert "    1  P\n    1  T\n\nThen D is awaited" in text
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--group", "drivr=7"], "`q` makes no groups by `drivr`; did you mean `driver`?"),
+        (["--group", "driver"], "--group is written NAME=VALUE; `driver` has no `=`"),
+        (["--group", "driver=x"], "`x` is no INT, which `driver` is"),
+        (["--window", "soon"], "`soon` is no BIGINT, which --window is"),
+        (["--window", "-3"], "no window of `q` starts then; the nearest start at -10 and 0"),
+    ],
+)
+def test_what_is_asked_about_has_to_exist(arguments: list[str], part: str) -> None:
+    asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7")
+    result = run("q.cep", "--events", "e.csv", "--query", "q", *arguments)
+    assert result.exit_code == 2
+    assert part in result.stderr
+
+
+def test_a_query_that_is_not_there_and_events_that_are_not_end_as_with_run() -> None:
+    asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7")
+    assert run("q.cep", "--events", "e.csv", "--query", "r").exit_code == 2
+    result = run("q.cep", "--events", "none.csv", "--query", "q")
+    assert result.exit_code == 2
+    assert "E0701" in result.stderr
+
+
+@pytest.mark.parametrize(("name", "query"), [(name, query) for name in NAMES for query in QUERIES[name]])
+def test_every_query_of_the_examples_has_a_row_to_explain(name: str, query: str) -> None:
+    table = generate(name, 3000, 3)
+    text = explained(cepc.compile(EXAMPLES / name / "queries.cep"), table, query)
+    found = cepc.compile(EXAMPLES / name / "queries.cep").run(table, query)[query]
+    assert ("there is no row" not in text) == (found.num_rows > 0), text
+
+
+def explained(compiled: Compiled, table: pa.Table, name: str) -> str:
+    (query,) = (q for q in compiled.program.queries if q.name == name)
+
+    def load(stream: Stream, plan: StreamPlan) -> Read:
+        return read_given(table, plan, stream.columns)
+
+    return why(compiled.program, query, Scope({}, None), load, {}, 2)
+
+
+@pytest.mark.parametrize("name", ["values", "wording"])
+def test_the_examples_in_the_code_are_right(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"cepc.why.{name}"))
+    assert (result.failed, result.attempted > 0) == (0, True)
+
+
+def test_the_page_shows_what_the_command_says() -> None:
+    page = (EXAMPLES.parent / "docs" / "why.md").read_text(encoding="utf-8")
+
+    def blocks(kind: str) -> list[str]:
+        return [part.split("```")[0] for part in page.split(f"```{kind}\n")[1:]]
+
+    Path("rides.cep").write_text(blocks("cep")[0])
+    Path("rides.csv").write_text(blocks("csv")[0])
+    assert len(blocks("console")) == 3
+    for block in blocks("console"):
+        line, _, shown = block.partition("\n")
+        assert run(*line.removeprefix("$ cepc why ").split()).stdout == shown
+
+
+# ---- a property
+
+
+@given(cases())
+@settings(max_examples=40)
+def test_there_is_a_row_to_explain_exactly_where_a_run_has_one(case: Case) -> None:
+    compiled = cepc.compile(case.text)
+    columns = compiled.program.streams[0].columns
+    table = pa.table({n: pa.array([r[n] for r in case.rows], to_arrow(t)) for n, t in columns})
+    try:
+        rows = compiled.run(table)["q"].num_rows
+    except cepc.RunError:
+        return
+    text = explained(compiled, table, "q")
+    assert ("there is no row" not in text) == (rows > 0), text
