@@ -357,6 +357,19 @@ def test_an_edge_of_a_window_that_is_no_time_is_an_error() -> None:
     assert "--> t.cep:3:1" in result.stderr
 
 
+@pytest.mark.parametrize("tick", [2**63 - 1, -(2**63)])
+def test_windows_do_not_wrap_where_matches_are_listed(tick: int) -> None:
+    Path("t.cep").write_text(
+        "STREAM s (t BIGINT, kind STRING, x INT) EVENT TIME t EVENT TYPE kind;\n"
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, C, B) WHERE A.x < B.x WITHIN 10 SECONDS SLIDE 5 SECONDS;"
+    )
+    Path("t.csv").write_text(f"t,kind,x\n{tick},A,1\n0,B,2\n1,C,2\n")
+    result = run("t.cep", "--events", "t.csv")
+    assert result.exit_code == 1
+    assert "error[E0808]: an edge of a window of `q` is no BIGINT" in result.stderr
+    assert "look for events with a wrong time" in result.stderr
+
+
 def test_standard_output_may_be_closed_or_full() -> None:
     for target, status in ((">&-", 0), ("> /dev/full", 2)):
         script = f"{sys.executable} -m cepc run rides.cep --events rides.jsonl {target}"

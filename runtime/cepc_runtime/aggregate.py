@@ -15,7 +15,7 @@ from .kernel.planes import planes_of
 from .kernel.run import count_matches
 from .kernel.values import values_of
 from .letters import Kinds, classify
-from .results import Results
+from .results import Results, check_edges
 from .totals import totals_of
 from .types import to_arrow
 
@@ -61,17 +61,8 @@ def _run_class(
     events = arrange(reading, plan.stream, queries[0].partition, canonical=canonical)
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
-        _check_times(events, query)
-    time_type = dict(plan.stream.columns)[plan.stream.time_column]
-    return {q.name: result_table(Results(t, time_type)) for q, t in _totals(events, kinds, queries, interpreted)}
-
-
-def _check_times(events: Events, query: QueryPlan) -> None:
-    """The kernel computes with ticks of 64 bits, and so with the edges of windows."""
-    if events.length and query.within is not None:
-        reach = query.within + (query.slide or query.within)
-        if int(events.ticks.min()) - reach < -(2**63) or int(events.ticks.max()) + reach >= 2**63:
-            raise pa.ArrowInvalid(f"query {query.name}: an edge of a window is not in range")
+        check_edges(events.ticks, query, plan.stream)
+    return {q.name: result_table(Results(t, plan.stream)) for q, t in _totals(events, kinds, queries, interpreted)}
 
 
 def _totals(

@@ -19,9 +19,8 @@ from .types import DOUBLE, Decimal, to_arrow
 if TYPE_CHECKING:
     from .expression import Expression
     from .kernel.planes import MeasurePlanes
-    from .plan import Measure
+    from .plan import Measure, QueryPlan, StreamPlan
     from .totals import Totals
-    from .types import DataType
 
 
 class ResultOverflowError(ArithmeticError):
@@ -46,20 +45,48 @@ class ResultOverflowError(ArithmeticError):
         )
 
 
+class WindowEdgeError(ArithmeticError):
+    """An edge of a window is beyond what the event-time column's type can hold."""
+
+    def __init__(self, query: str, column: str, type_: str) -> None:
+        super().__init__(query, column, type_)
+        self.query, self.column, self.type = query, column, type_
+
+    @property
+    def cure(self) -> str:
+        look = "look for events with a wrong time"
+        return look if self.type == "BIGINT" else f"declare {self.column} with a larger type, or {look}"
+
+    def __str__(self) -> str:
+        return f"query {self.query}: an edge of a window is no {self.type}, the type of {self.column}; {self.cure}"
+
+
+def check_edges(ticks: Ints, query: QueryPlan, stream: StreamPlan) -> None:
+    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not fit."""
+    if len(ticks) and query.within is not None:
+        reach = query.within + (query.slide or query.within)
+        if int(ticks.min()) - reach < -(2**63) or int(ticks.max()) + reach >= 2**63:
+            raise WindowEdgeError(query.name, stream.time_column, dict(stream.columns)[stream.time_column].sql)
+
+
 @dataclass(frozen=True)
 class Results:
     """The rows of a query before they are expressions: its totals, and the edges of their windows."""
 
     totals: Totals
-    time_type: DataType
+    stream: StreamPlan
 
     def window_edges(self, rows: Ints) -> tuple[Any, Any]:
-        """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED."""
-        query, type_ = self.totals.query, to_arrow(self.time_type)
+        """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises WindowEdgeError."""
+        query, time = self.totals.query, dict(self.stream.columns)[self.stream.time_column]
+        type_ = to_arrow(time)
         if query.within is None:
             return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
         starts = self.totals.windows[rows] * (query.slide or query.within)
-        return times_of(starts, type_), times_of(starts + query.within, type_)
+        try:
+            return times_of(starts, type_), times_of(starts + query.within, type_)
+        except pa.ArrowInvalid:
+            raise WindowEdgeError(query.name, self.stream.time_column, time.sql) from None
 
     def key_column(self, name: str, rows: Ints) -> Any:
         return flat(self.totals.keys[name]).take(pa.array(self.totals.groups[rows]))

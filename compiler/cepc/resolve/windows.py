@@ -14,6 +14,9 @@ from .messages import clauses as say
 if TYPE_CHECKING:
     from typing import Literal as OneOf
 
+MOST_OVERLAPPING = 100_000
+"""Windows that may hold one event: the kernel keeps numbers for each, and each is a row of the result."""
+
 
 def window(
     query: ast.Query, kind: OneOf["aggregate", "match"], unit: Tick | None, *, several_events: bool
@@ -41,6 +44,9 @@ def window(
         return model.Window(None, None), problems
     if length is None:
         return None, problems
+    overlapping = 1 if kind == "match" or step is None else -(-length // step)
+    if slide is not None and overlapping > MOST_OVERLAPPING:
+        return None, [*problems, say.too_many_windows(slide, within, overlapping, MOST_OVERLAPPING)]
     return model.Window(length, None if kind == "match" else step or length), problems
 
 

@@ -103,12 +103,10 @@ def run(
 
 def execute_plan(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Any:
     """The plan's `Execution` on events that were read. Raises RunError."""
-    import pyarrow as pa
-
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.execute import execute
-    from cepc_runtime.results import ResultOverflowError
+    from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
@@ -119,12 +117,8 @@ def execute_plan(plan: Plan, read: Read, queries: Iterable[model.Query], sources
         problem = messages.too_many_matches(error, places[error.query])
     except EvaluationError as error:
         problem = messages.no_value(error, places[_guilty(plan, read, EvaluationError)])
-    except pa.ArrowInvalid as error:
-        if "not in range" not in str(error):
-            raise
-        name = _guilty(plan, read, pa.ArrowInvalid)
-        type_ = dict(plan.stream.columns)[plan.stream.time_column]
-        problem = messages.edge_overflow(name, plan.stream.time_column, type_, places[name])
+    except WindowEdgeError as error:
+        problem = messages.edge_overflow(error, places[error.query])
     raise RunError([problem], sources)
 
 

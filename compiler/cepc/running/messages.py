@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
-    from cepc_runtime.results import ResultOverflowError
-    from cepc_runtime.types import DataType
+    from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 
 
 def overflow(error: ResultOverflowError, place: Span) -> Diagnostic:
@@ -51,11 +50,12 @@ def no_value(error: EvaluationError, place: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def edge_overflow(query: str, column: str, type_: DataType, place: Span) -> Diagnostic:
+def edge_overflow(error: WindowEdgeError, place: Span) -> Diagnostic:
     return Diagnostic(
-        "E0808", f"an edge of a window of `{query}` is no {type_.sql}", place, "windows have the type of the event time",
-        notes=(f"`{column}` is {type_.sql}, and some events are at the end of its range",),
-        hint=f"declare `{column}` with a larger type, or look for events with a wrong time",
+        "E0808", f"an edge of a window of `{error.query}` is no {error.type}", place,
+        "windows have the type of the event time",
+        notes=(f"`{error.column}` is {error.type}, and some events are at the end of its range",),
+        hint=error.cure,
     )  # fmt: skip
 
 

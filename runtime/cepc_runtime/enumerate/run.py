@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..aggregate import result_table
 from ..events import arrange, select
 from ..letters import Kinds, classify
-from ..results import Results
+from ..results import Results, check_edges
 from .budget import PARTIAL_MATCHES
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
@@ -103,9 +103,9 @@ def aggregate_table(
     arranged: Arranged, query: QueryPlan, *, block: int = BLOCK, limit: int | None = PARTIAL_MATCHES
 ) -> Any:
     """The rows of an aggregate query whose matches have to be looked at one by one."""
+    check_edges(arranged.events.ticks, query, arranged.plan.stream)
     enumerator = arranged.enumerator(query, block, limit)
     measuring = Measuring(query, arranged.events, enumerator.evaluator)
     for matches, frames in enumerator.standing_matches():
         measuring.add(matches, frames)
-    stream = arranged.plan.stream
-    return result_table(Results(measuring.totals(), dict(stream.columns)[stream.time_column]))
+    return result_table(Results(measuring.totals(), arranged.plan.stream))

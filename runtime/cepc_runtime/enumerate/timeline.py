@@ -85,7 +85,9 @@ class Timeline:
         """
         if span is None:
             return self.group_end[events]
-        return self.first_from(self.group[events], _moved(self.ticks[events], span))
+        end = self.first_from(self.group[events], _moved(self.ticks[events], span))
+        beyond = self.ticks[events] > np.iinfo(np.int64).max - span  # no 64 bits are so late, and so no event
+        return np.where(beyond, self.group_end[events], end)
 
     def since(self, events: Ints, span: int | None) -> Ints:
         """For each event given the first position of its group that is less than `span` ticks earlier."""
@@ -125,7 +127,6 @@ class Timeline:
 def _moved(ticks: Ints, span: int) -> Ints:
     """Ticks moved by `span`, staying within 64 bits."""
     limits = np.iinfo(np.int64)
-    span = max(-_FAR, min(_FAR, span))
     if span >= 0:
         return np.minimum(ticks, limits.max - span) + span
     return np.maximum(ticks, limits.min - span) + span

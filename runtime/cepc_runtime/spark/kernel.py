@@ -12,7 +12,7 @@ from ..evaluate.errors import EvaluationError
 from ..events import InputError, read
 from ..letters import classify
 from ..plan_data import from_text_of_plan
-from ..results import ResultOverflowError
+from ..results import ResultOverflowError, WindowEdgeError
 from .groups import ROWS, by_class, whole_groups
 from .rows import Packing, layout_of
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..plan import Plan, QueryPlan
     from .share import Class
 
-USER_ERRORS = (ResultOverflowError, TooManyPartialMatchesError, EvaluationError, InputError)
+USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
 """What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
 
 

@@ -150,6 +150,18 @@ def slide_longer(slide: ast.Duration, within: ast.Duration) -> Diagnostic:
     )
 
 
+def too_many_windows(slide: ast.Duration, within: ast.Duration, overlapping: int, most: int) -> Diagnostic:
+    return Diagnostic(
+        "E0514",
+        f"every event lies in {overlapping:,} windows",
+        slide.span,
+        "so often a window begins",
+        others=(Place(within.span, "so long it lasts"),),
+        notes=(f"each of them would be counted by itself and be a row; at most {most:,} may hold one event",),
+        hint="use a longer SLIDE or a shorter WITHIN",
+    )
+
+
 def no_slide(within: ast.Duration) -> Diagnostic:
     return Diagnostic(
         "W0502",
