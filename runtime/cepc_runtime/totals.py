@@ -52,18 +52,18 @@ def totals_of(
     """The totals of one query from what the kernel emitted for it."""
     planes = exact_planes(Recount(events, kinds, query, layout, values, neighbours), emissions)
     totals = Totals(query, layout, emissions.groups, emissions.windows, {}, planes, values.extremes)
-    return _combined(totals, events, query.group_by)
+    keys = {name: events.keys.column(name) for name in query.group_by}
+    return grouped(totals, keys, len(events.group_starts) - 1)
 
 
 # ---- GROUP BY --------------------------------------------------------------------------------------------------------
 
 
-def _combined(totals: Totals, events: Events, group_by: Sequence[str]) -> Totals:
-    """The totals of partitions as those of the groups that they belong to."""
-    keys = {name: events.keys.column(name) for name in group_by}
-    if set(group_by) == set(totals.query.partition):
+def grouped(totals: Totals, keys: dict[str, Any], partitions: int) -> Totals:
+    """The totals of so many partitions as those of the groups that they belong to. `keys` are the grouping attributes of each."""
+    if set(keys) == set(totals.query.partition):
         return _replaced(totals, totals.groups, totals.windows, keys, totals.planes)
-    combined, _ = combine_codes([codes(column) for column in keys.values()], len(events.group_starts) - 1)
+    combined, _ = combine_codes([codes(column) for column in keys.values()], partitions)
     group_of, first = dense(combined)
     keys = {name: column.take(first) for name, column in keys.items()}
     groups = group_of[totals.groups]

@@ -1,0 +1,148 @@
+"""The queries that find a pane's matrix: one for each pair of states, with panes as groups.
+
+The automaton of the query from state i to state j is the query's own, with i as its start and j alone accepting. For one i
+they hold the same, so all of them together are kept once; and those of different i lie side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import TYPE_CHECKING, Final
+
+from ..expression import Aggregate, Field, Literal
+from ..plan import Measure, Member, OutputPlan, SharedStates
+from ..types import BIGINT, DOUBLE, INT, STRING, is_float, is_numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..plan import Automaton, QueryPlan
+    from ..types import DataType
+
+PANE: Final = "pane"
+SOURCE: Final = "source"
+TARGET: Final = "target"
+MATCHES: Final = "matches"
+
+PARTS: Final = 8
+"""The least time between two edges of windows is cut into so many panes, if its ticks allow it, so that tasks are many."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaneQueries:
+    """A pane is `length` ticks. The results of all `queries` have the same columns."""
+
+    query: QueryPlan
+    length: int
+    queries: tuple[QueryPlan, ...]
+    sharing: tuple[SharedStates, ...]
+
+
+def can_be_cut(query: QueryPlan) -> bool:
+    """Whether windows are products of panes: a counted query with a window, without NOT and conditions between neighbours, that
+    adds up numbers only.
+    """
+    a = query.automaton
+    if a is None or query.within is None or query.adjacent or a.moves or a.new_moves or a.kills:
+        return False
+    return all(
+        m.argument is None or m.function not in ("sum", "avg") or is_numeric(m.argument.type) for m in query.measures
+    )
+
+
+def pane_length(query: QueryPlan) -> int:
+    """In ticks; a divisor of those from any edge of a window to the next."""
+    assert query.within is not None
+    edges = gcd(query.within, query.slide or query.within)
+    return next(edges // parts for parts in range(min(PARTS, edges), 0, -1) if edges % parts == 0)
+
+
+def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: str) -> PaneQueries:
+    """The queries for one that can be cut; events say their pane in `pane_column`, `types` are those of the stream's columns."""
+    automaton = query.automaton
+    assert automaton is not None
+    keys = (*query.partition, pane_column)
+    columns = [OutputPlan(key_name(i), Field(None, key, "each", types[key])) for i, key in enumerate(query.partition)]
+    columns.append(OutputPlan(PANE, Field(None, pane_column, "each", BIGINT)))
+    numbers = tuple(_numbers(query))
+    states = tuple(range(automaton.states))
+    queries = []
+    for i in states:
+        for j in states:
+            ends = (OutputPlan(SOURCE, Literal(i, INT)), OutputPlan(TARGET, Literal(j, INT)))
+            queries.append(
+                replace(
+                    query, name=_name(query, i, j), partition=keys, group_by=keys, within=None, slide=None,
+                    automaton=_between(automaton, i, j), measures=_measures(numbers),
+                    outputs=(*columns, *ends, *numbers), having=None,
+                )
+            )  # fmt: skip
+    kept = [SharedStates(tuple(Member(_name(query, i, j), states) for j in states), equal=True) for i in states]
+    beside = SharedStates(tuple(Member(_name(query, i, 0), _swapped(automaton, i)) for i in states))
+    return PaneQueries(query, pane_length(query), tuple(queries), (*kept, beside))
+
+
+def key_name(number: int) -> str:
+    """The column of a partition attribute."""
+    return f"key_{number}"
+
+
+def names(measure: int) -> tuple[str, str, str]:
+    """The columns of a measure's count, total and extreme, as far as it has them."""
+    return f"count_{measure}", f"total_{measure}", f"extreme_{measure}"
+
+
+def _name(query: QueryPlan, start: int, end: int) -> str:
+    return f"{query.name} {start} {end}"
+
+
+def _swapped(automaton: Automaton, start: int) -> tuple[int, ...]:
+    """The states' numbers when `start` and 0 have changed places."""
+    return tuple({0: start, start: 0}.get(state, state) for state in range(automaton.states))
+
+
+def _between(automaton: Automaton, start: int, end: int) -> Automaton:
+    number = _swapped(automaton, start)
+    return replace(
+        automaton,
+        steps=tuple(replace(s, source=number[s.source], target=number[s.target]) for s in automaton.steps),
+        ties=tuple(replace(s, source=number[s.source], target=number[s.target]) for s in automaton.ties),
+        accepting=(number[end],),
+    )
+
+
+def _numbers(query: QueryPlan) -> Iterator[OutputPlan]:
+    """What an entry of the matrix holds: exact numbers as text, which has no bounds."""
+    yield OutputPlan(MATCHES, Aggregate("count", None, None, False, STRING, STRING))
+    for number, measure in enumerate(query.measures):
+        count, total, extreme = names(number)
+        if measure.function in ("min", "max"):
+            assert measure.argument is not None
+            type_ = measure.argument.type
+            yield OutputPlan(
+                extreme, Aggregate(measure.function, measure.variable, measure.argument, False, None, type_)
+            )
+        elif measure.variable is not None:
+            yield OutputPlan(count, Aggregate("count", measure.variable, measure.argument, False, STRING, STRING))
+        if measure.function in ("sum", "avg"):
+            yield OutputPlan(total, _total(measure))
+
+
+def _total(measure: Measure) -> Aggregate:
+    assert measure.argument is not None
+    if is_float(measure.argument.type):
+        return Aggregate("sum", measure.variable, measure.argument, False, None, DOUBLE)
+    return Aggregate("sum", measure.variable, measure.argument, False, STRING, STRING)
+
+
+def _measures(outputs: tuple[OutputPlan, ...]) -> tuple[Measure, ...]:
+    found: dict[tuple[object, ...], Measure] = {}
+    for output in outputs:
+        a = output.expression
+        assert isinstance(a, Aggregate)
+        assert a.function != "collect"
+        found.setdefault(
+            (a.function, a.variable, a.argument), Measure(a.function, a.variable, a.argument, a.type != DOUBLE)
+        )
+    return tuple(found.values())

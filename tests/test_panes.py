@@ -1,0 +1,115 @@
+"""A group cut in time: windows as products of panes' matrices are the windows of the group as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from cepc_runtime.aggregate import result_table, run_aggregates
+from cepc_runtime.events import read
+from cepc_runtime.panes.product import totals_of_panes
+from cepc_runtime.panes.queries import PaneQueries, can_be_cut, pane_length, pane_queries
+from cepc_runtime.results import Results
+from cepc_runtime.types import BIGINT
+from tests.automata import automaton, query
+from tests.equivalence import Refused, compile_text, same, table_of
+from tests.programs import Case, cases
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Plan, QueryPlan
+
+PANE = "pane number"
+
+LENGTHS = [
+    ("a divisor of the window and its slide", 600, 300, 50),
+    ("eight to a slide", 6000, 1000, 125),
+    ("not longer than the least step between two edges", 10, 4, 1),
+    ("a slide that leaves gaps", 5, 20, 1),
+    ("one tick", 1, 1, 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("within", "slide", "length"), [case[1:] for case in LENGTHS], ids=[case[0] for case in LENGTHS]
+)
+def test_no_edge_of_a_window_is_inside_a_pane(within: int, slide: int, length: int) -> None:
+    one = query(automaton("0 A 1", [1]), within, slide)
+    assert pane_length(one) == length
+    assert within % length == slide % length == 0
+
+
+CUT = [
+    ("a sequence", query(automaton("0 A 1, 1 B 2", [2])), True),
+    ("a window over everything", query(automaton("0 A 1", [1]), None), False),
+    ("a letter that ends all matches", query(automaton("0 A 1, 1 B 2", [2], kills=(2,))), False),
+]
+
+
+@pytest.mark.parametrize(("one", "can"), [case[1:] for case in CUT], ids=[case[0] for case in CUT])
+def test_which_queries_can_be_cut(one: QueryPlan, can: bool) -> None:
+    assert can_be_cut(one) == can
+
+
+def test_there_is_a_query_for_each_pair_of_states_and_they_share_their_rows() -> None:
+    found = pane_queries(query(automaton("0 A 1, 1 B 2", [2])), {"g": BIGINT}, PANE)
+    assert [one.name for one in found.queries] == [f"q {i} {j}" for i in range(3) for j in range(3)]
+    assert [len(part.members) for part in found.sharing if part.equal] == [3, 3, 3]
+    assert [one.automaton.accepting for one in found.queries[3:6] if one.automaton] == [(1,), (0,), (2,)]
+
+
+def cut(whole: Plan, one: QueryPlan, table: Any) -> Any:
+    """The query's rows by way of panes."""
+    stream = whole.stream
+    found = pane_queries(one, dict(stream.columns), PANE)
+    columns = (*stream.columns, (PANE, BIGINT))
+    paned = replace(whole, stream=replace(stream, columns=columns), queries=found.queries, sharing=found.sharing)
+    matrices = pa.concat_tables(run_aggregates(_with_panes(table, whole, found), paned, interpreted=True).values())
+    time_type = dict(stream.columns)[stream.time_column]
+    return result_table(Results(totals_of_panes(one, matrices), time_type))
+
+
+def _with_panes(table: Any, whole: Plan, found: PaneQueries) -> Any:
+    reading = read(table, whole.stream)
+    numbers = pa.array((reading.ticks // found.length).tolist(), pa.int64())
+    return reading.table.append_column(PANE, numbers)
+
+
+@given(cases(match=False, select="ANY", pairs=False, size=2))
+@settings(suppress_health_check=list(HealthCheck))
+def test_cut_in_time_the_rows_are_the_same(case: Case) -> None:
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        return
+    table = table_of(case, compiled)
+    for one in compiled.plan.queries:
+        if not can_be_cut(one):
+            continue
+        alone = replace(compiled.plan, queries=(one,))
+        try:
+            expected = run_aggregates(table, alone, interpreted=True)[one.name]
+        except ArithmeticError:
+            with pytest.raises(ArithmeticError):
+                cut(alone, one, table)
+            continue
+        assert same(expected.to_pylist(), cut(alone, one, table).to_pylist())
+
+
+def test_counts_of_any_size_are_exact() -> None:
+    """As text, for a run of 100 events makes 2^100 - 1 matches."""
+    text = (
+        "STREAM s (at BIGINT, kind STRING, z DECIMAL(38, 2)) EVENT TIME at UNIT s EVENT TYPE kind;"
+        "QUERY q RETURN CAST(COUNT(*) AS STRING) AS n, CAST(SUM(A.z) AS STRING) AS z, MAX(A.z) AS most PATTERN A+"
+        " WITHIN 100 s SLIDE 50 s;"
+    )
+    compiled = compile_text(text)
+    table = table_of(Case(text, tuple({"at": i, "kind": "A", "z": Decimal(i) / 100} for i in range(150))), compiled)
+    (one,) = compiled.plan.queries
+    rows = cut(compiled.plan, one, table).to_pylist()
+    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist())
+    assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()
