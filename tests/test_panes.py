@@ -69,8 +69,7 @@ def cut(whole: Plan, one: QueryPlan, table: Any) -> Any:
     columns = (*stream.columns, (PANE, BIGINT))
     paned = replace(whole, stream=replace(stream, columns=columns), queries=found.queries, sharing=found.sharing)
     matrices = pa.concat_tables(run_aggregates(_with_panes(table, whole, found), paned, interpreted=True).values())
-    time_type = dict(stream.columns)[stream.time_column]
-    return result_table(Results(totals_of_panes(one, matrices), time_type))
+    return result_table(Results(totals_of_panes(one, matrices), stream))
 
 
 def _with_panes(table: Any, whole: Plan, found: PaneQueries) -> Any:
