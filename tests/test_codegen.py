@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from cepc.codegen import Job
 
 GOLDEN = Path(__file__).parent / "golden_jobs"
+EXAMPLES = Path(__file__).parent.parent / "examples"
 PROGRAMS = sorted(GOLDEN.glob("*.cep"))
+EXAMPLE_PROGRAMS = sorted(EXAMPLES.glob("*/queries.cep"))
 
 
 def job(text: str, name: str = "program.cep") -> Job:
@@ -57,7 +59,15 @@ def test_a_job_is_as_reviewed(path: Path) -> None:
     assert golden(path) == recorded.read_text(encoding="utf-8"), "UPDATE_GOLDEN=1 records the new jobs"
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EXAMPLE_PROGRAMS, ids=lambda p: p.parent.name)
+def test_the_job_beside_an_example_is_what_the_compiler_makes_of_it(path: Path) -> None:
+    recorded, made = path.with_name("job.py"), job(path.read_text(encoding="utf-8"), path.name).text
+    if os.environ.get("UPDATE_GOLDEN") == "1":
+        recorded.write_text(made, encoding="utf-8")
+    assert recorded.read_text(encoding="utf-8") == made, "UPDATE_GOLDEN=1 records the new jobs"
+
+
+@pytest.mark.parametrize("path", [*PROGRAMS, *EXAMPLE_PROGRAMS], ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_a_job_is_formatted(path: Path) -> None:
     formatted = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "120", "-"],

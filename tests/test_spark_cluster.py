@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -19,8 +20,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import cepc
+from cepc.codegen.bundle import runtime_archive
 from cepc.java import spark_environment
 from tests.equivalence import same
+from tests.test_examples import NAMES, program
+from tests.test_spark_examples import sample, write_shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,24 +145,24 @@ def events(folder: Path) -> pa.Table:
     return table
 
 
-def submit(environment: dict[str, str], master: str, bundle: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The line of the bundle's README, with a master and little memory."""
+def submit(environment: dict[str, str], master: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """spark-submit from the folder, with a master and little memory."""
     options = [
         "--master", master, "--driver-memory", "512m", "--executor-memory", "512m", "--total-executor-cores", "2",
         "--conf", "spark.executor.cores=1", "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false",
         "--conf", "spark.sql.shuffle.partitions=4", "--conf", "spark.log.level=ERROR",
     ]  # fmt: skip
+    command = [str(Path(environment["SPARK_HOME"], "bin", "spark-submit")), *options, *words]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=400, check=False
+    )
+
+
+def line_of(bundle: Path) -> list[str]:
+    """What the bundle's README says to submit, without its arguments."""
     (line,) = (li for li in (bundle / "README.md").read_text().splitlines() if li.strip().startswith("spark-submit"))
     words = line.split()
-    command = [
-        str(Path(environment["SPARK_HOME"], "bin", "spark-submit")),
-        *options,
-        *words[1 : words.index("job.py") + 1],
-        *arguments,
-    ]
-    return subprocess.run(
-        command, cwd=bundle, env=environment, capture_output=True, text=True, timeout=400, check=False
-    )
+    return words[1 : words.index("job.py") + 1]
 
 
 def utc(table: pa.Table) -> list[dict[str, object]]:
@@ -181,7 +185,8 @@ def test_a_bundle_runs_where_there_is_no_cepc(environment: dict[str, str], maste
     bundle, output = tmp_path / "bundle", tmp_path / "out"
     subprocess.run([sys.executable, "-m", "cepc", "compile", str(GOLDEN), "--bundle", str(bundle)], check=True)
 
-    done = submit(environment, master, bundle, "--input", str(tmp_path / "rides"), "--output", str(output))
+    arguments = ("--input", str(tmp_path / "rides"), "--output", str(output))
+    done = submit(environment, master, bundle, *line_of(bundle), *arguments)
 
     assert done.returncode == 0, done.stderr[-4000:]
     # The Python driver's standard error is part of spark-submit's standard output.
@@ -191,3 +196,32 @@ def test_a_bundle_runs_where_there_is_no_cepc(environment: dict[str, str], maste
         assert (output / name / "_SUCCESS").exists()
         assert rows.num_rows
         assert same(utc(ds.dataset(output / name).to_table()), rows.to_pylist()), name
+
+
+# All examples in one application: importing a job runs nothing, so a driver of its own may build from several.
+DRIVER = """import runpy, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+for folder in map(Path, sys.argv[1:]):
+    build = runpy.run_path(str(folder / "job.py"), run_name="job")["build"]
+    for query, rows in build(spark, spark.read.parquet(str(folder / "events"))).items():
+        rows.write.parquet(str(folder / "rows" / query))
+spark.stop()
+"""
+
+
+def test_the_jobs_of_all_examples_run_there(environment: dict[str, str], master: str, tmp_path: Path) -> None:
+    (tmp_path / "cepc_runtime.zip").write_bytes(runtime_archive())
+    (tmp_path / "driver.py").write_text(DRIVER)
+    for name in NAMES:
+        write_shuffled(sample(name), tmp_path / name / "events")
+        shutil.copy(program(name).with_name("job.py"), tmp_path / name)
+
+    done = submit(environment, master, tmp_path, "--py-files", "cepc_runtime.zip", "driver.py", *NAMES)
+
+    assert done.returncode == 0, done.stderr[-4000:]
+    for name in NAMES:
+        for query, rows in cepc.compile(program(name)).run(sample(name)).items():
+            assert same(utc(ds.dataset(tmp_path / name / "rows" / query).to_table()), rows.to_pylist()), (name, query)

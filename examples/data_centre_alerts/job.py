@@ -1,0 +1,256 @@
+"""Complex-event queries as one Spark job; `--help` lists its arguments."""
+
+# Made by cepc 0.1.0: change the program and compile it again, not this file.
+#
+# program  queries.cep, SHA-256 5f657e28ab46aa2d34dde79bb4c6abff3897df10513720ba24e5e1121fd5631d
+#
+# stream log: reads 7 of 7 columns, events of types Acknowledged, Delivered, DiskFull, EndTransmit, FanFailure, MachineDown, Repair, StartTransmit
+#   unacknowledged: lists its matches
+#     pattern  SEQ(StartTransmit, Delivered, EndTransmit, NOT Acknowledged WITHIN 2 seconds)
+#     agreeing packet, route
+#     window   10 seconds
+#   round_trips: counts
+#     pattern  SEQ(StartTransmit, EndTransmit, Acknowledged)
+#     agreeing packet, route
+#     groups   route
+#     window   10 minutes sliding by 5 minutes
+#   probing: lists its matches
+#     pattern  t{3,}
+#     agreeing route
+#     window   10 seconds
+#   neglected: lists its matches
+#     pattern  SEQ(SOME(d, f), NOT Repair, MachineDown)
+#     agreeing host
+#     window   1 hour
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cepc_runtime.spark import job
+
+# ---- stream log ------------------------------------------------------------------------------------------------------
+
+LOG = job.Stream(
+    name="log",
+    schema=T.StructType(
+        [
+            T.StructField("at", T.TimestampType()),
+            T.StructField("event", T.StringType()),
+            T.StructField("route", T.StringType()),
+            T.StructField("packet", T.LongType()),
+            T.StructField("bytes", T.IntegerType()),
+            T.StructField("rtt_ms", T.DoubleType()),
+            T.StructField("host", T.StringType()),
+        ],
+    ),
+    source=None,
+    queries=("unacknowledged", "round_trips", "probing", "neglected"),
+)
+
+LOG_TYPES = [
+    "Acknowledged",
+    "Delivered",
+    "DiskFull",
+    "EndTransmit",
+    "FanFailure",
+    "MachineDown",
+    "Repair",
+    "StartTransmit",
+]
+
+# Letter i is the events for which condition i is true; the plan knows events by their letters.
+LOG_LETTERS = [
+    "`event` = 'StartTransmit'",
+    "`event` = 'Delivered'",
+    "`event` = 'EndTransmit'",
+    "`event` = 'Acknowledged'",
+    "CASE WHEN `event` = 'StartTransmit' THEN (`bytes` < 5) END",
+    "`event` = 'DiskFull'",
+    "`event` = 'FanFailure'",
+    "`event` = 'Repair'",
+    "`event` = 'MachineDown'",
+]
+
+# Queries that need the same events in one place: queries and letters by their number.
+LOG_CLASSES = [
+    job.Class(keys=("packet", "route"), queries=(0,), letters=(0, 1, 2, 3)),
+    job.Class(keys=("route",), queries=(1, 2), letters=(0, 2, 3, 4)),
+    job.Class(keys=("host",), queries=(3,), letters=(5, 6, 7, 8)),
+]
+
+# What the kernel does: automata, conditions over several events, results.
+LOG_PLAN = (
+    '{"version":1,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
+    'G"],["packet","BIGINT"],["bytes","INT"],["rtt_ms","DOUBLE"],["host","STRING"]],"all_columns":["at","'
+    'event","route","packet","bytes","rtt_ms","host","_letters_0"],"time_column":"at","unit":"us","order_'
+    'by":[],"type_column":null,"single_type":"log","raw_types":null},"letters":[{"column":"_letters_0","m'
+    'ask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_letters_0","ma'
+    'sk":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32},{"column":"_letters_0","m'
+    'ask":64},{"column":"_letters_0","mask":128},{"column":"_letters_0","mask":256}],"queries":['
+    '{"name":"unacknowledged","kind":"match","partition":["packet","route"],"group_by":[],"within":100000'
+    '00,"slide":null,"variables":["StartTransmit","Delivered","EndTransmit"],"lists":[],"positions":{"sta'
+    'tes":4,"edges":[{"source":0,"target":1,"letter":0,"variable":"StartTransmit"},{"source":1,"target":2'
+    ',"letter":1,"variable":"Delivered"},{"source":2,"target":3,"letter":2,"variable":"EndTransmit"}],"ac'
+    'ceptances":[{"state":3,"guards":[{"negation":0}]}],"negations":[{"positions":{"states":2,"edges":[{"'
+    'source":0,"target":1,"letter":3,"variable":"Acknowledged"}],"acceptances":[{"state":1}]},"within":20'
+    '00000}]},"prefixes":null,"conditions":[],"automaton":null,"adjacent":[],"measures":[],"outputs":[{"n'
+    'ame":"packet","expression":{"field":"packet","of":null,"at":"each","type":"BIGINT"}},{"name":"route"'
+    ',"expression":{"field":"route","of":null,"at":"each","type":"STRING"}},{"name":"ended","expression":'
+    '{"field":"at","of":"EndTransmit","at":"each","type":"TIMESTAMP"}}],"having":null,"returns_events":fa'
+    'lse,"select":"ANY","after":null},'
+    '{"name":"round_trips","kind":"aggregate","partition":["packet","route"],"group_by":["route"],"within'
+    '":600000000,"slide":300000000,"variables":["StartTransmit","EndTransmit","Acknowledged"],"lists":[],'
+    '"positions":{"states":4,"edges":[{"source":0,"target":1,"letter":0,"variable":"StartTransmit"},{"sou'
+    'rce":1,"target":2,"letter":2,"variable":"EndTransmit"},{"source":2,"target":3,"letter":3,"variable":'
+    '"Acknowledged"}],"acceptances":[{"state":3}]},"prefixes":null,"conditions":[],"automaton":{"states":'
+    '4,"variables":["StartTransmit","EndTransmit","Acknowledged"],"steps":[{"source":0,"target":1,"letter'
+    '":0,"variable":0},{"source":1,"target":2,"letter":2,"variable":1},{"source":2,"target":3,"letter":3,'
+    '"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count","variable":null,"argum'
+    'ent":null},{"function":"avg","variable":"Acknowledged","argument":{"field":"rtt_ms","of":"Acknowledg'
+    'ed","at":"each","type":"DOUBLE"}},{"function":"max","variable":"Acknowledged","argument":{"field":"r'
+    'tt_ms","of":"Acknowledged","at":"each","type":"DOUBLE"}}],"outputs":[{"name":"route","expression":{"'
+    'field":"route","of":null,"at":"each","type":"STRING"}},{"name":"packets","expression":{"aggregate":"'
+    'count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}},{"name":"rtt_ms","expr'
+    'ession":{"call":"round","arguments":[{"aggregate":"avg","of":"Acknowledged","argument":{"field":"rtt'
+    '_ms","of":"Acknowledged","at":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"},{"'
+    'literal":1,"type":"INT"}],"type":"DOUBLE"}},{"name":"slowest","expression":{"aggregate":"max","of":"'
+    'Acknowledged","argument":{"field":"rtt_ms","of":"Acknowledged","at":"each","type":"DOUBLE"},"safe":f'
+    'alse,"target":null,"type":"DOUBLE"}}],"having":{"call":">=","arguments":[{"aggregate":"count","of":n'
+    'ull,"argument":null,"safe":false,"target":null,"type":"BIGINT"},{"literal":5,"type":"BIGINT"}],"type'
+    '":"BOOLEAN"},"returns_events":false,"select":"ANY","after":null},'
+    '{"name":"probing","kind":"match","partition":["route"],"group_by":[],"within":10000000,"slide":null,'
+    '"variables":["t"],"lists":["t"],"positions":{"states":4,"edges":[{"source":0,"target":1,"letter":4,"'
+    'variable":"t"},{"source":1,"target":2,"letter":4,"variable":"t"},{"source":2,"target":3,"letter":4,"'
+    'variable":"t"},{"source":3,"target":3,"letter":4,"variable":"t"}],"acceptances":[{"state":3,"rank":1'
+    '}]},"prefixes":{"states":4,"variables":["t"],"steps":[{"source":0,"target":1,"letter":4,"variable":0'
+    '},{"source":1,"target":2,"letter":4,"variable":0},{"source":2,"target":3,"letter":4,"variable":0},{"'
+    'source":3,"target":3,"letter":4,"variable":0}],"accepting":[3]},"conditions":[],"automaton":null,"ad'
+    'jacent":[],"measures":[],"outputs":[{"name":"route","expression":{"field":"route","of":null,"at":"ea'
+    'ch","type":"STRING"}},{"name":"packets","expression":{"aggregate":"count","of":"t","argument":null,"'
+    'safe":false,"target":null,"type":"BIGINT"}},{"name":"bytes","expression":{"aggregate":"sum","of":"t"'
+    ',"argument":{"field":"bytes","of":"t","at":"each","type":"INT"},"safe":false,"target":null,"type":"B'
+    'IGINT"}}],"having":null,"returns_events":false,"select":"NEXT","after":["PAST LAST EVENT",null]},'
+    '{"name":"neglected","kind":"match","partition":["host"],"group_by":[],"within":3600000000,"slide":nu'
+    'll,"variables":["d","f","MachineDown"],"lists":[],"positions":{"states":9,"edges":[{"source":0,"targ'
+    'et":1,"letter":5,"variable":"d"},{"source":0,"target":2,"letter":6,"variable":"f","rank":1},{"source'
+    '":0,"target":3,"letter":5,"variable":"d","rank":2},{"source":0,"target":4,"letter":6,"variable":"f",'
+    '"rank":3},{"source":1,"target":5,"letter":8,"variable":"MachineDown","guards":[{"negation":0}]},{"so'
+    'urce":2,"target":5,"letter":8,"variable":"MachineDown","guards":[{"negation":0}]},{"source":3,"targe'
+    't":6,"letter":6,"variable":"f","tie":true},{"source":3,"target":7,"letter":6,"variable":"f","rank":1'
+    '},{"source":4,"target":6,"letter":5,"variable":"d","tie":true},{"source":4,"target":8,"letter":5,"va'
+    'riable":"d","rank":1},{"source":6,"target":5,"letter":8,"variable":"MachineDown","guards":[{"negatio'
+    'n":0}]},{"source":7,"target":5,"letter":8,"variable":"MachineDown","guards":[{"negation":0}]},{"sour'
+    'ce":8,"target":5,"letter":8,"variable":"MachineDown","guards":[{"negation":0}]}],"acceptances":[{"st'
+    'ate":5}],"ambiguous":true,"negations":[{"positions":{"states":2,"edges":[{"source":0,"target":1,"let'
+    'ter":7,"variable":"Repair"}],"acceptances":[{"state":1}]}}]},"prefixes":null,"conditions":[],"automa'
+    'ton":null,"adjacent":[],"measures":[],"outputs":[{"name":"host","expression":{"field":"host","of":nu'
+    'll,"at":"each","type":"STRING"}},{"name":"disk_full","expression":{"field":"at","of":"d","at":"each"'
+    ',"type":"TIMESTAMP"}},{"name":"fan_failed","expression":{"field":"at","of":"f","at":"each","type":"T'
+    'IMESTAMP"}},{"name":"down","expression":{"field":"at","of":"MachineDown","at":"each","type":"TIMESTA'
+    'MP"}}],"having":null,"returns_events":false,"select":"ANY","after":null}]}'
+)
+
+
+def log_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+    """The events that some query looks at, with their letters."""
+    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
+    needed = F.col("event").isin(LOG_TYPES) | F.col("event").isNull() | F.col("at").isNull()
+    found = events.select("at", "event", "route", "packet", "bytes", "rtt_ms", "host").where(needed)
+    if dropped is not None:
+        found = found.observe(dropped, *job.absent("at", "event"))
+    return (
+        found.where(F.col("at").isNotNull() & F.col("event").isNotNull())
+        .select("at", "event", "route", "packet", "bytes", "rtt_ms", "host", *job.letters(LOG_LETTERS))
+        .where(job.has_letter(len(LOG_LETTERS)))
+    )
+
+
+def log_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    classes = job.shares(LOG_CLASSES, LOG_PLAN, queries)
+    # An event goes once to each class, so that one read and one shuffle serve them all.
+    copies = job.copies(events, classes, len(LOG_LETTERS))
+    keys = job.keys(classes)
+    return (
+        copies.repartition(*keys)
+        .sortWithinPartitions(*keys, "at")
+        .mapInArrow(job.kernel(LOG_PLAN, classes, job.CLASS), job.row_schema(LOG_PLAN))
+        .where(job.no_error())
+    )
+
+
+def log_results(
+    events: DataFrame,
+    queries: Collection[str],
+    dropped: Observation | None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, with its columns and no others."""
+    found = log_events(events, dropped)
+    rows = log_rows(found, queries)
+    if len(queries) > 1:
+        rows = rows.persist()  # computed once, whichever query is asked for first
+    return {
+        "unacknowledged": rows.where(F.col("query") == 0).select(
+            F.col("bigint_0").alias("packet"),
+            F.col("string_0").alias("route"),
+            F.col("timestamp_0").alias("ended"),
+            F.col("timestamp_1").alias("match_start"),
+            F.col("timestamp_2").alias("match_end"),
+        ),
+        "round_trips": rows.where(F.col("query") == 1).select(
+            F.col("string_0").alias("route"),
+            F.col("bigint_0").alias("packets"),
+            F.col("double_0").alias("rtt_ms"),
+            F.col("double_1").alias("slowest"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "probing": rows.where(F.col("query") == 2).select(
+            F.col("string_0").alias("route"),
+            F.col("bigint_0").alias("packets"),
+            F.col("bigint_1").alias("bytes"),
+            F.col("timestamp_0").alias("match_start"),
+            F.col("timestamp_1").alias("match_end"),
+        ),
+        "neglected": rows.where(F.col("query") == 3).select(
+            F.col("string_0").alias("host"),
+            F.col("timestamp_0").alias("disk_full"),
+            F.col("timestamp_1").alias("fan_failed"),
+            F.col("timestamp_2").alias("down"),
+            F.col("timestamp_3").alias("match_start"),
+            F.col("timestamp_4").alias("match_end"),
+        ),
+    }
+
+
+# ---- the job ---------------------------------------------------------------------------------------------------------
+
+STREAMS = [(LOG, log_results)]
+
+
+def build(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
+    `dropped` observes how many rows were no events, for each stream.
+    """
+    return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def main(argv: list[str] | None = None) -> int:
+    return job.main(argv, build, STREAMS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""Complex-event queries as one Spark job; `--help` lists its arguments."""
+
+# Made by cepc 0.1.0: change the program and compile it again, not this file.
+#
+# program  queries.cep, SHA-256 626f36412ad3283d7400969a8f573ec9f61056989621070343bd6aaccafe3bb0
+#
+# stream purchases: reads 4 of 4 columns, events of types Adapter, Case, KeyboardProtector, Laptop, ScreenProtector, iPhone
+#   q8: counts
+#     pattern  SEQ(Laptop, Case, Adapter)
+#     agreeing customer
+#     window   20 minutes sliding by 1 minute
+#   q9: counts
+#     pattern  SEQ(Laptop, Case, KeyboardProtector)
+#     agreeing customer
+#     window   20 minutes sliding by 1 minute
+#   q10: counts
+#     pattern  SEQ(Laptop, Case, iPhone)
+#     agreeing customer
+#     window   20 minutes sliding by 1 minute
+#   q11: counts
+#     pattern  SEQ(Laptop, Case, iPhone, ScreenProtector)
+#     agreeing customer
+#     window   20 minutes sliding by 1 minute
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cepc_runtime.spark import job
+
+# ---- stream purchases ------------------------------------------------------------------------------------------------
+
+PURCHASES = job.Stream(
+    name="purchases",
+    schema=T.StructType(
+        [
+            T.StructField("at", T.LongType()),
+            T.StructField("item", T.StringType()),
+            T.StructField("customer", T.LongType()),
+            T.StructField("price", T.DecimalType(10, 2)),
+        ],
+    ),
+    source=None,
+    queries=("q8", "q9", "q10", "q11"),
+)
+
+PURCHASES_TYPES = ["Adapter", "Case", "KeyboardProtector", "Laptop", "ScreenProtector", "iPhone"]
+
+# Letter i is the events for which condition i is true; the plan knows events by their letters.
+PURCHASES_LETTERS = [
+    "`item` = 'Laptop'",
+    "`item` = 'Case'",
+    "`item` = 'Adapter'",
+    "`item` = 'KeyboardProtector'",
+    "`item` = 'iPhone'",
+    "`item` = 'ScreenProtector'",
+]
+
+# Queries that need the same events in one place: queries and letters by their number.
+PURCHASES_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3), letters=(0, 1, 2, 3, 4, 5))]
+
+# What the kernel does: automata, conditions over several events, results.
+PURCHASES_PLAN = (
+    '{"version":1,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
+    '"DECIMAL(10,2)"]],"all_columns":["at","item","customer","price","_letters_0"],"time_column":"at","un'
+    'it":"s","order_by":[],"type_column":null,"single_type":"purchases","raw_types":null},"letters":[{"co'
+    'lumn":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"col'
+    'umn":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32}],"qu'
+    'eries":['
+    '{"name":"q8","kind":"aggregate","partition":["customer"],"group_by":[],"within":1200,"slide":60,"var'
+    'iables":["Laptop","Case","Adapter"],"lists":[],"positions":{"states":4,"edges":[{"source":0,"target"'
+    ':1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"variable":"Case"},{"source":2,'
+    '"target":3,"letter":2,"variable":"Adapter"}],"acceptances":[{"state":3}]},"prefixes":null,"condition'
+    's":[],"automaton":{"states":4,"variables":["Laptop","Case","Adapter"],"steps":[{"source":0,"target":'
+    '1,"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,"target":3,"l'
+    'etter":2,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count","variable":nu'
+    'll,"argument":null}],"outputs":[{"name":"sequences","expression":{"aggregate":"count","of":null,"arg'
+    'ument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":false,"sele'
+    'ct":"ANY","after":null},'
+    '{"name":"q9","kind":"aggregate","partition":["customer"],"group_by":[],"within":1200,"slide":60,"var'
+    'iables":["Laptop","Case","KeyboardProtector"],"lists":[],"positions":{"states":4,"edges":[{"source":'
+    '0,"target":1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"variable":"Case"},{"'
+    'source":2,"target":3,"letter":3,"variable":"KeyboardProtector"}],"acceptances":[{"state":3}]},"prefi'
+    'xes":null,"conditions":[],"automaton":{"states":4,"variables":["Laptop","Case","KeyboardProtector"],'
+    '"steps":[{"source":0,"target":1,"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable'
+    '":1},{"source":2,"target":3,"letter":3,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"f'
+    'unction":"count","variable":null,"argument":null}],"outputs":[{"name":"sequences","expression":{"agg'
+    'regate":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":nul'
+    'l,"returns_events":false,"select":"ANY","after":null},'
+    '{"name":"q10","kind":"aggregate","partition":["customer"],"group_by":[],"within":1200,"slide":60,"va'
+    'riables":["Laptop","Case","iPhone"],"lists":[],"positions":{"states":4,"edges":[{"source":0,"target"'
+    ':1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"variable":"Case"},{"source":2,'
+    '"target":3,"letter":4,"variable":"iPhone"}],"acceptances":[{"state":3}]},"prefixes":null,"conditions'
+    '":[],"automaton":{"states":4,"variables":["Laptop","Case","iPhone"],"steps":[{"source":0,"target":1,'
+    '"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,"target":3,"let'
+    'ter":4,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count","variable":null'
+    ',"argument":null}],"outputs":[{"name":"sequences","expression":{"aggregate":"count","of":null,"argum'
+    'ent":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":false,"select'
+    '":"ANY","after":null},'
+    '{"name":"q11","kind":"aggregate","partition":["customer"],"group_by":[],"within":1200,"slide":60,"va'
+    'riables":["Laptop","Case","iPhone","ScreenProtector"],"lists":[],"positions":{"states":5,"edges":[{"'
+    'source":0,"target":1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"variable":"C'
+    'ase"},{"source":2,"target":3,"letter":4,"variable":"iPhone"},{"source":3,"target":4,"letter":5,"vari'
+    'able":"ScreenProtector"}],"acceptances":[{"state":4}]},"prefixes":null,"conditions":[],"automaton":{'
+    '"states":5,"variables":["Laptop","Case","iPhone","ScreenProtector"],"steps":[{"source":0,"target":1,'
+    '"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,"target":3,"let'
+    'ter":4,"variable":2},{"source":3,"target":4,"letter":5,"variable":3}],"accepting":[4]},"adjacent":[]'
+    ',"measures":[{"function":"count","variable":null,"argument":null},{"function":"sum","variable":"Scre'
+    'enProtector","argument":{"field":"price","of":"ScreenProtector","at":"each","type":"DECIMAL(10,2)"}}'
+    ',{"function":"max","variable":"Laptop","argument":{"field":"price","of":"Laptop","at":"each","type":'
+    '"DECIMAL(10,2)"}}],"outputs":[{"name":"sequences","expression":{"aggregate":"count","of":null,"argum'
+    'ent":null,"safe":false,"target":null,"type":"BIGINT"}},{"name":"spent","expression":{"aggregate":"su'
+    'm","of":"ScreenProtector","argument":{"field":"price","of":"ScreenProtector","at":"each","type":"DEC'
+    'IMAL(10,2)"},"safe":false,"target":null,"type":"DECIMAL(20,2)"}},{"name":"dearest_laptop","expressio'
+    'n":{"aggregate":"max","of":"Laptop","argument":{"field":"price","of":"Laptop","at":"each","type":"DE'
+    'CIMAL(10,2)"},"safe":false,"target":null,"type":"DECIMAL(10,2)"}}],"having":null,"returns_events":fa'
+    'lse,"select":"ANY","after":null}]}'
+)
+
+
+def purchases_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+    """The events that some query looks at, with their letters."""
+    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
+    needed = F.col("item").isin(PURCHASES_TYPES) | F.col("item").isNull() | F.col("at").isNull()
+    found = events.select("at", "item", "customer", "price").where(needed)
+    if dropped is not None:
+        found = found.observe(dropped, *job.absent("at", "item"))
+    return (
+        found.where(F.col("at").isNotNull() & F.col("item").isNotNull())
+        .select("at", "customer", "price", *job.letters(PURCHASES_LETTERS))
+        .where(job.has_letter(len(PURCHASES_LETTERS)))
+    )
+
+
+def purchases_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    classes = job.shares(PURCHASES_CLASSES, PURCHASES_PLAN, queries)
+    return (
+        events.repartition(1)
+        .sortWithinPartitions("at")
+        .mapInArrow(job.kernel(PURCHASES_PLAN, classes, None), job.row_schema(PURCHASES_PLAN))
+        .where(job.no_error())
+    )
+
+
+def purchases_results(
+    events: DataFrame,
+    queries: Collection[str],
+    dropped: Observation | None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, with its columns and no others."""
+    found = purchases_events(events, dropped)
+    rows = purchases_rows(found, queries)
+    if len(queries) > 1:
+        rows = rows.persist()  # computed once, whichever query is asked for first
+    return {
+        "q8": rows.where(F.col("query") == 0).select(
+            F.col("bigint_0").alias("sequences"),
+            F.col("bigint_1").alias("window_start"),
+            F.col("bigint_2").alias("window_end"),
+        ),
+        "q9": rows.where(F.col("query") == 1).select(
+            F.col("bigint_0").alias("sequences"),
+            F.col("bigint_1").alias("window_start"),
+            F.col("bigint_2").alias("window_end"),
+        ),
+        "q10": rows.where(F.col("query") == 2).select(
+            F.col("bigint_0").alias("sequences"),
+            F.col("bigint_1").alias("window_start"),
+            F.col("bigint_2").alias("window_end"),
+        ),
+        "q11": rows.where(F.col("query") == 3).select(
+            F.col("bigint_0").alias("sequences"),
+            F.col("decimal_0").alias("spent"),
+            F.col("decimal_1").alias("dearest_laptop"),
+            F.col("bigint_1").alias("window_start"),
+            F.col("bigint_2").alias("window_end"),
+        ),
+    }
+
+
+# ---- the job ---------------------------------------------------------------------------------------------------------
+
+STREAMS = [(PURCHASES, purchases_results)]
+
+
+def build(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
+    `dropped` observes how many rows were no events, for each stream.
+    """
+    return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def main(argv: list[str] | None = None) -> int:
+    return job.main(argv, build, STREAMS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""Complex-event queries as one Spark job; `--help` lists its arguments."""
+
+# Made by cepc 0.1.0: change the program and compile it again, not this file.
+#
+# program  queries.cep, SHA-256 9e1beaf8016df3b9655e3715b23b3768cf78f320e875a972a446eb723dd9b882
+#
+# stream orders: reads 5 of 5 columns, events of types AppOrder, Cancel, Delivery, Pickup, Request, Travel
+#   requested: counts
+#     pattern  SEQ(Request, SEQ(Pickup, Travel)+, Delivery)
+#     agreeing driver_id, district
+#     groups   district
+#     window   20 minutes sliding by 5 minutes
+#   ordered: counts
+#     pattern  SEQ(AppOrder, Request, SEQ(Pickup, Travel)+, Delivery)
+#     agreeing driver_id, district
+#     groups   district
+#     window   20 minutes sliding by 5 minutes
+#   cancelled: counts
+#     pattern  SEQ(AppOrder, Request, SEQ(Pickup, Travel)+, Cancel)
+#     agreeing driver_id, district
+#     groups   district
+#     window   20 minutes sliding by 5 minutes
+#   rounds: counts
+#     pattern  SEQ(Request, SEQ(Pickup, Travel)+, Delivery)+
+#     agreeing driver_id, district
+#     groups   district
+#     window   20 minutes sliding by 5 minutes
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cepc_runtime.spark import job
+
+# ---- stream orders ---------------------------------------------------------------------------------------------------
+
+ORDERS = job.Stream(
+    name="orders",
+    schema=T.StructType(
+        [
+            T.StructField("at", T.TimestampType()),
+            T.StructField("action", T.StringType()),
+            T.StructField("driver_id", T.LongType()),
+            T.StructField("district", T.StringType()),
+            T.StructField("duration", T.DoubleType()),
+        ],
+    ),
+    source=None,
+    queries=("requested", "ordered", "cancelled", "rounds"),
+)
+
+ORDERS_TYPES = ["AppOrder", "Cancel", "Delivery", "Pickup", "Request", "Travel"]
+
+# Letter i is the events for which condition i is true; the plan knows events by their letters.
+ORDERS_LETTERS = [
+    "`action` = 'Request'",
+    "`action` = 'Pickup'",
+    "`action` = 'Travel'",
+    "`action` = 'Delivery'",
+    "`action` = 'AppOrder'",
+    "`action` = 'Cancel'",
+    "CASE WHEN `action` = 'Travel' THEN (`duration` > 3.0D) END",
+]
+
+# Queries that need the same events in one place: queries and letters by their number.
+ORDERS_CLASSES = [job.Class(keys=("district",), queries=(0, 1, 2, 3), letters=(0, 1, 2, 3, 4, 5, 6))]
+
+# What the kernel does: automata, conditions over several events, results.
+ORDERS_PLAN = (
+    '{"version":1,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
+    'ct","STRING"],["duration","DOUBLE"]],"all_columns":["at","action","driver_id","district","duration",'
+    '"_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"orders"'
+    ',"raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"co'
+    'lumn":"_letters_0","mask":4},{"column":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"co'
+    'lumn":"_letters_0","mask":32},{"column":"_letters_0","mask":64}],"queries":['
+    '{"name":"requested","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],'
+    '"within":1200000000,"slide":300000000,"variables":["Request","Pickup","Travel","Delivery"],"lists":['
+    '"Pickup","Travel"],"positions":{"states":5,"edges":[{"source":0,"target":1,"letter":0,"variable":"Re'
+    'quest"},{"source":1,"target":2,"letter":1,"variable":"Pickup"},{"source":2,"target":3,"letter":2,"va'
+    'riable":"Travel"},{"source":3,"target":2,"letter":1,"variable":"Pickup"},{"source":3,"target":4,"let'
+    'ter":3,"variable":"Delivery","rank":1}],"acceptances":[{"state":4}]},"prefixes":null,"conditions":[]'
+    ',"automaton":{"states":5,"variables":["Request","Pickup","Travel","Delivery"],"steps":[{"source":0,"'
+    'target":1,"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,"targ'
+    'et":3,"letter":2,"variable":2},{"source":3,"target":2,"letter":1,"variable":1},{"source":3,"target":'
+    '4,"letter":3,"variable":3}],"accepting":[4]},"adjacent":[],"measures":[{"function":"sum","variable":'
+    '"Travel","argument":{"field":"duration","of":"Travel","at":"each","type":"DOUBLE"}}],"outputs":[{"na'
+    'me":"district","expression":{"field":"district","of":null,"at":"each","type":"STRING"}},{"name":"min'
+    'utes","expression":{"aggregate":"sum","of":"Travel","argument":{"field":"duration","of":"Travel","at'
+    '":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"}}],"having":null,"returns_event'
+    's":false,"select":"ANY","after":null},'
+    '{"name":"ordered","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],"w'
+    'ithin":1200000000,"slide":300000000,"variables":["AppOrder","Request","Pickup","Travel","Delivery"],'
+    '"lists":["Pickup","Travel"],"positions":{"states":6,"edges":[{"source":0,"target":1,"letter":4,"vari'
+    'able":"AppOrder"},{"source":1,"target":2,"letter":0,"variable":"Request"},{"source":2,"target":3,"le'
+    'tter":1,"variable":"Pickup"},{"source":3,"target":4,"letter":2,"variable":"Travel"},{"source":4,"tar'
+    'get":3,"letter":1,"variable":"Pickup"},{"source":4,"target":5,"letter":3,"variable":"Delivery","rank'
+    '":1}],"acceptances":[{"state":5}]},"prefixes":null,"conditions":[],"automaton":{"states":6,"variable'
+    's":["AppOrder","Request","Pickup","Travel","Delivery"],"steps":[{"source":0,"target":1,"letter":4,"v'
+    'ariable":0},{"source":1,"target":2,"letter":0,"variable":1},{"source":2,"target":3,"letter":1,"varia'
+    'ble":2},{"source":3,"target":4,"letter":2,"variable":3},{"source":4,"target":3,"letter":1,"variable"'
+    ':2},{"source":4,"target":5,"letter":3,"variable":4}],"accepting":[5]},"adjacent":[],"measures":[{"fu'
+    'nction":"sum","variable":"Travel","argument":{"field":"duration","of":"Travel","at":"each","type":"D'
+    'OUBLE"}}],"outputs":[{"name":"district","expression":{"field":"district","of":null,"at":"each","type'
+    '":"STRING"}},{"name":"minutes","expression":{"aggregate":"sum","of":"Travel","argument":{"field":"du'
+    'ration","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"}}],"ha'
+    'ving":null,"returns_events":false,"select":"ANY","after":null},'
+    '{"name":"cancelled","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],'
+    '"within":1200000000,"slide":300000000,"variables":["AppOrder","Request","Pickup","Travel","Cancel"],'
+    '"lists":["Pickup","Travel"],"positions":{"states":6,"edges":[{"source":0,"target":1,"letter":4,"vari'
+    'able":"AppOrder"},{"source":1,"target":2,"letter":0,"variable":"Request"},{"source":2,"target":3,"le'
+    'tter":1,"variable":"Pickup"},{"source":3,"target":4,"letter":2,"variable":"Travel"},{"source":4,"tar'
+    'get":3,"letter":1,"variable":"Pickup"},{"source":4,"target":5,"letter":5,"variable":"Cancel","rank":'
+    '1}],"acceptances":[{"state":5}]},"prefixes":null,"conditions":[],"automaton":{"states":6,"variables"'
+    ':["AppOrder","Request","Pickup","Travel","Cancel"],"steps":[{"source":0,"target":1,"letter":4,"varia'
+    'ble":0},{"source":1,"target":2,"letter":0,"variable":1},{"source":2,"target":3,"letter":1,"variable"'
+    ':2},{"source":3,"target":4,"letter":2,"variable":3},{"source":4,"target":3,"letter":1,"variable":2},'
+    '{"source":4,"target":5,"letter":5,"variable":4}],"accepting":[5]},"adjacent":[],"measures":[{"functi'
+    'on":"sum","variable":"Travel","argument":{"field":"duration","of":"Travel","at":"each","type":"DOUBL'
+    'E"}}],"outputs":[{"name":"district","expression":{"field":"district","of":null,"at":"each","type":"S'
+    'TRING"}},{"name":"minutes","expression":{"aggregate":"sum","of":"Travel","argument":{"field":"durati'
+    'on","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"}}],"having'
+    '":null,"returns_events":false,"select":"ANY","after":null},'
+    '{"name":"rounds","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],"wi'
+    'thin":1200000000,"slide":300000000,"variables":["Request","Pickup","Travel","Delivery"],"lists":["Re'
+    'quest","Pickup","Travel","Delivery"],"positions":{"states":5,"edges":[{"source":0,"target":1,"letter'
+    '":0,"variable":"Request"},{"source":1,"target":2,"letter":1,"variable":"Pickup"},{"source":2,"target'
+    '":3,"letter":6,"variable":"Travel"},{"source":3,"target":2,"letter":1,"variable":"Pickup"},{"source"'
+    ':3,"target":4,"letter":3,"variable":"Delivery","rank":1},{"source":4,"target":1,"letter":0,"variable'
+    '":"Request"}],"acceptances":[{"state":4,"rank":1}]},"prefixes":null,"conditions":[],"automaton":{"st'
+    'ates":5,"variables":["Request","Pickup","Travel","Delivery"],"steps":[{"source":0,"target":1,"letter'
+    '":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,"target":3,"letter":6,'
+    '"variable":2},{"source":3,"target":2,"letter":1,"variable":1},{"source":3,"target":4,"letter":3,"var'
+    'iable":3},{"source":4,"target":1,"letter":0,"variable":0}],"accepting":[4]},"adjacent":[],"measures"'
+    ':[{"function":"max","variable":"Travel","argument":{"field":"duration","of":"Travel","at":"each","ty'
+    'pe":"DOUBLE"}},{"function":"avg","variable":"Travel","argument":{"field":"duration","of":"Travel","a'
+    't":"each","type":"DOUBLE"}}],"outputs":[{"name":"district","expression":{"field":"district","of":nul'
+    'l,"at":"each","type":"STRING"}},{"name":"longest","expression":{"aggregate":"max","of":"Travel","arg'
+    'ument":{"field":"duration","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"target":null,"ty'
+    'pe":"DOUBLE"}},{"name":"average","expression":{"call":"round","arguments":[{"aggregate":"avg","of":"'
+    'Travel","argument":{"field":"duration","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"targ'
+    'et":null,"type":"DOUBLE"},{"literal":2,"type":"INT"}],"type":"DOUBLE"}}],"having":null,"returns_even'
+    'ts":false,"select":"ANY","after":null}]}'
+)
+
+
+def orders_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+    """The events that some query looks at, with their letters."""
+    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
+    needed = F.col("action").isin(ORDERS_TYPES) | F.col("action").isNull() | F.col("at").isNull()
+    found = events.select("at", "action", "driver_id", "district", "duration").where(needed)
+    if dropped is not None:
+        found = found.observe(dropped, *job.absent("at", "action"))
+    return (
+        found.where(F.col("at").isNotNull() & F.col("action").isNotNull())
+        .select("at", "driver_id", "district", "duration", *job.letters(ORDERS_LETTERS))
+        .where(job.has_letter(len(ORDERS_LETTERS)))
+    )
+
+
+def orders_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    classes = job.shares(ORDERS_CLASSES, ORDERS_PLAN, queries)
+    return (
+        events.repartition("district")
+        .sortWithinPartitions("district", "at")
+        .mapInArrow(job.kernel(ORDERS_PLAN, classes, None), job.row_schema(ORDERS_PLAN))
+        .where(job.no_error())
+    )
+
+
+def orders_results(
+    events: DataFrame,
+    queries: Collection[str],
+    dropped: Observation | None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, with its columns and no others."""
+    found = orders_events(events, dropped)
+    rows = orders_rows(found, queries)
+    if len(queries) > 1:
+        rows = rows.persist()  # computed once, whichever query is asked for first
+    return {
+        "requested": rows.where(F.col("query") == 0).select(
+            F.col("string_0").alias("district"),
+            F.col("double_0").alias("minutes"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "ordered": rows.where(F.col("query") == 1).select(
+            F.col("string_0").alias("district"),
+            F.col("double_0").alias("minutes"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "cancelled": rows.where(F.col("query") == 2).select(
+            F.col("string_0").alias("district"),
+            F.col("double_0").alias("minutes"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "rounds": rows.where(F.col("query") == 3).select(
+            F.col("string_0").alias("district"),
+            F.col("double_0").alias("longest"),
+            F.col("double_1").alias("average"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+    }
+
+
+# ---- the job ---------------------------------------------------------------------------------------------------------
+
+STREAMS = [(ORDERS, orders_results)]
+
+
+def build(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
+    `dropped` observes how many rows were no events, for each stream.
+    """
+    return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def main(argv: list[str] | None = None) -> int:
+    return job.main(argv, build, STREAMS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

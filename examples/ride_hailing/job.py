@@ -1,0 +1,262 @@
+"""Complex-event queries as one Spark job; `--help` lists its arguments."""
+
+# Made by cepc 0.1.0: change the program and compile it again, not this file.
+#
+# program  queries.cep, SHA-256 e5c4ba0871a34c8f3831ef3bc24879df9973f0832861744b2a1b611b3cd7095b
+#
+# stream reports: reads 4 of 4 columns, events of types BayAve, ElmSt, MainSt, OakSt, ParkAve, StateSt, WestSt
+#   q1: counts
+#     pattern  SEQ(OakSt, MainSt, StateSt)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+#   q2: counts
+#     pattern  SEQ(OakSt, MainSt, WestSt)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+#   q3: counts
+#     pattern  SEQ(ParkAve, OakSt, MainSt)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+#   q4: counts
+#     pattern  SEQ(ParkAve, OakSt, MainSt, WestSt)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+#   q5: counts
+#     pattern  SEQ(MainSt, StateSt)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+#   q6: counts
+#     pattern  SEQ(ElmSt, ParkAve)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+#   q7: counts
+#     pattern  SEQ(ElmSt, ParkAve, BayAve)
+#     agreeing vehicle
+#     window   10 minutes sliding by 1 minute
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cepc_runtime.spark import job
+
+# ---- stream reports --------------------------------------------------------------------------------------------------
+
+REPORTS = job.Stream(
+    name="reports",
+    schema=T.StructType(
+        [
+            T.StructField("at", T.TimestampType()),
+            T.StructField("street", T.StringType()),
+            T.StructField("vehicle", T.LongType()),
+            T.StructField("speed", T.DoubleType()),
+        ],
+    ),
+    source=None,
+    queries=("q1", "q2", "q3", "q4", "q5", "q6", "q7"),
+)
+
+REPORTS_TYPES = ["BayAve", "ElmSt", "MainSt", "OakSt", "ParkAve", "StateSt", "WestSt"]
+
+# Letter i is the events for which condition i is true; the plan knows events by their letters.
+REPORTS_LETTERS = [
+    "`street` = 'OakSt'",
+    "`street` = 'MainSt'",
+    "`street` = 'StateSt'",
+    "`street` = 'WestSt'",
+    "`street` = 'ParkAve'",
+    "`street` = 'ElmSt'",
+    "`street` = 'BayAve'",
+]
+
+# Queries that need the same events in one place: queries and letters by their number.
+REPORTS_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4, 5, 6), letters=(0, 1, 2, 3, 4, 5, 6))]
+
+# What the kernel does: automata, conditions over several events, results.
+REPORTS_PLAN = (
+    '{"version":1,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
+    '"DOUBLE"]],"all_columns":["at","street","vehicle","speed","_letters_0"],"time_column":"at","unit":"u'
+    's","order_by":[],"type_column":null,"single_type":"reports","raw_types":null},"letters":[{"column":"'
+    '_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_'
+    'letters_0","mask":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32},{"column":"'
+    '_letters_0","mask":64}],"queries":['
+    '{"name":"q1","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["OakSt","MainSt","StateSt"],"lists":[],"positions":{"states":4,"edges":[{"source"'
+    ':0,"target":1,"letter":0,"variable":"OakSt"},{"source":1,"target":2,"letter":1,"variable":"MainSt"},'
+    '{"source":2,"target":3,"letter":2,"variable":"StateSt"}],"acceptances":[{"state":3}]},"prefixes":nul'
+    'l,"conditions":[],"automaton":{"states":4,"variables":["OakSt","MainSt","StateSt"],"steps":[{"source'
+    '":0,"target":1,"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,'
+    '"target":3,"letter":2,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count",'
+    '"variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","of":'
+    'null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":fa'
+    'lse,"select":"ANY","after":null},'
+    '{"name":"q2","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["OakSt","MainSt","WestSt"],"lists":[],"positions":{"states":4,"edges":[{"source":'
+    '0,"target":1,"letter":0,"variable":"OakSt"},{"source":1,"target":2,"letter":1,"variable":"MainSt"},{'
+    '"source":2,"target":3,"letter":3,"variable":"WestSt"}],"acceptances":[{"state":3}]},"prefixes":null,'
+    '"conditions":[],"automaton":{"states":4,"variables":["OakSt","MainSt","WestSt"],"steps":[{"source":0'
+    ',"target":1,"letter":0,"variable":0},{"source":1,"target":2,"letter":1,"variable":1},{"source":2,"ta'
+    'rget":3,"letter":3,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count","va'
+    'riable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","of":nul'
+    'l,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":false'
+    ',"select":"ANY","after":null},'
+    '{"name":"q3","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["ParkAve","OakSt","MainSt"],"lists":[],"positions":{"states":4,"edges":[{"source"'
+    ':0,"target":1,"letter":4,"variable":"ParkAve"},{"source":1,"target":2,"letter":0,"variable":"OakSt"}'
+    ',{"source":2,"target":3,"letter":1,"variable":"MainSt"}],"acceptances":[{"state":3}]},"prefixes":nul'
+    'l,"conditions":[],"automaton":{"states":4,"variables":["ParkAve","OakSt","MainSt"],"steps":[{"source'
+    '":0,"target":1,"letter":4,"variable":0},{"source":1,"target":2,"letter":0,"variable":1},{"source":2,'
+    '"target":3,"letter":1,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count",'
+    '"variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","of":'
+    'null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":fa'
+    'lse,"select":"ANY","after":null},'
+    '{"name":"q4","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["ParkAve","OakSt","MainSt","WestSt"],"lists":[],"positions":{"states":5,"edges":['
+    '{"source":0,"target":1,"letter":4,"variable":"ParkAve"},{"source":1,"target":2,"letter":0,"variable"'
+    ':"OakSt"},{"source":2,"target":3,"letter":1,"variable":"MainSt"},{"source":3,"target":4,"letter":3,"'
+    'variable":"WestSt"}],"acceptances":[{"state":4}]},"prefixes":null,"conditions":[],"automaton":{"stat'
+    'es":5,"variables":["ParkAve","OakSt","MainSt","WestSt"],"steps":[{"source":0,"target":1,"letter":4,"'
+    'variable":0},{"source":1,"target":2,"letter":0,"variable":1},{"source":2,"target":3,"letter":1,"vari'
+    'able":2},{"source":3,"target":4,"letter":3,"variable":3}],"accepting":[4]},"adjacent":[],"measures":'
+    '[{"function":"count","variable":null,"argument":null},{"function":"avg","variable":"MainSt","argumen'
+    't":{"field":"speed","of":"MainSt","at":"each","type":"DOUBLE"}}],"outputs":[{"name":"trips","express'
+    'ion":{"aggregate":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}},{"n'
+    'ame":"speed","expression":{"aggregate":"avg","of":"MainSt","argument":{"field":"speed","of":"MainSt"'
+    ',"at":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"}}],"having":null,"returns_e'
+    'vents":false,"select":"ANY","after":null},'
+    '{"name":"q5","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["MainSt","StateSt"],"lists":[],"positions":{"states":3,"edges":[{"source":0,"targ'
+    'et":1,"letter":1,"variable":"MainSt"},{"source":1,"target":2,"letter":2,"variable":"StateSt"}],"acce'
+    'ptances":[{"state":2}]},"prefixes":null,"conditions":[],"automaton":{"states":3,"variables":["MainSt'
+    '","StateSt"],"steps":[{"source":0,"target":1,"letter":1,"variable":0},{"source":1,"target":2,"letter'
+    '":2,"variable":1}],"accepting":[2]},"adjacent":[],"measures":[{"function":"count","variable":null,"a'
+    'rgument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","of":null,"argument":nu'
+    'll,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":false,"select":"ANY"'
+    ',"after":null},'
+    '{"name":"q6","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["ElmSt","ParkAve"],"lists":[],"positions":{"states":3,"edges":[{"source":0,"targe'
+    't":1,"letter":5,"variable":"ElmSt"},{"source":1,"target":2,"letter":4,"variable":"ParkAve"}],"accept'
+    'ances":[{"state":2}]},"prefixes":null,"conditions":[],"automaton":{"states":3,"variables":["ElmSt","'
+    'ParkAve"],"steps":[{"source":0,"target":1,"letter":5,"variable":0},{"source":1,"target":2,"letter":4'
+    ',"variable":1}],"accepting":[2]},"adjacent":[],"measures":[{"function":"count","variable":null,"argu'
+    'ment":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","of":null,"argument":null,'
+    '"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":false,"select":"ANY","a'
+    'fter":null},'
+    '{"name":"q7","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
+    '00000,"variables":["ElmSt","ParkAve","BayAve"],"lists":[],"positions":{"states":4,"edges":[{"source"'
+    ':0,"target":1,"letter":5,"variable":"ElmSt"},{"source":1,"target":2,"letter":4,"variable":"ParkAve"}'
+    ',{"source":2,"target":3,"letter":6,"variable":"BayAve"}],"acceptances":[{"state":3}]},"prefixes":nul'
+    'l,"conditions":[],"automaton":{"states":4,"variables":["ElmSt","ParkAve","BayAve"],"steps":[{"source'
+    '":0,"target":1,"letter":5,"variable":0},{"source":1,"target":2,"letter":4,"variable":1},{"source":2,'
+    '"target":3,"letter":6,"variable":2}],"accepting":[3]},"adjacent":[],"measures":[{"function":"count",'
+    '"variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","of":'
+    'null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":fa'
+    'lse,"select":"ANY","after":null}]}'
+)
+
+
+def reports_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+    """The events that some query looks at, with their letters."""
+    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
+    needed = F.col("street").isin(REPORTS_TYPES) | F.col("street").isNull() | F.col("at").isNull()
+    found = events.select("at", "street", "vehicle", "speed").where(needed)
+    if dropped is not None:
+        found = found.observe(dropped, *job.absent("at", "street"))
+    return (
+        found.where(F.col("at").isNotNull() & F.col("street").isNotNull())
+        .select("at", "vehicle", "speed", *job.letters(REPORTS_LETTERS))
+        .where(job.has_letter(len(REPORTS_LETTERS)))
+    )
+
+
+def reports_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    classes = job.shares(REPORTS_CLASSES, REPORTS_PLAN, queries)
+    return (
+        events.repartition(1)
+        .sortWithinPartitions("at")
+        .mapInArrow(job.kernel(REPORTS_PLAN, classes, None), job.row_schema(REPORTS_PLAN))
+        .where(job.no_error())
+    )
+
+
+def reports_results(
+    events: DataFrame,
+    queries: Collection[str],
+    dropped: Observation | None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, with its columns and no others."""
+    found = reports_events(events, dropped)
+    rows = reports_rows(found, queries)
+    if len(queries) > 1:
+        rows = rows.persist()  # computed once, whichever query is asked for first
+    return {
+        "q1": rows.where(F.col("query") == 0).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "q2": rows.where(F.col("query") == 1).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "q3": rows.where(F.col("query") == 2).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "q4": rows.where(F.col("query") == 3).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("double_0").alias("speed"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "q5": rows.where(F.col("query") == 4).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "q6": rows.where(F.col("query") == 5).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+        "q7": rows.where(F.col("query") == 6).select(
+            F.col("bigint_0").alias("trips"),
+            F.col("timestamp_0").alias("window_start"),
+            F.col("timestamp_1").alias("window_end"),
+        ),
+    }
+
+
+# ---- the job ---------------------------------------------------------------------------------------------------------
+
+STREAMS = [(REPORTS, reports_results)]
+
+
+def build(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
+    `dropped` observes how many rows were no events, for each stream.
+    """
+    return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def main(argv: list[str] | None = None) -> int:
+    return job.main(argv, build, STREAMS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""Complex-event queries as one Spark job; `--help` lists its arguments."""
+
+# Made by cepc 0.1.0: change the program and compile it again, not this file.
+#
+# program  queries.cep, SHA-256 31e9d6f975fed56828210aa5963ccc5403704ac8d51f676fb2fa78a453af48ca
+#
+# stream market: reads 5 of 5 columns, events of types BuyOrder, RsiLow, SellOrder, Uptrend
+#   rotation: lists its matches
+#     pattern  SEQ(SellMSFT, AND(BuyAAPL, BuyIBM, RsiLowIBM))
+#     window   10 minutes
+#   accumulation: lists its matches
+#     pattern  AND(BuyIBM, RsiLowIBM, NOT SellIBM)
+#     window   10 minutes
+#   momentum: lists its matches
+#     pattern  SEQ(UptrendAAPL, SOME(BuyAAPL, BuyIBM))
+#     window   5 minutes
+#   insight: lists its matches
+#     pattern  SEQ(BuyAAPL, NOT UptrendAAPL, SellAAPL)
+#     window   10 minutes
+#   climb: lists its matches
+#     pattern  b{3,}
+#     window   30 minutes
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cepc_runtime.spark import job
+
+# ---- stream market ---------------------------------------------------------------------------------------------------
+
+MARKET = job.Stream(
+    name="market",
+    schema=T.StructType(
+        [
+            T.StructField("at", T.TimestampType()),
+            T.StructField("kind", T.StringType()),
+            T.StructField("stock", T.StringType()),
+            T.StructField("price", T.DecimalType(10, 2)),
+            T.StructField("volume", T.IntegerType()),
+        ],
+    ),
+    source=None,
+    queries=("rotation", "accumulation", "momentum", "insight", "climb"),
+)
+
+MARKET_TYPES = ["BuyOrder", "RsiLow", "SellOrder", "Uptrend"]
+
+# Letter i is the events for which condition i is true; the plan knows events by their letters.
+MARKET_LETTERS = [
+    "CASE WHEN `kind` = 'SellOrder' THEN (`stock` = 'MSFT') AND (`volume` >= 500) END",
+    "CASE WHEN `kind` = 'BuyOrder' THEN (`stock` = 'AAPL') AND (`volume` >= 500) END",
+    "CASE WHEN `kind` = 'BuyOrder' THEN (`stock` = 'IBM') AND (`volume` >= 500) END",
+    "CASE WHEN `kind` = 'RsiLow' THEN (`stock` = 'IBM') END",
+    "CASE WHEN `kind` = 'SellOrder' THEN (`stock` = 'IBM') AND (`volume` >= 500) END",
+    "CASE WHEN `kind` = 'Uptrend' THEN (`stock` = 'AAPL') END",
+    "CASE WHEN `kind` = 'SellOrder' THEN (`stock` = 'AAPL') AND (`volume` >= 500) END",
+]
+
+# Queries that need the same events in one place: queries and letters by their number.
+MARKET_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4), letters=(0, 1, 2, 3, 4, 5, 6))]
+
+# What the kernel does: automata, conditions over several events, results.
+MARKET_PLAN = (
+    '{"version":1,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
+    'ING"],["price","DECIMAL(10,2)"],["volume","INT"]],"all_columns":["at","kind","stock","price","volume'
+    '","_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"marke'
+    't","raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"'
+    'column":"_letters_0","mask":4},{"column":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"'
+    'column":"_letters_0","mask":32},{"column":"_letters_0","mask":64}],"queries":['
+    '{"name":"rotation","kind":"match","partition":[],"group_by":[],"within":600000000,"slide":null,"vari'
+    'ables":["SellMSFT","BuyAAPL","BuyIBM","RsiLowIBM"],"lists":[],"positions":{"states":21,"edges":[{"so'
+    'urce":0,"target":1,"letter":0,"variable":"SellMSFT"},{"source":1,"target":2,"letter":1,"variable":"B'
+    'uyAAPL"},{"source":1,"target":3,"letter":2,"variable":"BuyIBM","rank":1},{"source":1,"target":4,"let'
+    'ter":3,"variable":"RsiLowIBM","rank":2},{"source":2,"target":5,"letter":2,"variable":"BuyIBM","tie":'
+    'true},{"source":2,"target":6,"letter":2,"variable":"BuyIBM","rank":1},{"source":2,"target":7,"letter'
+    '":3,"variable":"RsiLowIBM","tie":true,"rank":2},{"source":2,"target":8,"letter":3,"variable":"RsiLow'
+    'IBM","rank":3},{"source":3,"target":5,"letter":1,"variable":"BuyAAPL","tie":true},{"source":3,"targe'
+    't":9,"letter":1,"variable":"BuyAAPL","rank":1},{"source":3,"target":10,"letter":3,"variable":"RsiLow'
+    'IBM","tie":true,"rank":2},{"source":3,"target":11,"letter":3,"variable":"RsiLowIBM","rank":3},{"sour'
+    'ce":4,"target":7,"letter":1,"variable":"BuyAAPL","tie":true},{"source":4,"target":12,"letter":1,"var'
+    'iable":"BuyAAPL","rank":1},{"source":4,"target":10,"letter":2,"variable":"BuyIBM","tie":true,"rank":'
+    '2},{"source":4,"target":13,"letter":2,"variable":"BuyIBM","rank":3},{"source":5,"target":14,"letter"'
+    ':3,"variable":"RsiLowIBM","tie":true},{"source":5,"target":15,"letter":3,"variable":"RsiLowIBM","ran'
+    'k":1},{"source":6,"target":16,"letter":3,"variable":"RsiLowIBM","tie":true},{"source":6,"target":15,'
+    '"letter":3,"variable":"RsiLowIBM","rank":1},{"source":7,"target":14,"letter":2,"variable":"BuyIBM","'
+    'tie":true},{"source":7,"target":17,"letter":2,"variable":"BuyIBM","rank":1},{"source":8,"target":16,'
+    '"letter":2,"variable":"BuyIBM","tie":true},{"source":8,"target":17,"letter":2,"variable":"BuyIBM","r'
+    'ank":1},{"source":9,"target":18,"letter":3,"variable":"RsiLowIBM","tie":true},{"source":9,"target":1'
+    '5,"letter":3,"variable":"RsiLowIBM","rank":1},{"source":10,"target":14,"letter":1,"variable":"BuyAAP'
+    'L","tie":true},{"source":10,"target":19,"letter":1,"variable":"BuyAAPL","rank":1},{"source":11,"targ'
+    'et":18,"letter":1,"variable":"BuyAAPL","tie":true},{"source":11,"target":19,"letter":1,"variable":"B'
+    'uyAAPL","rank":1},{"source":12,"target":20,"letter":2,"variable":"BuyIBM","tie":true},{"source":12,"'
+    'target":17,"letter":2,"variable":"BuyIBM","rank":1},{"source":13,"target":20,"letter":1,"variable":"'
+    'BuyAAPL","tie":true},{"source":13,"target":19,"letter":1,"variable":"BuyAAPL","rank":1}],"acceptance'
+    's":[{"state":14},{"state":15},{"state":16},{"state":17},{"state":18},{"state":19},{"state":20}]},"pr'
+    'efixes":null,"conditions":[],"automaton":null,"adjacent":[],"measures":[],"outputs":[{"name":"msft",'
+    '"expression":{"field":"price","of":"SellMSFT","at":"each","type":"DECIMAL(10,2)"}},{"name":"aapl","e'
+    'xpression":{"field":"price","of":"BuyAAPL","at":"each","type":"DECIMAL(10,2)"}},{"name":"ibm","expre'
+    'ssion":{"field":"price","of":"BuyIBM","at":"each","type":"DECIMAL(10,2)"}}],"having":null,"returns_e'
+    'vents":false,"select":"ANY","after":null},'
+    '{"name":"accumulation","kind":"match","partition":[],"group_by":[],"within":600000000,"slide":null,"'
+    'variables":["BuyIBM","RsiLowIBM"],"lists":[],"positions":{"states":6,"edges":[{"source":0,"target":1'
+    ',"letter":2,"variable":"BuyIBM"},{"source":0,"target":2,"letter":3,"variable":"RsiLowIBM","rank":1},'
+    '{"source":1,"target":3,"letter":3,"variable":"RsiLowIBM","tie":true},{"source":1,"target":4,"letter"'
+    ':3,"variable":"RsiLowIBM","rank":1},{"source":2,"target":3,"letter":2,"variable":"BuyIBM","tie":true'
+    '},{"source":2,"target":5,"letter":2,"variable":"BuyIBM","rank":1}],"acceptances":[{"state":3,"guards'
+    '":[{"negation":0}]},{"state":4,"guards":[{"negation":0}]},{"state":5,"guards":[{"negation":0}]}],"ne'
+    'gations":[{"positions":{"states":2,"edges":[{"source":0,"target":1,"letter":4,"variable":"SellIBM"}]'
+    ',"acceptances":[{"state":1}]},"window_wide":true}]},"prefixes":null,"conditions":[],"automaton":null'
+    ',"adjacent":[],"measures":[],"outputs":[{"name":"price","expression":{"field":"price","of":"BuyIBM",'
+    '"at":"each","type":"DECIMAL(10,2)"}},{"name":"volume","expression":{"field":"volume","of":"BuyIBM","'
+    'at":"each","type":"INT"}}],"having":null,"returns_events":false,"select":"ANY","after":null},'
+    '{"name":"momentum","kind":"match","partition":[],"group_by":[],"within":300000000,"slide":null,"vari'
+    'ables":["UptrendAAPL","BuyAAPL","BuyIBM"],"lists":[],"positions":{"states":9,"edges":[{"source":0,"t'
+    'arget":1,"letter":5,"variable":"UptrendAAPL"},{"source":1,"target":2,"letter":1,"variable":"BuyAAPL"'
+    '},{"source":1,"target":3,"letter":2,"variable":"BuyIBM","rank":1},{"source":1,"target":4,"letter":1,'
+    '"variable":"BuyAAPL","rank":2},{"source":1,"target":5,"letter":2,"variable":"BuyIBM","rank":3},{"sou'
+    'rce":4,"target":6,"letter":2,"variable":"BuyIBM","tie":true},{"source":4,"target":7,"letter":2,"vari'
+    'able":"BuyIBM","rank":1},{"source":5,"target":6,"letter":1,"variable":"BuyAAPL","tie":true},{"source'
+    '":5,"target":8,"letter":1,"variable":"BuyAAPL","rank":1}],"acceptances":[{"state":2},{"state":3},{"s'
+    'tate":6},{"state":7},{"state":8}],"ambiguous":true},"prefixes":null,"conditions":[],"automaton":null'
+    ',"adjacent":[],"measures":[],"outputs":[{"name":"aapl","expression":{"field":"price","of":"BuyAAPL",'
+    '"at":"each","type":"DECIMAL(10,2)"}},{"name":"ibm","expression":{"field":"price","of":"BuyIBM","at":'
+    '"each","type":"DECIMAL(10,2)"}}],"having":null,"returns_events":false,"select":"ANY","after":null},'
+    '{"name":"insight","kind":"match","partition":[],"group_by":[],"within":600000000,"slide":null,"varia'
+    'bles":["BuyAAPL","SellAAPL"],"lists":[],"positions":{"states":3,"edges":[{"source":0,"target":1,"let'
+    'ter":1,"variable":"BuyAAPL"},{"source":1,"target":2,"letter":6,"variable":"SellAAPL","guards":[{"neg'
+    'ation":0}]}],"acceptances":[{"state":2}],"negations":[{"positions":{"states":2,"edges":[{"source":0,'
+    '"target":1,"letter":5,"variable":"UptrendAAPL"}],"acceptances":[{"state":1}]}}]},"prefixes":null,"co'
+    'nditions":[{"expression":{"call":">","arguments":[{"call":"cast","arguments":[{"field":"price","of":'
+    '"SellAAPL","at":"each","type":"DECIMAL(10,2)"}],"type":"DECIMAL(14,4)"},{"call":"*","arguments":[{"f'
+    'ield":"price","of":"BuyAAPL","at":"each","type":"DECIMAL(10,2)"},{"literal":"1.01","type":"DECIMAL(3'
+    ',2)"}],"type":"DECIMAL(14,4)"}],"type":"BOOLEAN"},"variables":["SellAAPL","BuyAAPL"],"scope":null,"n'
+    'egation":null,"text":"SellAAPL.price > BuyAAPL.price * 1.01"}],"automaton":null,"adjacent":[],"measu'
+    'res":[],"outputs":[{"name":"bought","expression":{"field":"price","of":"BuyAAPL","at":"each","type":'
+    '"DECIMAL(10,2)"}},{"name":"sold","expression":{"field":"price","of":"SellAAPL","at":"each","type":"D'
+    'ECIMAL(10,2)"}},{"name":"profit","expression":{"call":"-","arguments":[{"field":"price","of":"SellAA'
+    'PL","at":"each","type":"DECIMAL(10,2)"},{"field":"price","of":"BuyAAPL","at":"each","type":"DECIMAL('
+    '10,2)"}],"type":"DECIMAL(11,2)"}}],"having":null,"returns_events":false,"select":"ANY","after":null}'
+    ","
+    '{"name":"climb","kind":"match","partition":[],"group_by":[],"within":1800000000,"slide":null,"variab'
+    'les":["b"],"lists":["b"],"positions":{"states":4,"edges":[{"source":0,"target":1,"letter":2,"variabl'
+    'e":"b"},{"source":1,"target":2,"letter":2,"variable":"b"},{"source":2,"target":3,"letter":2,"variabl'
+    'e":"b"},{"source":3,"target":3,"letter":2,"variable":"b"}],"acceptances":[{"state":3,"rank":1}]},"pr'
+    'efixes":{"states":4,"variables":["b"],"steps":[{"source":0,"target":1,"letter":2,"variable":0},{"sou'
+    'rce":1,"target":2,"letter":2,"variable":0},{"source":2,"target":3,"letter":2,"variable":0},{"source"'
+    ':3,"target":3,"letter":2,"variable":0}],"accepting":[3]},"conditions":[{"expression":{"call":">","ar'
+    'guments":[{"field":"price","of":"b","at":"each","type":"DECIMAL(10,2)"},{"field":"price","of":"b","a'
+    't":"prev","type":"DECIMAL(10,2)"}],"type":"BOOLEAN"},"variables":["b"],"scope":null,"negation":null,'
+    '"text":"b.price > PREV(b).price"}],"automaton":null,"adjacent":[],"measures":[],"outputs":[{"name":"'
+    'orders","expression":{"aggregate":"count","of":"b","argument":null,"safe":false,"target":null,"type"'
+    ':"BIGINT"}},{"name":"from_price","expression":{"field":"price","of":"b","at":"first","type":"DECIMAL'
+    '(10,2)"}},{"name":"to_price","expression":{"field":"price","of":"b","at":"last","type":"DECIMAL(10,2'
+    ')"}},{"name":"volume","expression":{"aggregate":"sum","of":"b","argument":{"field":"volume","of":"b"'
+    ',"at":"each","type":"INT"},"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_even'
+    'ts":false,"select":"NEXT","after":["PAST LAST EVENT",null]}]}'
+)
+
+
+def market_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+    """The events that some query looks at, with their letters."""
+    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
+    needed = F.col("kind").isin(MARKET_TYPES) | F.col("kind").isNull() | F.col("at").isNull()
+    found = events.select("at", "kind", "stock", "price", "volume").where(needed)
+    if dropped is not None:
+        found = found.observe(dropped, *job.absent("at", "kind"))
+    return (
+        found.where(F.col("at").isNotNull() & F.col("kind").isNotNull())
+        .select("at", "kind", "stock", "price", "volume", *job.letters(MARKET_LETTERS))
+        .where(job.has_letter(len(MARKET_LETTERS)))
+    )
+
+
+def market_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    classes = job.shares(MARKET_CLASSES, MARKET_PLAN, queries)
+    return (
+        events.repartition(1)
+        .sortWithinPartitions("at")
+        .mapInArrow(job.kernel(MARKET_PLAN, classes, None), job.row_schema(MARKET_PLAN))
+        .where(job.no_error())
+    )
+
+
+def market_results(
+    events: DataFrame,
+    queries: Collection[str],
+    dropped: Observation | None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, with its columns and no others."""
+    found = market_events(events, dropped)
+    rows = market_rows(found, queries)
+    if len(queries) > 1:
+        rows = rows.persist()  # computed once, whichever query is asked for first
+    return {
+        "rotation": rows.where(F.col("query") == 0).select(
+            F.col("decimal_0").alias("msft"),
+            F.col("decimal_1").alias("aapl"),
+            F.col("decimal_2").alias("ibm"),
+            F.col("timestamp_0").alias("match_start"),
+            F.col("timestamp_1").alias("match_end"),
+        ),
+        "accumulation": rows.where(F.col("query") == 1).select(
+            F.col("decimal_0").alias("price"),
+            F.col("int_0").alias("volume"),
+            F.col("timestamp_0").alias("match_start"),
+            F.col("timestamp_1").alias("match_end"),
+        ),
+        "momentum": rows.where(F.col("query") == 2).select(
+            F.col("decimal_0").alias("aapl"),
+            F.col("decimal_1").alias("ibm"),
+            F.col("timestamp_0").alias("match_start"),
+            F.col("timestamp_1").alias("match_end"),
+        ),
+        "insight": rows.where(F.col("query") == 3).select(
+            F.col("decimal_0").alias("bought"),
+            F.col("decimal_1").alias("sold"),
+            F.col("decimal_3").alias("profit"),
+            F.col("timestamp_0").alias("match_start"),
+            F.col("timestamp_1").alias("match_end"),
+        ),
+        "climb": rows.where(F.col("query") == 4).select(
+            F.col("bigint_0").alias("orders"),
+            F.col("decimal_0").alias("from_price"),
+            F.col("decimal_1").alias("to_price"),
+            F.col("bigint_1").alias("volume"),
+            F.col("timestamp_0").alias("match_start"),
+            F.col("timestamp_1").alias("match_end"),
+        ),
+    }
+
+
+# ---- the job ---------------------------------------------------------------------------------------------------------
+
+STREAMS = [(MARKET, market_results)]
+
+
+def build(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, DataFrame]:
+    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
+    `dropped` observes how many rows were no events, for each stream.
+    """
+    return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def main(argv: list[str] | None = None) -> int:
+    return job.main(argv, build, STREAMS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
