@@ -1,8 +1,11 @@
 """A whole Spark job against its floor, and one query against the PySpark that a person would write for it.
 
-The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow. Everything runs in one
-session, the better of two runs after a first counts, and only ratios are worth reporting.
+The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow, and a sink for each
+query. A hundred sinks weigh much even when nothing flows into them, so there is a second pair without them: the kernel's rows
+as they come, thrown away by one action. Everything runs in one session, the better of two runs after a first counts, and only
+ratios are worth reporting.
 
+    python bench/spark_batch.py
     python bench/spark_batch.py --events 400000 --groups 1000 --queries 20
 """
 
@@ -97,7 +100,7 @@ def empty(plan: Any, classes: Any, class_column: Any) -> Callable[[Iterable[Any]
     return run
 
 
-def whole_job(spark: Any, text: str, path: Path, *, kernel: bool) -> Callable[[], list[DataFrame]]:
+def whole_job(spark: Any, text: str, path: Path, *, kernel: bool, sinks: bool = True) -> Callable[[], list[DataFrame]]:
     compiled = cepc.compile(text)
     namespace: dict[str, Any] = {"__name__": "job"}
     source = job_of(compiled.program, compiled.checked.sources).text
@@ -106,7 +109,10 @@ def whole_job(spark: Any, text: str, path: Path, *, kernel: bool) -> Callable[[]
 
     def run() -> list[DataFrame]:
         spark.catalog.clearCache()
-        return list(namespace["build"](spark, spark.read.parquet(str(path))).values())
+        events = spark.read.parquet(str(path))
+        if sinks:
+            return list(namespace["build"](spark, events).values())
+        return [namespace["events_rows"](namespace["events_events"](events), list(compiled.queries))]
 
     return run
 
@@ -183,30 +189,45 @@ def by_pandas(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
     return run
 
 
+def compare_with_floor(spark: Any, path: Path, queries: int) -> None:
+    text = workload(queries)
+    for name, sinks in (("without sinks", False), ("whole job", True)):
+        floor, job = seconds(*(whole_job(spark, text, path, kernel=kernel, sinks=sinks) for kernel in (False, True)))
+        print(f"{name}: {job / floor:.2f} times its floor ({job:.1f} s and {floor:.1f} s)", flush=True)
+
+
+def compare_with_hands(spark: Any, path: Path) -> None:
+    ours, lists, pandas = seconds(
+        whole_job(spark, STREAM + ONE, path, kernel=True), by_lists(spark, path), by_pandas(spark, path)
+    )
+    for name, took in (("collect_list and a UDF", lists), ("applyInPandas", pandas)):
+        print(f"one query: {name} takes {took / ours:.2f} times as long ({took:.1f} s and {ours:.1f} s)", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--events", type=int, default=400_000)
-    parser.add_argument("--groups", type=int, default=1_000)
-    parser.add_argument("--queries", type=int, default=20)
+    parser.add_argument("--events", type=int, default=4_000_000, help="of the job against its floor")
+    parser.add_argument("--groups", type=int, default=10_000)
+    parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--hours", type=float, default=2.0)
+    parser.add_argument(
+        "--by-hand", type=int, default=400_000, help="events of one query against what a person would write"
+    )
     parser.add_argument("--partitions", type=int, default=4)
     arguments = parser.parse_args()
     spark = local_session()
     spark.conf.set("spark.sql.shuffle.partitions", str(arguments.partitions))
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "events")
-        generate(path, arguments.events, arguments.groups, arguments.hours)
-        print(f"{arguments.events:,} events, {arguments.groups:,} groups, {arguments.queries} queries", flush=True)
-        text = workload(arguments.queries)
-        floor, job = seconds(*(whole_job(spark, text, path, kernel=kernel) for kernel in (False, True)))
-        print(f"whole job: {job / floor:.2f} times its floor ({job:.1f} s and {floor:.1f} s)", flush=True)
-        ours, lists, pandas = seconds(
-            whole_job(spark, STREAM + ONE, path, kernel=True), by_lists(spark, path), by_pandas(spark, path)
-        )
-        for name, took in (("collect_list and a UDF", lists), ("applyInPandas", pandas)):
-            print(
-                f"one query: {name} takes {took / ours:.2f} times as long ({took:.1f} s and {ours:.1f} s)", flush=True
-            )
+        for name, events, compare in (
+            ("floor", arguments.events, lambda path: compare_with_floor(spark, path, arguments.queries)),
+            ("hands", arguments.by_hand, lambda path: compare_with_hands(spark, path)),
+        ):
+            if events:
+                groups = min(arguments.groups, max(events // 400, 1))
+                path = Path(folder, name)
+                generate(path, events, groups, arguments.hours)
+                print(f"{events:,} events, {groups:,} groups", flush=True)
+                compare(path)
     spark.stop()
     return 0
 

@@ -19,8 +19,9 @@ import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
 from cepc_runtime.execute import execute
+from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.source import read, sentence
+from cepc_runtime.spark.source import read
 from cepc_runtime.types import to_arrow
 from tests.equivalence import Refused, by_engine, compile_text, same, table_of
 from tests.programs import Case, cases

@@ -4,7 +4,8 @@
 #
 # program  queries.cep, SHA-256 5f657e28ab46aa2d34dde79bb4c6abff3897df10513720ba24e5e1121fd5631d
 #
-# stream log: reads 7 of 7 columns, events of types Acknowledged, Delivered, DiskFull, EndTransmit, FanFailure, MachineDown, Repair, StartTransmit
+# stream log: reads 7 of 7 columns, events of types Acknowledged, Delivered, DiskFull, EndTransmit, FanFailure,
+#     MachineDown, Repair, StartTransmit
 #   unacknowledged: lists its matches
 #     pattern  SEQ(StartTransmit, Delivered, EndTransmit, NOT Acknowledged WITHIN 2 seconds)
 #     agreeing packet, route
@@ -242,8 +243,9 @@ def build(
 ) -> dict[str, DataFrame]:
     """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
 
-    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
-    `dropped` observes how many rows were no events, for each stream.
+    `events` are the events of the stream, or of each stream by its name; by default they are read from where the
+    program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
+    cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
 

@@ -4,7 +4,8 @@
 #
 # program  queries.cep, SHA-256 626f36412ad3283d7400969a8f573ec9f61056989621070343bd6aaccafe3bb0
 #
-# stream purchases: reads 4 of 4 columns, events of types Adapter, Case, KeyboardProtector, Laptop, ScreenProtector, iPhone
+# stream purchases: reads 4 of 4 columns, events of types Adapter, Case, KeyboardProtector, Laptop, ScreenProtector,
+#     iPhone
 #   q8: counts
 #     pattern  SEQ(Laptop, Case, Adapter)
 #     agreeing customer
@@ -197,8 +198,9 @@ def build(
 ) -> dict[str, DataFrame]:
     """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
 
-    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
-    `dropped` observes how many rows were no events, for each stream.
+    `events` are the events of the stream, or of each stream by its name; by default they are read from where the
+    program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
+    cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
 

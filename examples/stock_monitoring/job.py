@@ -249,8 +249,9 @@ def build(
 ) -> dict[str, DataFrame]:
     """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
 
-    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
-    `dropped` observes how many rows were no events, for each stream.
+    `events` are the events of the stream, or of each stream by its name; by default they are read from where the
+    program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
+    cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
 

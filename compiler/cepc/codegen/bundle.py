@@ -25,8 +25,8 @@ From this directory:
 
     spark-submit --py-files cepc_runtime.zip job.py --input EVENTS --output RESULTS
 
-`job.py --help` lists the arguments. {source}Each query becomes a directory
-of RESULTS, which is complete when it has a file `_SUCCESS`.
+`job.py --help` lists the arguments. {source}RESULTS must not exist. Each query
+becomes a directory of it, and `RESULTS/_SUCCESS` is written last: without it some are missing.
 
 | file | what it is |
 | --- | --- |

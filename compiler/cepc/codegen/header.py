@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ..explaining.describe import duration, pattern
-from .python import comment
+from .python import WIDTH, comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,17 @@ def header(
     for job in jobs:
         lines += ["", *_stream(job)]
         lines += [line for query in job.plan.queries for line in _query(query, program, job)]
-    return "\n".join(comment(line) for line in lines)
+    return "\n".join(comment(part) for line in lines for part in _wrapped(line))
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line that fits the page; what is continued stands further in."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    broken = wrap(
+        line, WIDTH - 2, subsequent_indent=f"{indent}    ", break_long_words=False, break_on_hyphens=False,
+        drop_whitespace=True, replace_whitespace=False,
+    )  # fmt: skip
+    return broken or [""]
 
 
 def _stream(job: StreamJob) -> Iterator[str]:
@@ -39,20 +50,21 @@ def _stream(job: StreamJob) -> Iterator[str]:
 
 def _query(query: QueryPlan, program: model.CheckedProgram, job: StreamJob) -> Iterator[str]:
     checked = next(q for q in program.queries if q.name == query.name)
-    how = (
-        "lists its matches"
-        if query.kind == "match"
-        else "counts"
-        if query.automaton
-        else "lists matches and aggregates them"
-    )
-    yield f"  {query.name}: {how}"
+    yield f"  {query.name}: {_how(query, job)}"
     yield f"    pattern  {pattern(checked.pattern, job.stream)}"
     if query.partition:
         yield f"    agreeing {', '.join(query.partition)}"
     if query.kind == "aggregate" and query.group_by:
         yield f"    groups   {', '.join(query.group_by)}"
     yield f"    window   {_window(query, job.stream)}"
+
+
+def _how(query: QueryPlan, job: StreamJob) -> str:
+    if query in job.plain:
+        return "aggregates events in Spark's own functions"
+    if query.kind == "match":
+        return "lists its matches"
+    return "counts" if query.automaton else "lists matches and aggregates them"
 
 
 def _window(query: QueryPlan, stream: model.Stream) -> str:

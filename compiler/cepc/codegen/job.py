@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .header import header
 from .prepare import prepare
-from .python import Code, identifier, lay_out, listed, tupled
+from .python import Code, free_names, lay_out, listed, tupled
 from .stream import stream_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Job:
 def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapping[str, Source], version: str) -> Job:
     """The job of a program: equal programs, equal text. Raises ReservedColumnError."""
     jobs = [prepare(program.stream(plan.stream.name), plan) for plan in plans]
-    names = _free_names([job.stream.name for job in jobs])
+    names = free_names([job.stream.name for job in jobs], ("job", "build", "main"))
     digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
@@ -57,18 +57,6 @@ def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapp
         text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
     text += f"\n\n{_main(names)}\n"
     return Job(text, tuple(q.name for q in program.queries), all(job.stream.source for job in jobs))
-
-
-def _free_names(streams: Sequence[str]) -> list[str]:
-    """A different identifier for each stream."""
-    found: list[str] = []
-    for stream in streams:
-        word = base = identifier(stream)
-        number = 2
-        while word in found or word in ("job", "build", "main"):
-            word, number = f"{base}_{number}", number + 1
-        found.append(word)
-    return found
 
 
 def _main(names: Sequence[str]) -> str:
@@ -87,8 +75,9 @@ def build(
 ) -> dict[str, DataFrame]:
     """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
 
-    `events` has the events of the stream, or of each stream by its name; by default they are read from where the program says.
-    `dropped` observes how many rows were no events, for each stream.
+    `events` are the events of the stream, or of each stream by its name; by default they are read from where the
+    program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
+    cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
 

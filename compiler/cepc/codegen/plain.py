@@ -11,7 +11,6 @@ from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.expression import Aggregate, Field, aggregates
-from cepc_runtime.literal import string_literal
 from cepc_runtime.results import aggregate_text, cure
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import (
@@ -35,23 +34,33 @@ WIDEST: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
+class Fitting:
+    """The type that a value has to fit, and what is said where it does not; nothing is said where it is null then."""
+
+    type: str
+    said: str | None
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """An aggregate as Spark computes it: of the events of a pane, then of the panes of a window, then in its type."""
 
     name: str
     of_events: str
     of_panes: str
-    value: str
+    fitting: Fitting | None
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """The query in Spark's SQL. `windows` is None where panes are the windows."""
+    """The query in Spark's SQL. `windows` is (WITHIN, SLIDE), or None where panes are the windows; `edges` are a window's."""
 
     letter: int
     keys: tuple[str, ...]
     pane: str
-    windows: str | None
+    windows: tuple[int, int] | None
+    edges: tuple[str, str]
     parts: tuple[Part, ...]
     having: str | None
     outputs: tuple[tuple[str, str], ...]
@@ -81,8 +90,9 @@ def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
         letter=automaton.steps[0].letter,
         keys=query.group_by,
         pane=_pane(stream, time, query),
-        windows=_windows(query),
-        parts=tuple(_part(a, name, _value(query, a, name, start, end)) for a, name in names.items()),
+        windows=None if query.slide in (None, query.within) or query.within is None else (query.within, query.slide),
+        edges=(start, end),
+        parts=tuple(_part(a, name, _fitting(query, a)) for a, name in names.items()),
         having=None if query.having is None else to_sql(query.having, named),
         outputs=(
             *((o.name, to_sql(o.expression, named)) for o in query.outputs),
@@ -120,21 +130,21 @@ def _is_narrow(type_: DataType) -> bool:
 # ---- from events to panes, from panes to windows ---------------------------------------------------------------------
 
 
-def _part(aggregate: Aggregate, name: str, value: str) -> Part:
+def _part(aggregate: Aggregate, name: str, fitting: Fitting | None) -> Part:
     if aggregate.argument is None:
-        return Part(name, "COUNT(1)", f"SUM({name})", value)
+        return Part(name, "COUNT(1)", f"SUM({name})", fitting)
     argument = to_sql(aggregate.argument, column_of)
     match aggregate.function:
         case "count":
-            return Part(name, f"COUNT({argument})", f"SUM({name})", value)
+            return Part(name, f"COUNT({argument})", f"SUM({name})", fitting)
         case "min" | "max" as function:
-            return Part(name, f"{function.upper()}({argument})", f"{function.upper()}({name})", value)
+            return Part(name, f"{function.upper()}({argument})", f"{function.upper()}({name})", fitting)
         case "avg":
             pair = f"NAMED_STRUCT('sum', SUM({argument}), 'count', COUNT({argument}))"
-            return Part(name, pair, f"SUM({name}.sum) / NULLIF(SUM({name}.count), 0)", value)
+            return Part(name, pair, f"SUM({name}.sum) / NULLIF(SUM({name}.count), 0)", fitting)
     if aggregate.argument.type == BIGINT:  # its sums may pass 64 bits on the way
         argument = f"CAST({argument} AS DECIMAL(20,0))"
-    return Part(name, f"SUM({argument})", f"SUM({name})", value)
+    return Part(name, f"SUM({argument})", f"SUM({name})", fitting)
 
 
 def _ticks(stream: StreamPlan, time: DataType) -> str:
@@ -153,17 +163,6 @@ def _pane(stream: StreamPlan, time: DataType, query: QueryPlan) -> str:
     return f"{ticks} - PMOD({ticks}, {length}L)"
 
 
-def _windows(query: QueryPlan) -> str | None:
-    """The starts of the windows that the pane `_pane` lies in, as an array."""
-    if query.within is None or query.slide in (None, query.within):
-        return None
-    assert query.slide is not None
-    most = (query.within - 1) // query.slide
-    pane = gcd(query.within, query.slide)
-    starts = f"TRANSFORM(SEQUENCE(0, {most}), i -> _pane - PMOD(_pane, {query.slide}L) - i * {query.slide}L)"
-    return f"FILTER({starts}, w -> w + {query.within}L >= _pane + {pane}L)"
-
-
 def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
     if query.within is None:
         return (f"CAST(NULL AS {time.sql})",) * 2
@@ -178,30 +177,15 @@ def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
-def _value(query: QueryPlan, aggregate: Aggregate, name: str, start: str, end: str) -> str:
-    """The aggregate in its type; what does not fit is null, or an error with the words of the kernel."""
+def _fitting(query: QueryPlan, aggregate: Aggregate) -> Fitting | None:
+    """Where Spark computes in a wider type than the query's: what does not fit is null, or an error with the words of the kernel."""
     if aggregate.function == "count" and aggregate.type == BIGINT:
-        return name
+        return None
     exact = aggregate.argument is not None and not is_float(aggregate.argument.type)
     if aggregate.function != "count" and not (aggregate.function == "sum" and exact):
-        return name
-    fitting = f"TRY_CAST({name} AS {aggregate.type.sql})"
-    if aggregate.safe:
-        return fitting
-    error = _error(query, aggregate, start, end)
-    return f"CASE WHEN {name} IS NULL OR {fitting} IS NOT NULL THEN {fitting} ELSE RAISE_ERROR({error}) END"
-
-
-def _error(query: QueryPlan, aggregate: Aggregate, start: str, end: str) -> str:
-    said = string_literal(f"query {query.name}: {aggregate_text(aggregate)} does not fit {aggregate.type.sql} in ")
-    window = "'the whole input'"
-    if query.within is not None:
-        window = f"'the window from ', CAST({start} AS STRING), ' to ', CAST({end} AS STRING)"
-    group = ", ', ', ".join(
-        f"{string_literal(f'{key} = ')}, COALESCE(CAST({quote_name(key)} AS STRING), 'None')" for key in query.group_by
-    )
-    where = f", ' for ', {group}" if group else ""
-    return f"CONCAT({said}, {window}{where}, {string_literal(f'; {cure(aggregate)}')})"
+        return None
+    said = f"query {query.name}: {aggregate_text(aggregate)} does not fit {aggregate.type.sql}"
+    return Fitting(aggregate.type.sql, None if aggregate.safe else said, cure(aggregate))
 
 
 def column_of(leaf: Field | Aggregate) -> str:

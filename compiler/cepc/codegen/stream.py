@@ -11,26 +11,35 @@ from cepc_runtime.types import quote_name
 
 from .plain import plain
 from .prepare import type_text
-from .python import Code, Node, call, comment, lay_out, listed, long_string, mapped, string, tupled
+from .python import Code, Node, call, comment, free_names, lay_out, listed, long_string, mapped, string, tupled
 from .spark_types import struct_type
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc_runtime.plan import QueryPlan
 
+    from .plain import Part, Plain
     from .prepare import StreamJob
 
 
 def stream_text(job: StreamJob, name: str) -> list[str]:
     """A title, the constants, and each function; `name` is a free identifier in lower case."""
     constant = name.upper()
+    functions = dict(zip(job.plain, _function_names(job, name), strict=True))
     return [
         comment(f"---- stream {job.stream.name} ".ljust(118, "-")),
         _constants(job, constant),
         _events(job, name, constant),
         *([_rows(job, name, constant)] if job.kernel.queries else []),
-        *(_plain(query, job, name, constant) for query in job.plain),
-        _results(job, name),
+        *(_plain(query, job, function, constant) for query, function in functions.items()),
+        _results(job, name, functions),
     ]
+
+
+def _function_names(job: StreamJob, name: str) -> list[str]:
+    taken = ("events", "rows", "results")
+    return [f"{name}_{word}" for word in free_names([query.name for query in job.plain], taken)]
 
 
 # ---- constants -------------------------------------------------------------------------------------------------------
@@ -163,42 +172,53 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     return "\n".join([*lines, *_chain("copies" if shared else "events", chain)])
 
 
-def _plain(query: QueryPlan, job: StreamJob, name: str, constant: str) -> str:
+def _plain(query: QueryPlan, job: StreamJob, function: str, constant: str) -> str:
     """A function that answers the query without the kernel."""
     how = plain(query, job.plan.stream)
     assert how is not None
     keys = [_column(key) for key in how.keys]
     start = "_pane" if how.windows is not None else "_window"
-    names = [string(part.name) for part in how.parts]
     chain = [
         f".where(job.has_letter(len({constant}_LETTERS), [{how.letter}]))",
         lay_out(call(".groupBy", *keys, _expr(how.pane, start)), 8),
         lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.parts)), 8),
     ]
     if how.windows is not None:
-        exploded = _expr(f"EXPLODE({how.windows})", "_window")
-        chain.append(lay_out(call(".select", *keys, exploded, *names), 8))
+        windows = Code(f'F.explode(job.windows({how.windows[0]}, {how.windows[1]})).alias("_window")')
+        chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.parts)), 8))
     chain += [
         lay_out(call(".groupBy", *keys, string("_window")), 8),
         lay_out(call(".agg", *(_expr(part.of_panes, part.name) for part in how.parts)), 8),
-        lay_out(call(".select", *keys, string("_window"), *(_expr(part.value, part.name) for part in how.parts)), 8),
     ]
+    if any(part.fitting for part in how.parts):
+        values = (_fitting(part, how, query) for part in how.parts)
+        chain.append(lay_out(call(".select", *keys, string("_window"), *values), 8))
     if how.having is not None:
         chain.append(lay_out(call(".where", string(how.having)), 8))
     chain.append(lay_out(call(".select", *(_expr(sql, column) for column, sql in how.outputs)), 8))
-    number = job.plan.queries.index(query)
     title = [
-        f"def {name}_{number}(events: DataFrame) -> DataFrame:",
-        f'    """Query {number}, which needs no kernel: aggregates of panes, then of windows."""',
+        f"def {function}(events: DataFrame) -> DataFrame:",
+        '    """An aggregate over single events, which needs no kernel: over panes, then over windows."""',
     ]
     return "\n".join([*title, *_chain("events", chain)])
 
 
+def _fitting(part: Part, how: Plain, query: QueryPlan) -> Node:
+    if part.fitting is None:
+        return string(part.name)
+    name, type_ = string(part.name), string(part.fitting.type)
+    if part.fitting.said is None:
+        return call("job.fitting", name, type_, Code("None"))
+    where = {} if query.within is None else {"window": tupled(map(string, how.edges))}
+    keys = {"keys": listed(map(string, how.keys))} if how.keys else {}
+    return call("job.fitting", name, type_, string(part.fitting.said), string(part.fitting.cure), **keys, **where)
+
+
 def _expr(sql: str, name: str) -> Node:
-    return call("job.column", string(name), string(sql))
+    return Code(f"F.expr({string(sql).text}).alias({string(name).text})")
 
 
-def _results(job: StreamJob, name: str) -> str:
+def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> str:
     queries = job.kernel.queries
     lines = [
         f"def {name}_results(",
@@ -223,9 +243,9 @@ def _results(job: StreamJob, name: str) -> str:
         ]
     layout = layout_of(job.kernel)
     entries: list[tuple[str, Node]] = []
-    for number, query in enumerate(job.plan.queries):
-        if query not in queries:
-            entries.append((query.name, Code(f"{name}_{number}(found)")))
+    for query in job.plan.queries:
+        if query in functions:
+            entries.append((query.name, Code(f"{functions[query]}(found)")))
             continue
         place = queries.index(query)
         columns = [

@@ -56,8 +56,9 @@ def run(
     """
     from pyspark.errors import PySparkException
 
+    from cepc_runtime.spark.errors import sentence
     from cepc_runtime.spark.schema import JobError
-    from cepc_runtime.spark.source import read, sentence
+    from cepc_runtime.spark.source import read
 
     from ..writing.order import in_order
 

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 CLASS: Final = "_class"
 
 
-def column(name: str, sql: str) -> Column:
-    """The value of an SQL expression, under a name."""
-    return F.expr(sql).alias(name)
-
-
 def word_names(letters: int) -> list[str]:
     """The columns that hold so many letters."""
     return [f"_letters_{i}" for i in range(words_needed(letters))]

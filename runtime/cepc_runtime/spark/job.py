@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
-from .events import CLASS, absent, column, copies, has_letter, keys, letters
+from .events import CLASS, absent, copies, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
+from .panes import fitting, windows
 from .rows import layout_of
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
@@ -24,8 +25,8 @@ __all__ = [
     "Stream",
     "absent",
     "build",
-    "column",
     "copies",
+    "fitting",
     "has_letter",
     "kernel",
     "keys",
@@ -34,6 +35,7 @@ __all__ = [
     "no_error",
     "row_schema",
     "shares",
+    "windows",
 ]
 
 

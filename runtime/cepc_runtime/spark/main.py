@@ -12,9 +12,10 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Observation, SparkSession
 
 from .build import declared
+from .errors import sentence
 from .schema import JobError
-from .sinks import check_absent, path_of, show, write
-from .source import read, sentence
+from .sinks import check_absent, complete, path_of, show, write
+from .source import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,8 @@ def _run(
     inputs: Mapping[str, str],
     arguments: argparse.Namespace,
 ) -> None:
+    if arguments.output != CONSOLE:
+        check_absent(spark, arguments.output)
     options = dict(arguments.option)
     wanted = [s for s in streams if set(names) & set(s.queries)]
     events = {
@@ -69,8 +72,6 @@ def _run(
         else declared(spark, s)
         for s in wanted
     }
-    if arguments.output != CONSOLE:
-        check_absent(spark, arguments.output, names)
     dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
     results = build(spark, events, names, dropped)
     if arguments.output == CONSOLE:
@@ -78,6 +79,7 @@ def _run(
             show(name, rows)
     else:
         _write_all(results, arguments.output, arguments.output_format)
+        complete(spark, arguments.output)
     for name, observation in dropped.items():
         _report(name, observation.get)
 
@@ -126,7 +128,10 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         "--option", action="append", default=[], type=_option, metavar="KEY=VALUE", help="an option for Spark's reader"
     )
     parser.add_argument(
-        "--output", default=CONSOLE, metavar="DIR", help="a directory, new, for one of each query (default: console)"
+        "--output",
+        default=CONSOLE,
+        metavar="DIR",
+        help="a directory, new, for one of each query; a file _SUCCESS in it says that all are whole (default: console)",
     )
     parser.add_argument("--output-format", default="parquet", help="parquet, csv, json, or another (default: parquet)")
     parser.add_argument(

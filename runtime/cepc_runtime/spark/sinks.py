@@ -10,8 +10,6 @@ from pyspark.errors import AnalysisException
 from .schema import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import DataFrame, SparkSession
 
 SHOWN = 1000
@@ -24,21 +22,29 @@ def path_of(folder: str, query: str) -> str:
     return f"{folder.rstrip('/')}/{f'%{ord(name[0]):X}{name[1:]}' if name[:1] in '._' else name}"
 
 
-def check_absent(spark: SparkSession, folder: str, queries: Iterable[str]) -> None:
-    """Raises JobError where there are results already: nobody shall take an old part for a new one."""
-    for query in queries:
-        path = path_of(folder, query)
-        try:
-            spark.read.format("binaryFile").load(path).schema  # noqa: B018
-        except AnalysisException:
-            continue
-        raise JobError(f"{path} exists already; name a new directory")
+def check_absent(spark: SparkSession, folder: str) -> None:
+    """Raises JobError where there is something already: nobody shall take an old part for a new one."""
+    try:
+        spark.read.format("binaryFile").load(folder).schema  # noqa: B018
+    except AnalysisException:
+        return
+    raise JobError(f"{folder} exists already; name a new directory")
 
 
 def write(rows: DataFrame, path: str, form: str) -> None:
-    """Complete when Spark's `_SUCCESS` is there; until then its files have other places."""
+    """One query's rows: complete when Spark's `_SUCCESS` is beside them; until then the files have other places."""
     options = {"header": "true"} if form == "csv" else {}
     rows.write.format(form).options(**options).mode("errorifexists").save(path)
+
+
+def complete(spark: SparkSession, folder: str) -> None:
+    """Mark the whole folder by a `_SUCCESS` of its own.
+
+    Writing nothing is what leaves that and no other file, on whatever file system, and from a client without a JVM too. Of no
+    rows in no partition there is no file of data.
+    """
+    nothing = spark.range(0).selectExpr("CAST(id AS STRING) AS value", "id AS of")
+    nothing.write.partitionBy("of").mode("append").text(folder)
 
 
 def show(name: str, rows: DataFrame) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 from pyspark.sql import types as T  # noqa: N812
 
+from .errors import sentence
 from .schema import JobError, Stream, conform
 
 if TYPE_CHECKING:
@@ -49,22 +50,3 @@ def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]
     declared = {field.name: field.dataType for field in stream.schema.fields}
     schema = T.StructType([T.StructField(name, declared.get(name, T.StringType())) for name in header])
     return spark.read.options(**options).schema(schema).csv(path)
-
-
-def sentence(error: Exception) -> str:
-    """What an error of Spark's says, without its trace and its plan."""
-    text = str(error)
-    for mark in _MARKS:
-        if mark in text:
-            return _first_line(text.partition(mark)[2])
-    if "Traceback (most recent call last)" in text:  # of a worker: no error of the user's, for these come as rows
-        lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
-        return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
-    return _first_line(text) or type(error).__name__
-
-
-_MARKS = ("[USER_RAISED_EXCEPTION] ", "[PATH_NOT_FOUND] ")
-
-
-def _first_line(text: str) -> str:
-    return text.partition(" SQLSTATE")[0].partition("\n")[0].strip()

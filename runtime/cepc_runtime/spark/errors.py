@@ -1,0 +1,33 @@
+"""What an error of Spark's says, in one sentence: no trace, no plan."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_CLASS: Final = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\] (.*?)(?: *SQLSTATE|\n|$)")
+"""Spark's own errors have a class in brackets; causes follow what they caused."""
+
+_OURS: Final = "USER_RAISED_EXCEPTION"
+_FILE: Final = re.compile(r"reading file (\S+?)\.? *$")
+_UNIMPORTANT: Final = frozenset(["TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_READ_FILE"])
+
+
+def sentence(error: Exception) -> str:
+    """The innermost cause that is meant for people, after the file that was read, if that was it."""
+    text = str(error)
+    found = [(name, said.strip()) for name, said in _CLASS.findall(text)]
+    for name, said in found:
+        if name == _OURS:
+            return said
+    if "Traceback (most recent call last)" in text:  # of a worker: no error of the user's, for these come as rows
+        lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
+        return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
+    files = [file[1] for _, said in found if (file := _FILE.search(said))]
+    causes = [said for name, said in found if name not in _UNIMPORTANT]
+    said = (causes or [said for _, said in found] or [_first_line(text)])[-1]
+    return f"{files[0]}: {said}" if files and causes else said or type(error).__name__
+
+
+def _first_line(text: str) -> str:
+    return text.partition(" SQLSTATE")[0].partition("\n")[0].strip()

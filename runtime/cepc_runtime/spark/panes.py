@@ -1,0 +1,53 @@
+"""Columns of plain aggregates, which Spark computes alone: from panes to windows, and values that must fit their types."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from ..types import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column
+
+PANE: Final = "_pane"
+
+
+def windows(within: int, slide: int) -> Column:
+    """The starts of the windows that hold a whole pane, as an array. Column `_pane` is where the pane begins; it is as long as
+    the greatest common divisor of the two.
+    """
+    most = (within - 1) // slide
+    last = f"{PANE} - PMOD({PANE}, {slide}L)"  # the last window that has begun
+    starts = f"TRANSFORM(SEQUENCE(0, {most}), i -> {last} - i * {slide}L)"
+    return F.expr(f"FILTER({starts}, w -> w + {within}L >= {PANE} + {gcd(within, slide)}L)")
+
+
+def fitting(
+    name: str,
+    type_: str,
+    otherwise: str | None,
+    cure: str = "",
+    keys: Sequence[str] = (),
+    window: tuple[str, str] | None = None,
+) -> Column:
+    """The column in a type. What does not fit is null, or else fails the job, which then says `otherwise`, the window (the SQL of
+    its edges; None is the whole input), the group and the cure.
+    """
+    value = F.col(name)
+    fit = value.try_cast(type_)
+    if otherwise is None:
+        return fit.alias(name)
+    where = [F.lit(" in the whole input")]
+    if window is not None:
+        start, end = (F.expr(edge).cast("string") for edge in window)
+        where = [F.lit(" in the window from "), start, F.lit(" to "), end]
+    for i, key in enumerate(keys):
+        text = F.coalesce(F.col(quote_name(key)).cast("string"), F.lit("None"))
+        where += [F.lit(f"{', ' if i else ' for '}{key} = "), text]
+    error = F.raise_error(F.concat(F.lit(otherwise), *where, F.lit(f"; {cure}")))
+    return F.when(value.isNull() | fit.isNotNull(), fit).otherwise(error).alias(name)
