@@ -50,6 +50,7 @@ LOG = job.Stream(
             T.StructField("host", T.StringType()),
         ],
     ),
+    required=("at", "event"),
     source=None,
     queries=("unacknowledged", "round_trips", "probing", "neglected"),
 )
@@ -87,7 +88,7 @@ LOG_CLASSES = [
 
 # What the kernel does: automata, conditions over several events, results.
 LOG_PLAN = (
-    '{"version":1,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
+    '{"version":2,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
     'G"],["packet","BIGINT"],["bytes","INT"],["rtt_ms","DOUBLE"],["host","STRING"]],"all_columns":["at","'
     'event","route","packet","bytes","rtt_ms","host","_letters_0"],"time_column":"at","unit":"us","order_'
     'by":[],"type_column":null,"single_type":"log","raw_types":null},"letters":[{"column":"_letters_0","m'

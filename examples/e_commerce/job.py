@@ -46,6 +46,7 @@ PURCHASES = job.Stream(
             T.StructField("price", T.DecimalType(10, 2)),
         ],
     ),
+    required=("at", "item"),
     source=None,
     queries=("q8", "q9", "q10", "q11"),
 )
@@ -67,12 +68,14 @@ PURCHASES_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3), letters=(0, 1, 2, 
 
 # What the kernel does: automata, conditions over several events, results.
 PURCHASES_PLAN = (
-    '{"version":1,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
+    '{"version":2,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
     '"DECIMAL(10,2)"]],"all_columns":["at","item","customer","price","_letters_0"],"time_column":"at","un'
     'it":"s","order_by":[],"type_column":null,"single_type":"purchases","raw_types":null},"letters":[{"co'
     'lumn":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"col'
-    'umn":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32}],"qu'
-    'eries":['
+    'umn":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32}],"sh'
+    'aring":[{"members":[{"query":"q8","states":[0,1,2]},{"query":"q9","states":[0,1,2]},{"query":"q10","'
+    'states":[0,1,2]},{"query":"q11","states":[0,1,2]}],"equal":true},{"members":[{"query":"q10","states"'
+    ':[3]},{"query":"q11","states":[3]}],"equal":true}],"queries":['
     '{"name":"q8","kind":"aggregate","partition":["customer"],"group_by":[],"within":1200,"slide":60,"var'
     'iables":["Laptop","Case","Adapter"],"lists":[],"positions":{"states":4,"edges":[{"source":0,"target"'
     ':1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"variable":"Case"},{"source":2,'

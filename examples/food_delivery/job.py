@@ -50,6 +50,7 @@ ORDERS = job.Stream(
             T.StructField("duration", T.DoubleType()),
         ],
     ),
+    required=("at", "action"),
     source=None,
     queries=("requested", "ordered", "cancelled", "rounds"),
 )
@@ -72,12 +73,19 @@ ORDERS_CLASSES = [job.Class(keys=("district",), queries=(0, 1, 2, 3), letters=(0
 
 # What the kernel does: automata, conditions over several events, results.
 ORDERS_PLAN = (
-    '{"version":1,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
+    '{"version":2,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
     'ct","STRING"],["duration","DOUBLE"]],"all_columns":["at","action","driver_id","district","duration",'
     '"_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"orders"'
     ',"raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"co'
     'lumn":"_letters_0","mask":4},{"column":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"co'
-    'lumn":"_letters_0","mask":32},{"column":"_letters_0","mask":64}],"queries":['
+    'lumn":"_letters_0","mask":32},{"column":"_letters_0","mask":64}],"sharing":[{"members":[{"query":"or'
+    'dered","states":[1,2,3,4]},{"query":"cancelled","states":[1,2,3,4]}],"equal":true},{"members":[{"que'
+    'ry":"requested","states":[0]},{"query":"ordered","states":[0]},{"query":"cancelled","states":[0]},{"'
+    'query":"rounds","states":[0]}]},{"members":[{"query":"requested","states":[1]},{"query":"ordered","s'
+    'tates":[2]},{"query":"rounds","states":[1]}]},{"members":[{"query":"requested","states":[2]},{"query'
+    '":"ordered","states":[3]},{"query":"rounds","states":[2]}]},{"members":[{"query":"requested","states'
+    '":[3]},{"query":"ordered","states":[4]}]},{"members":[{"query":"requested","states":[4]},{"query":"o'
+    'rdered","states":[5]},{"query":"rounds","states":[4]}]}],"queries":['
     '{"name":"requested","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],'
     '"within":1200000000,"slide":300000000,"variables":["Request","Pickup","Travel","Delivery"],"lists":['
     '"Pickup","Travel"],"positions":{"states":5,"edges":[{"source":0,"target":1,"letter":0,"variable":"Re'

@@ -57,6 +57,7 @@ REPORTS = job.Stream(
             T.StructField("speed", T.DoubleType()),
         ],
     ),
+    required=("at", "street"),
     source=None,
     queries=("q1", "q2", "q3", "q4", "q5", "q6", "q7"),
 )
@@ -79,12 +80,20 @@ REPORTS_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4, 5, 6), letters=(0,
 
 # What the kernel does: automata, conditions over several events, results.
 REPORTS_PLAN = (
-    '{"version":1,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
+    '{"version":2,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
     '"DOUBLE"]],"all_columns":["at","street","vehicle","speed","_letters_0"],"time_column":"at","unit":"u'
     's","order_by":[],"type_column":null,"single_type":"reports","raw_types":null},"letters":[{"column":"'
     '_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_'
     'letters_0","mask":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32},{"column":"'
-    '_letters_0","mask":64}],"queries":['
+    '_letters_0","mask":64}],"sharing":[{"members":[{"query":"q1","states":[1,2]},{"query":"q2","states":'
+    '[1,2]}],"equal":true},{"members":[{"query":"q3","states":[1,2,3]},{"query":"q4","states":[1,2,3]}],"'
+    'equal":true},{"members":[{"query":"q6","states":[1,2]},{"query":"q7","states":[1,2]}],"equal":true},'
+    '{"members":[{"query":"q1","states":[0]},{"query":"q2","states":[0]},{"query":"q4","states":[0]},{"qu'
+    'ery":"q3","states":[0]},{"query":"q5","states":[0]},{"query":"q6","states":[0]},{"query":"q7","state'
+    's":[0]}]},{"members":[{"query":"q1","states":[1]},{"query":"q3","states":[2]}]},{"members":[{"query"'
+    ':"q1","states":[2]},{"query":"q3","states":[3]},{"query":"q5","states":[1]}]},{"members":[{"query":"'
+    'q1","states":[3]},{"query":"q5","states":[2]}]},{"members":[{"query":"q2","states":[3]},{"query":"q4'
+    '","states":[4]}]},{"members":[{"query":"q3","states":[1]},{"query":"q6","states":[2]}]}],"queries":['
     '{"name":"q1","kind":"aggregate","partition":["vehicle"],"group_by":[],"within":600000000,"slide":600'
     '00000,"variables":["OakSt","MainSt","StateSt"],"lists":[],"positions":{"states":4,"edges":[{"source"'
     ':0,"target":1,"letter":0,"variable":"OakSt"},{"source":1,"target":2,"letter":1,"variable":"MainSt"},'

@@ -52,6 +52,7 @@ def _constants(job: StreamJob, constant: str) -> str:
         "job.Stream",
         name=string(job.stream.name),
         schema=struct_type(job.stream.columns),
+        required=tupled(string(c) for c in (job.stream.time.column, job.stream.type_column) if c is not None),
         source=source,
         queries=tupled(map(string, names)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar.diagnostic import Diagnostic
@@ -44,19 +45,25 @@ def dataframes(
         raise RunError([failed(str(error))], sources) from error
 
 
+@dataclass(frozen=True)
+class Found:
+    """The rows of each query as a table, in order, and how many rows of the input were no events."""
+
+    tables: dict[str, Any]
+    without_time: int
+    without_type: int
+
+
 def run(
     program: model.CheckedProgram,
     sources: Mapping[str, Source],
     places: Mapping[str, Place],
     options: Options | None = None,
-) -> dict[str, Any]:
-    """The rows of each query as a table, in order; the events of streams without a place are where FROM says.
+) -> Found:
+    """Run the queries; the events of streams without a place are where FROM says. Raises ProgramError and RunError."""
+    from pyspark.sql import Observation
 
-    Raises ProgramError and RunError.
-    """
-    from pyspark.errors import PySparkException
-
-    from cepc_runtime.spark.errors import sentence
+    from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
     from cepc_runtime.spark.schema import JobError
     from cepc_runtime.spark.source import read
 
@@ -70,9 +77,12 @@ def run(
             name: read(session, job.streams[name], place.format or "parquet", place.path)
             for name, place in places.items()
         }
-        results = job.build(session, _with_declared(session, job, events))
-        return {name: in_order(_table(frame)) for name, frame in results.items()}
-    except (JobError, PySparkException) as error:
+        dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
+        results = job.build(session, _with_declared(session, job, events), None, dropped)
+        tables = {name: in_order(_table(frame)) for name, frame in results.items()}
+        counts = [observation.get for observation in dropped.values()]
+        return Found(tables, *(sum(count[kind] for count in counts) for kind in ("null_time", "null_type")))
+    except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
         raise RunError([failed(sentence(error))], sources) from None
@@ -149,7 +159,7 @@ def local_session() -> Any:
         builder = builder.master("local[*]")
     settings = {
         "spark.sql.session.timeZone": "UTC",
-        "spark.log.level": "ERROR",
+        "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",  # errors are said in a sentence
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr is not None and sys.stderr.isatty()).lower(),
         "spark.driver.bindAddress": "127.0.0.1",

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
+
+from pyspark.errors import PySparkException
+
+try:
+    from py4j.protocol import Py4JJavaError
+except ImportError:  # a client without a JVM
+    Py4JJavaError = PySparkException
+
+SPARK_ERRORS: Final[Any] = (PySparkException, Py4JJavaError)
+"""What PySpark raises: the second where it has no class of its own for the JVM's error, as for a file that cannot be read."""
 
 _CLASS: Final = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\] (.*?)(?: *SQLSTATE|\n|$)")
 """Spark's own errors have a class in brackets; causes follow what they caused."""
@@ -19,7 +29,7 @@ def sentence(error: Exception) -> str:
     found = [(name, said.strip()) for name, said in _CLASS.findall(text)]
     for name, said in found:
         if name == _OURS:
-            return said
+            return str(said)
     if "Traceback (most recent call last)" in text:  # of a worker: no error of the user's, for these come as rows
         lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
         return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"

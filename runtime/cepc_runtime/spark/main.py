@@ -8,11 +8,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Observation, SparkSession
 
 from .build import declared
-from .errors import sentence
+from .errors import SPARK_ERRORS, sentence
 from .schema import JobError
 from .sinks import check_absent, complete, path_of, show, write
 from .source import read
@@ -44,7 +43,7 @@ def main(
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # the language's times are
     try:
         _run(spark, build, streams, names, inputs, arguments)
-    except (JobError, PySparkException, AnalysisException) as error:
+    except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
         print(f"error: {sentence(error)}", file=sys.stderr)

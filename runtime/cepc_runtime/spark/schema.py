@@ -13,7 +13,7 @@ from ..types import quote_name
 from ..widening import widens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pyspark.sql import DataFrame
 
@@ -24,10 +24,13 @@ class JobError(Exception):
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream of the program: its columns as declared, and its source if the program names one (format and path)."""
+    """A stream of the program: its columns as declared, those without which a row is no event, and its source if the program names
+    one (format and path).
+    """
 
     name: str
     schema: T.StructType
+    required: tuple[str, ...]
     source: tuple[str, str] | None
     queries: tuple[str, ...]
 
@@ -39,7 +42,7 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
         problem for field in stream.schema.fields if field.name not in unchecked and (problem := _problem(field, found))
     ]
     if problems:
-        raise JobError(f"the events of stream {stream.name} are not what it declares: {'; '.join(problems)}")
+        raise not_declared(stream, problems)
     return events.select(
         *(
             F.col(quote_name(f.name))
@@ -50,10 +53,20 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
     )
 
 
+def not_declared(stream: Stream, problems: Iterable[str]) -> JobError:
+    return JobError(f"the events of stream {stream.name} are not what it declares: {'; '.join(problems)}")
+
+
+def missing(field: T.StructField, found: Iterable[str]) -> str:
+    """What is said of a declared column that is not there; `found` are those that are."""
+    expected = field.dataType.simpleString()
+    return f"column {field.name}: expected {expected}, found none (there are {', '.join(found) or 'no columns'})"
+
+
 def _problem(field: T.StructField, found: dict[str, T.DataType]) -> str | None:
     expected = field.dataType.simpleString()
     if field.name not in found:
-        return f"column {field.name}: expected {expected}, found none (there are {', '.join(found) or 'no columns'})"
+        return missing(field, found)
     actual = found[field.name]
     if actual == field.dataType:
         return None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from .errors import sentence
-from .schema import JobError, Stream, conform
+from .errors import SPARK_ERRORS, sentence
+from .schema import JobError, Stream, conform, missing, not_declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
+
+SAMPLE: Final = 1000
 
 
 def read(
@@ -25,7 +27,7 @@ def read(
     """
     try:
         return _read(spark, stream, form, path, dict(options or {}))
-    except AnalysisException as error:
+    except SPARK_ERRORS as error:
         raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
 
 
@@ -37,9 +39,27 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: di
             options = {"header": "true", "mode": "FAILFAST", **options}
             return conform(_csv(spark, stream, path, options), stream)
         case "json":
-            # A key that is nowhere is null, as a key that is missing in some line is.
+            _check_keys(spark, stream, path, options)
             return spark.read.options(**{"mode": "FAILFAST", **options}).schema(stream.schema).json(path)
     return conform(spark.read.format(form).options(**options).load(path), stream)
+
+
+def _check_keys(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]) -> None:
+    """JSON has no schema, and a key that is missing is null; but without a time or a type there are no events at all.
+
+    Some lines tell, or where they do not all of them. Raises JobError.
+    """
+    if options.get("multiLine", "false").lower() == "true":
+        return
+    lines = spark.read.options(**options).text(path)
+    present = [name for name in lines.columns if name != "value"]  # from names of folders
+    for sample in (lines.limit(SAMPLE), lines):
+        keys = sample.select(F.explode(F.json_object_keys("value")).alias("key")).distinct().collect()
+        found = sorted({*present, *(row.key for row in keys)})
+        fields = [f for f in stream.schema.fields if f.name in stream.required and f.name not in found]
+        if not keys or not fields:
+            return
+    raise not_declared(stream, [missing(field, found) for field in fields])
 
 
 def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]) -> DataFrame:

@@ -1,0 +1,232 @@
+"""The command line of a job on Spark: files in, directories out, and what is said when something is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import cepc
+from cepc.api import check_text
+from cepc.codegen.compiling import job_of
+from tests.equivalence import same
+from tests.test_spark_cluster import utc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = """STREAM s (at BIGINT, kind STRING, k STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY rises RETURN k, COUNT(*) AS n PATTERN SEQ(A+ a, B) GROUP BY k WITHIN 1000 s;
+QUERY pairs RETURN a.k, b.x PATTERN SEQ(A a, B b) WHERE [k] WITHIN 10 s;
+QUERY kinds RETURN k, SUM(A.x) AS x PATTERN A GROUP BY k WITHIN 1000 s;
+"""
+EVENTS: list[dict[str, Any]] = [
+    {"at": 1, "kind": "A", "k": "x", "x": 1},
+    {"at": 2, "kind": "B", "k": "x"},
+    {"at": 3, "kind": "A", "x": 2},
+    {"at": 4, "kind": "B", "k": None, "x": 3},
+    {"kind": "A", "k": "x", "x": 4},
+    {"at": 5, "kind": "C", "k": "y", "x": 5},
+]
+SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("k", pa.string()), ("x", pa.int32())])
+
+
+@pytest.fixture
+def run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The job's `main`, in the session of the tests: it stays."""
+    assert spark.version
+    monkeypatch.setattr(SparkSession, "stop", lambda _: None)
+
+    def call(*arguments: str, program: str = PROGRAM) -> int:
+        checked = check_text(program, "job.cep")
+        assert checked.program is not None, checked.text()
+        namespace: dict[str, Any] = {"__name__": "job"}
+        exec(compile(job_of(checked.program, checked.sources).text, "job", "exec"), namespace)
+        status: int = namespace["main"](list(arguments))
+        return status
+
+    return call
+
+
+def rows(folder: Path) -> list[dict[str, object]]:
+    return utc(ds.dataset(folder, exclude_invalid_files=True).to_table())
+
+
+def write_json(path: Path, events: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    return path
+
+
+def write_parquet(path: Path, events: list[dict[str, Any]], schema: pa.Schema = SCHEMA) -> Path:
+    pq.write_table(pa.Table.from_pylist(events, schema=schema), path)
+    return path
+
+
+# ---- results ---------------------------------------------------------------------------------------------------------
+
+
+def test_json_may_lack_keys_and_the_whole_output_is_marked_last(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events, out = write_json(tmp_path / "events.json", EVENTS), tmp_path / "out"
+    assert run("--input", str(events), "--format", "json", "--output", str(out)) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "stream s: dropped 1 without a time"
+    for query, expected in cepc.compile(PROGRAM).run(events).items():
+        assert expected.num_rows
+        assert same(rows(out / query), expected.to_pylist()), query
+    whole = (out / "_SUCCESS").stat().st_mtime_ns
+    assert all((out / query / "_SUCCESS").stat().st_mtime_ns <= whole for query in ("rises", "pairs", "kinds"))
+    assert sorted(p.name for p in out.iterdir() if not p.name.startswith(".")) == [
+        "_SUCCESS",
+        "kinds",
+        "pairs",
+        "rises",
+    ]
+
+
+def test_rows_of_chosen_queries_go_to_the_console_without_output(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = write_parquet(tmp_path / "events.parquet", EVENTS)
+    assert run("--input", str(events), "--queries", "rises") == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("rises\n+----+---+")
+    assert "|x   |1  |0           |1000      |" in printed
+    assert "pairs" not in printed
+
+
+@pytest.mark.parametrize(("form", "read"), [("csv", "csv"), ("json", "json"), ("orc", "orc")])
+def test_rows_are_written_in_the_format_asked_for(
+    run: Any, spark: SparkSession, tmp_path: Path, form: str, read: str
+) -> None:
+    events, out = write_parquet(tmp_path / "events.parquet", EVENTS), tmp_path / "out"
+    assert run("--input", str(events), "--output", str(out), "--output-format", form, "--queries", "rises") == 0
+    options = {"header": "true", "inferSchema": "true"} if form == "csv" else {}
+    found = spark.read.options(**options).format(read).load(str(out / "rises")).select("n", "window_start").collect()
+    assert sorted(map(tuple, found)) == [(1, 0), (1, 0)]
+
+
+def test_a_table_is_read_by_its_name(run: Any, spark: SparkSession, tmp_path: Path) -> None:
+    spark.createDataFrame(pa.Table.from_pylist(EVENTS, schema=SCHEMA)).createOrReplaceTempView("events_of_s")
+    out = tmp_path / "out"
+    assert run("--input", "events_of_s", "--format", "table", "--output", str(out), "--queries", "pairs") == 0
+    expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(EVENTS, schema=SCHEMA), "pairs")["pairs"]
+    assert same(rows(out / "pairs"), expected.to_pylist())
+
+
+def test_options_reach_the_reader(run: Any, tmp_path: Path) -> None:
+    path, out = tmp_path / "events.csv", tmp_path / "out"
+    path.write_text("kind;x;at;k\nA;1;1;x\nB;2;2;x\n")
+    arguments = ("--input", str(path), "--format", "csv", "--option", "sep=;", "--queries", "rises")
+    assert run(*arguments, "--output", str(out)) == 0
+    assert [row["n"] for row in rows(out / "rises")] == [1]
+
+
+# ---- what is wrong ---------------------------------------------------------------------------------------------------
+
+OTHER = pa.schema([("at", pa.string()), ("kind", pa.string()), ("x", pa.int32())])
+LONG = [{"at": i, "kind": "A", "k": "x", "x": 1} for i in range(70)] + [{"at": 99, "kind": "B", "k": "x", "x": 1}]
+
+
+def bad_events(folder: Path, what: str) -> tuple[str, str]:
+    """The path of the events, and its format."""
+    match what:
+        case "schema":
+            return str(write_parquet(folder / "e.parquet", [{"at": "1", "kind": "A", "x": 1}], OTHER)), "parquet"
+        case "overflow":
+            return str(write_parquet(folder / "e.parquet", LONG)), "parquet"
+        case "json type":
+            return str(write_json(folder / "e.json", [*EVENTS, {"at": "soon", "kind": "A"}])), "json"
+        case "json without":
+            return str(write_json(folder / "e.json", [{"time": 1, "kind": "A"}] * 3)), "json"
+        case "csv value":
+            (folder / "e.csv").write_text("at,kind,k,x\n1,A,x,1\nsoon,B,x,2\n")
+            return str(folder / "e.csv"), "csv"
+        case "csv header":
+            (folder / "e.csv").write_text("at,kind,k\n1,A,x\n")
+            return str(folder / "e.csv"), "csv"
+    return str(folder / "nothing"), "parquet" if what == "path" else "delta"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (
+            "schema",
+            (
+                "error: the events of stream s are not what it declares: column at: expected bigint, found string;"
+                " column k: expected string, found none (there are at, kind, x)"
+            ),
+        ),
+        (
+            "overflow",
+            (
+                "error: query rises: COUNT(*) does not fit BIGINT in the window from 0 to 1000 for k = x;"
+                " CAST(COUNT(*) AS STRING) is exact at any size, TRY_COUNT(*) is null instead"
+            ),
+        ),
+        (
+            "json type",
+            (
+                "error: file://{path}: Cannot parse the field name 'at' and the value soon of the JSON token type VALUE_STRING"
+                ' to target Spark data type "BIGINT".'
+            ),
+        ),
+        (
+            "json without",
+            (
+                "error: the events of stream s are not what it declares: column at: expected bigint, found none"
+                " (there are kind, time)"
+            ),
+        ),
+        ("csv value", "error: file://{path}: Malformed records are detected in record parsing: [null,B,x,2]."),
+        (
+            "csv header",
+            (
+                "error: the events of stream s are not what it declares: column x: expected int, found none"
+                " (there are at, kind, k)"
+            ),
+        ),
+        ("path", "error: the events of stream s cannot be read: Path does not exist: file:{path}."),
+        ("delta", "error: the events of stream s cannot be read: Failed to find the data source: delta."),
+    ],
+)
+def test_a_failed_job_says_why_in_one_line_and_leaves_nothing_that_looks_whole(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, said: str
+) -> None:
+    path, form = bad_events(tmp_path, what)
+    out = tmp_path / "out"
+    assert run("--input", path, "--format", form, "--output", str(out)) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(said.format(path=path))
+    assert not list(tmp_path.rglob("_SUCCESS"))
+    assert not list(out.rglob("part-*"))
+
+
+def test_a_query_that_fails_after_others_were_written_leaves_the_output_unmarked(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Plain aggregates are written by themselves: others may be there already when one fails."""
+    events = [{"at": 1, "kind": "A", "k": "x", "x": 2**31 - 1}] * 3
+    program = PROGRAM + "QUERY sums RETURN CAST(SUM(A.x) AS INT) AS x PATTERN A WITHIN 10 s;\n"
+    path, out = write_parquet(tmp_path / "e.parquet", events), tmp_path / "out"
+    assert run("--input", str(path), "--output", str(out), program=program) == 1
+    assert "does not fit INT in the window from 0 to 10" in capsys.readouterr().err.splitlines()[-1]
+    assert (out / "rises" / "_SUCCESS").exists()
+    assert not (out / "_SUCCESS").exists()
+
+
+def test_results_that_are_there_stay_as_they_are(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    events, out = write_parquet(tmp_path / "events.parquet", EVENTS), tmp_path / "out"
+    out.mkdir()
+    assert run("--input", str(events), "--output", str(out)) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"error: {out} exists already; name a new directory"
+    assert not list(out.iterdir())
