@@ -72,20 +72,16 @@ def run(
         options = options_of(sharing, program)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
-        report = None if engine == "spark" else _report(program, checked, events, input_format, options)
-        found = _by_spark(program, checked, events, input_format, options) if report is None else report.tables
-        _write(found, form, output, limit)
+        by = _by_spark if engine == "spark" else _by_this_process
+        report = by(program, checked, events, input_format, options)
+        _write(report.tables, form, output, limit)
     except CepcError as error:
         failed(ctx, error, checked.sources)
-    if report is None:
-        made = f"{_many(sum(table.num_rows for table in found.values()), 'row')} of {_many(len(found), 'query', 'queries')}"
-        click.echo(f"{made}, found by Spark{f', in {output}' if output is not None else ''}", err=True)
-        return
     warn(report.warnings, checked.sources)
     click.echo(summary(report, limit, output), err=True)
 
 
-def _report(
+def _by_this_process(
     program: model.CheckedProgram,
     checked: Checked,
     events: tuple[str, ...],
@@ -108,7 +104,7 @@ def _by_spark(
     events: tuple[str, ...],
     input_format: Format | None,
     options: Options,
-) -> dict[str, Any]:
+) -> Report:
     from ..running import sources, spark
 
     try:
@@ -180,11 +176,14 @@ def summary(report: Report, limit: int | None, output: str | None) -> str:
         for count, what in ((report.without_time, "time"), (report.without_type, "type"))
         if count
     ]
+    read = "read by Spark"
+    if report.read is not None and report.files is not None:
+        read = f"{_many(report.read, 'event')} read from {_many(report.files, 'file')}"
     made = sum(table.num_rows for table in report.tables.values())
     written = made if limit is None else sum(min(table.num_rows, limit) for table in report.tables.values())
     return "".join(
         (
-            f"{_many(report.read, 'event')} read from {_many(report.files, 'file')}",
+            read,
             f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
             f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",

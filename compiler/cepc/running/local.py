@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 class Report:
     """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
 
-    `without_time` and `without_type` are rows that were no events.
+    `without_time` and `without_type` are rows that were no events. `read` and `files` are None where Spark read them: it does
+    not count what it leaves out.
     """
 
     tables: dict[str, Any]
-    read: int
-    files: int
+    read: int | None
+    files: int | None
     without_time: int
     without_type: int
     warnings: tuple[Diagnostic, ...]

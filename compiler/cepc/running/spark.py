@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar.diagnostic import Diagnostic
@@ -13,6 +12,7 @@ from cepc_grammar.source import NOWHERE
 from ..codegen.compiling import job_of, load
 from ..errors import RunError
 from ..java import JavaNotFoundError, spark_environment
+from .local import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,21 +45,12 @@ def dataframes(
         raise RunError([failed(str(error))], sources) from error
 
 
-@dataclass(frozen=True)
-class Found:
-    """The rows of each query as a table, in order, and how many rows of the input were no events."""
-
-    tables: dict[str, Any]
-    without_time: int
-    without_type: int
-
-
 def run(
     program: model.CheckedProgram,
     sources: Mapping[str, Source],
     places: Mapping[str, Place],
     options: Options | None = None,
-) -> Found:
+) -> Report:
     """Run the queries; the events of streams without a place are where FROM says. Raises ProgramError and RunError."""
     from pyspark.sql import Observation
 
@@ -81,7 +72,8 @@ def run(
         results = job.build(session, _with_declared(session, job, events), None, dropped)
         tables = {name: in_order(_table(frame)) for name, frame in results.items()}
         counts = [observation.get for observation in dropped.values()]
-        return Found(tables, *(sum(count[kind] for count in counts) for kind in ("null_time", "null_type")))
+        no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
+        return Report(tables, None, None, no_time, no_type, ())
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
