@@ -1,0 +1,212 @@
+"""A pattern written out: its places, the transitions between them, and the cycles that Kleene operators make (§2.2).
+
+This is Glushkov's construction. Whether a transition is the same in two queries depends on its two types, on what NOT
+forbids between them, and on the innermost Kleene operator around both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..pattern import And, Event, Not, Or, Repeat, Seq, Some, events
+from .query import Place, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from ..pattern import Pattern
+
+Guards = frozenset["Hashable"]
+"""What NOT forbids on the way, one element for each NOT."""
+FREE: Guards = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A Kleene sub-pattern; `shape` is its tree over types: equal shapes are the same sub-pattern."""
+
+    shape: Hashable
+    types: tuple[Type, ...]
+    outer: int | None
+    """The next Kleene operator around it, an index into `Written.cycles`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A transition from place to place. `ways`: between them there may be a NOT or not, as in `SEQ(A, OR(NOT C, D?), B)`."""
+
+    source: int
+    target: int
+    ways: frozenset[Guards]
+    cycle: int | None
+    """The innermost Kleene operator around both ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Places by number, in the order of the text."""
+
+    places: tuple[Place, ...]
+    types: tuple[Type, ...]
+    steps: tuple[Step, ...]
+    starts: frozenset[int]
+    ends: frozenset[int]
+    cycles: tuple[Cycle, ...]
+
+    def outermost(self, cycle: int) -> int:
+        outer = self.cycles[cycle].outer
+        return cycle if outer is None else self.outermost(outer)
+
+
+def write(pattern: Pattern, owner: str) -> Written:
+    """The pattern of query `owner`, written out.
+
+    >>> a, b = Event(0, "a"), Event(1, "b")
+    >>> written = write(Seq((a, Repeat(Seq((a, b)), 1, None))), "q")
+    >>> [(t.letters, t.nth) for t in written.types]
+    [((0,), 0), ((0,), 1), ((1,), 0)]
+    >>> [(s.source, s.target, s.cycle) for s in written.steps]
+    [(0, 1, None), (1, 2, 0), (2, 1, 0)]
+    """
+    writer = _Writer(owner)
+    whole = writer.write(pattern, 0, None)
+    steps = (Step(a, b, frozenset(ways), cycle) for (a, b), (ways, cycle) in sorted(writer.steps.items()))
+    return Written(
+        tuple(writer.places),
+        tuple(writer.types),
+        tuple(steps),
+        frozenset(place for place, _ in whole.first),
+        frozenset(place for place, _ in whole.last),
+        tuple(cycle for cycle in writer.cycles if cycle is not None),
+    )
+
+
+Ends = tuple[tuple[int, "Guards"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fragment:
+    """How a part begins and ends, and what it forbids when it is empty (nothing in `empty`: it cannot be)."""
+
+    first: Ends
+    last: Ends
+    empty: frozenset[Guards]
+    shape: Hashable
+
+
+_NOTHING = _Fragment((), (), frozenset({FREE}), ())
+
+
+@dataclass(slots=True)
+class _Writer:
+    owner: str
+    places: list[Place] = field(default_factory=list)
+    types: list[Type] = field(default_factory=list)
+    steps: dict[tuple[int, int], tuple[set[Guards], int | None]] = field(default_factory=dict)
+    cycles: list[Cycle | None] = field(default_factory=list)
+    _occurrences: Counter[int] = field(default_factory=Counter)
+    _copies: Counter[int] = field(default_factory=Counter)
+
+    def write(self, pattern: Pattern, event: int, cycle: int | None) -> _Fragment:
+        """`event` is the number of the pattern's first event, `cycle` the innermost Kleene operator around it."""
+        match pattern:
+            case Event(letter):
+                self._occurrences[letter] += 1
+                return self._place(event, Type((letter,), self._occurrences[letter] - 1))
+            case And() | Some():
+                letters = tuple(sorted({e.letter for e in events(pattern)}))
+                return self._place(event, Type(letters, event, self.owner))
+            case Seq(elements):
+                parts = []
+                for element in elements:
+                    parts.append(self.write(element, event, cycle))
+                    event += _size(element)
+                return self._sequence(parts, cycle)
+            case Or(operands):
+                alternatives = []
+                for operand in operands:
+                    alternatives.append(self.write(operand, event, cycle))
+                    event += _size(operand)
+                return _Fragment(
+                    tuple(end for a in alternatives for end in a.first),
+                    tuple(end for a in alternatives for end in a.last),
+                    frozenset().union(*(a.empty for a in alternatives)),
+                    ("or", *(a.shape for a in alternatives)),
+                )
+            case Not(body, within):
+                guard = frozenset({("not", _outline(body), within)})
+                return _Fragment((), (), frozenset({guard}), ("not", _outline(body), within))
+            case Repeat(body, least, most):
+                if most is None:
+                    copies = [self.write(body, event, cycle) for _ in range(max(0, least - 1))]
+                    plus = self._plus(body, event, cycle)
+                    return self._sequence([*copies, _optional(plus) if least == 0 else plus], cycle)
+                copies = [self.write(body, event, cycle) for _ in range(most)]
+                rest = _NOTHING
+                for copy in reversed(copies[least:]):
+                    rest = _optional(self._sequence([copy, rest], cycle))
+                return self._sequence([*copies[:least], rest], cycle)
+
+    def _place(self, event: int, kind: Type) -> _Fragment:
+        place = len(self.places)
+        self.places.append(Place(event, self._copies[event]))
+        self.types.append(kind)
+        self._copies[event] += 1
+        return _Fragment(((place, FREE),), ((place, FREE),), frozenset(), kind)
+
+    def _plus(self, body: Pattern, event: int, outer: int | None) -> _Fragment:
+        number, begin = len(self.cycles), len(self.types)
+        self.cycles.append(None)  # its number is needed before its shape is known
+        inner = self.write(body, event, number)
+        self._connect(inner.last, inner.first, number)
+        shape = ("+", inner.shape)
+        self.cycles[number] = Cycle(shape, tuple(self.types[begin:]), outer)
+        return _Fragment(inner.first, inner.last, inner.empty, shape)
+
+    def _sequence(self, parts: list[_Fragment], cycle: int | None) -> _Fragment:
+        parts = [p for p in parts if p is not _NOTHING]
+        if len(parts) == 1:
+            return parts[0]
+        first: Ends = ()
+        last: Ends = ()
+        empty: frozenset[Guards] = frozenset({FREE})
+        for part in parts:
+            self._connect(last, part.first, cycle)
+            first += _through(part.first, empty)
+            last = part.last + _through(last, part.empty)
+            empty = frozenset(a | b for a in empty for b in part.empty)
+        return _Fragment(first, last, empty, ("seq", *(p.shape for p in parts)))
+
+    def _connect(self, last: Ends, first: Ends, cycle: int | None) -> None:
+        for source, before in last:
+            for target, after in first:
+                # Inner operators come first, so the first cycle that makes a transition is the innermost.
+                ways, _ = self.steps.setdefault((source, target), (set(), cycle))
+                ways.add(before | after)
+
+
+def _through(ends: Ends, empty: Iterable[Guards]) -> Ends:
+    return tuple((place, guards | more) for place, guards in ends for more in empty)
+
+
+def _optional(part: _Fragment) -> _Fragment:
+    return _Fragment(part.first, part.last, part.empty | {FREE}, ("?", part.shape))
+
+
+def _size(pattern: Pattern) -> int:
+    return sum(1 for _ in events(pattern))
+
+
+def _outline(pattern: Pattern) -> Hashable:
+    """The pattern without the names of its variables."""
+    match pattern:
+        case Event(letter):
+            return letter
+        case Seq(parts) | And(parts) | Or(parts) | Some(parts):
+            return (type(pattern).__name__, *map(_outline, parts))
+        case Repeat(body, least, most):
+            return ("Repeat", _outline(body), least, most)
+        case Not(body, within):
+            return ("Not", _outline(body), within)
