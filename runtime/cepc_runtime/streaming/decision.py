@@ -1,0 +1,122 @@
+"""From which watermark on a row is known, and how long events are needed for rows that are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .ticks import before, least
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..columns import Bools, Ints
+    from ..plan import Negation, Positions, QueryPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Of an aggregate query: `[k·slide, k·slide + within)`, known when the watermark reaches its end."""
+
+    within: int
+    slide: int
+
+    def closing(self, earlier: int, watermark: int) -> tuple[int, int]:
+        """The first and the last number of the windows that close as the watermark goes from `earlier` on."""
+        return (earlier - self.within) // self.slide + 1, (watermark - self.within) // self.slide
+
+    def holding(self, first: int, last: int) -> tuple[int, int]:
+        """The first and the last number of the windows that hold an event of these times or between them."""
+        return (first - self.within) // self.slide + 1, last // self.slide
+
+    def needed_from(self, watermark: int) -> int:
+        """The time before which no open window needs an event."""
+        return ((watermark - self.within) // self.slide + 1) * self.slide
+
+    def due(self, ticks: Ints, watermark: int) -> int | None:
+        """The next watermark at which a window with one of the events closes; or an earlier one."""
+        first = least(ticks, self.needed_from(watermark))
+        if first is None:
+            return None
+        return max(self.holding(first, first)[0] * self.slide + self.within, self.needed_from(watermark) + self.within)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Of a match query: a match is known when the watermark reaches `last + after_last` and `first + after_first`, where
+    `first` and `last` are the times of its first and last event.
+
+    `span` is WITHIN; `looks_back`: an event before the first one may forbid a match. With AFTER MATCH, what a first event
+    leads to is known at `first + after_first`.
+    """
+
+    span: int
+    after_last: int
+    after_first: int | None
+    looks_back: bool
+
+    def known(self, first: Ints, last: Ints, watermark: int) -> Bools:
+        """Which matches are."""
+        known = before(last, watermark - self.after_last + 1)
+        return known if self.after_first is None else known & before(first, watermark - self.after_first + 1)
+
+    def may_decide(self, ticks: Ints, earlier: int, watermark: int) -> Bools:
+        """Which events may be the first or last one of a match that becomes known as the watermark goes on from `earlier`."""
+        found = _between(ticks, earlier - self.after_last, watermark - self.after_last)
+        if self.after_first is None:
+            return found
+        return found | _between(ticks, earlier - self.after_first, watermark - self.after_first)
+
+    def needed_from(self, watermark: int) -> int:
+        """The time before which no match that is not known needs an event, for itself or for a NOT.
+
+        What a NOT forbids fits in the bound together with the last event.
+        """
+        needed = watermark - self.after_last + 1 - (self.span - 1)
+        if self.after_first is None:
+            return needed
+        return min(needed, watermark - self.after_first + 1 - (self.span - 1 if self.looks_back else 0))
+
+    def due(self, ticks: Ints, watermark: int) -> int | None:
+        """The next watermark at which a match with one of the events may become known."""
+        found = []
+        for after in {self.after_last, self.after_first} - {None}:
+            assert after is not None
+            first = least(ticks, watermark - after + 1)
+            if first is not None:
+                found.append(first + after)
+        return min(found, default=None)
+
+
+def _between(ticks: Ints, low: int, high: int) -> Bools:
+    return before(ticks, high + 1) & ~before(ticks, low + 1)
+
+
+def decision_of(query: QueryPlan) -> Windows | Decision:
+    """Of a query with a window."""
+    assert query.within is not None
+    if query.kind == "aggregate":
+        return Windows(query.within, query.slide or query.within)
+    after_last, to_the_end = 1, False
+    for negation, track in _open_gaps(query.positions):
+        if negation.within is None or track != 0:  # the gap of an AND's operand may be the whole window
+            to_the_end = True
+        after_last = max(after_last, negation.within or 0)
+    looks_back = _looks_back(query.positions)
+    if query.after is not None:  # a longer match may be preferred as long as one can begin with the event
+        return Decision(query.within, after_last, query.within + after_last - 1, looks_back)
+    return Decision(query.within, after_last, query.within if to_the_end else None, looks_back)
+
+
+def _open_gaps(positions: Positions) -> Iterator[tuple[Negation, int]]:
+    """The negations whose gap ends after the match, and the track of the gap."""
+    for acceptance in positions.acceptances:
+        for guard in acceptance.guards:
+            yield positions.negations[guard.negation], guard.track
+
+
+def _looks_back(positions: Positions) -> bool:
+    """Whether a gap may begin with the window."""
+    begins = any(edge.source == 0 or guard.track != 0 for edge in positions.edges for guard in edge.guards)
+    ends = any(guard.track != 0 for acceptance in positions.acceptances for guard in acceptance.guards)
+    return begins or ends or any(negation.window_wide for negation in positions.negations)

@@ -1,0 +1,115 @@
+"""The rows of match queries that a watermark decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..columns import codes, combine_codes
+from ..enumerate.matches import MatchRows
+from ..enumerate.run import Arranged, arrange_for
+from ..events import read, select
+from ..letters import classify
+from .program import FREE, ROW
+from .ticks import before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..columns import Bools, Ints
+    from ..enumerate.standing import Matches
+    from ..enumerate.timeline import Timeline
+    from ..events import Events, Reading
+    from ..plan import Plan, QueryPlan
+    from .decision import Decision
+
+
+@dataclass(frozen=True)
+class Step:
+    """A watermark goes on from `earlier` to `watermark`."""
+
+    earlier: int
+    watermark: int
+
+
+def decided(final: Reading, plan: Plan, query: QueryPlan, decision: Decision, step: Step) -> Iterator[Any]:
+    """Tables of the matches of a query without AFTER MATCH that become known, given the final events."""
+    concerned = _partitions_of(final, query, decision.may_decide(final.ticks, step.earlier, step.watermark))
+    if not concerned.any():
+        return
+    reading = select(final, concerned)
+    arranged = arrange_for(reading, classify(reading, plan.letters), plan, [query])
+    enumerator = arranged.enumerator(query)
+    rows, ticks = MatchRows(query, plan.stream, enumerator.evaluator), arranged.events.ticks
+    for matches in enumerator.matches():
+        first, last = ticks[matches.positions[0]], ticks[matches.positions[-1]]
+        now = decision.known(first, last, step.watermark) & ~decision.known(first, last, step.earlier)
+        if now.any():
+            yield rows.table(matches.take(now))
+
+
+def chosen(
+    final: Reading, plan: Plan, query: QueryPlan, beginning: Plan, decision: Decision, step: Step, passed: Bools
+) -> tuple[list[Any], Bools]:
+    """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part of
+    the answer, from now on.
+
+    `beginning` is `Program.beginning` of the query.
+    """
+    assert decision.after_first is not None
+    free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
+    concerned = np.flatnonzero(_partitions_of(final, query, free))
+    if not len(concerned):
+        return [], passed
+    table = select(final, concerned).table.append_column(FREE, pa.array(free[concerned]))
+    reading = read(table.append_column(ROW, pa.array(concerned)), beginning.stream)
+    arranged = arrange_for(reading, classify(reading, beginning.letters), beginning, beginning.queries)
+    enumerator = arranged.enumerator(beginning.queries[0])
+    rows = MatchRows(query, plan.stream, enumerator.evaluator)
+    tables, until = [], np.zeros(len(arranged.events.group_starts) - 1, dtype=np.int64)
+    for matches in enumerator.matches():
+        tables.append(rows.table(matches))
+        resume = _resume(matches, query, enumerator.timeline)
+        np.maximum.at(until, arranged.events.groups[matches.positions[0]], resume)
+    passed = passed | free
+    passed[_rows_before(arranged, until)] = True
+    return tables, passed
+
+
+def _partitions_of(events: Reading, query: QueryPlan, some: Bools) -> Bools:
+    """All events of the partitions that some of them belong to."""
+    if not some.any() or not query.partition:
+        return np.full(len(some), bool(some.any()))
+    numbers, size = combine_codes([codes(events.table.column(name)) for name in query.partition], len(some))
+    if size > 8 * len(some):
+        return np.isin(numbers, numbers[some])
+    wanted = np.zeros(size, dtype=np.bool_)
+    wanted[numbers[some]] = True
+    return np.asarray(wanted[numbers], dtype=np.bool_)
+
+
+def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
+    """Before which position no match begins any more (LANGUAGE.md §2, after a match)."""
+    assert query.after is not None
+    skip, variable = query.after
+    first, last = matches.positions[0], matches.positions[-1]
+    resume: Ints = timeline.instant_end[last if skip == "PAST LAST EVENT" else first]
+    if skip in ("PAST LAST EVENT", "TO NEXT EVENT") or variable not in matches.names:
+        return resume
+    bound = matches.variables == matches.names.index(variable)
+    if skip == "TO FIRST":
+        event = np.where(bound, matches.positions, timeline.length).min(axis=0)
+        event[event == timeline.length] = -1
+    else:
+        event = np.where(bound, matches.positions, -1).max(axis=0)
+    return np.asarray(np.maximum(resume, event), dtype=np.int64)
+
+
+def _rows_before(arranged: Arranged, until: Ints) -> Ints:
+    """The rows of events that stand before a position, one for each group."""
+    events: Events = arranged.events
+    passed = np.flatnonzero(np.arange(events.length) < until[events.groups])
+    return np.asarray(events.table.column(ROW).take(pa.array(passed)).to_numpy(), dtype=np.int64)

@@ -1,0 +1,78 @@
+"""A plan made ready to be advanced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from ..expression import Field
+from ..plan import Letter, Plan
+from ..types import BIGINT, BOOLEAN
+from .decision import Decision, Windows, decision_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..plan import Positions, QueryPlan
+    from ..spark.share import Class
+
+FREE: Final = "_free"
+ROW: Final = "_row"
+
+
+class UnboundedError(ValueError):
+    """A query has a window without an end: as a stream it would never give a row, and keep every event."""
+
+    def __init__(self, queries: Sequence[str]) -> None:
+        super().__init__(
+            f"query {queries[0]} has WITHIN UNBOUNDED, which is for batches alone: as a stream it would keep all events and never"
+            " end; give it a window, or leave it out with --queries"
+        )
+        self.queries = tuple(queries)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The queries of a plan in classes; a class's events carry its number in `class_column`, where there are several."""
+
+    plan: Plan
+    classes: tuple[Class, ...]
+    class_column: str | None = None
+
+    def __post_init__(self) -> None:
+        if unbounded := [q.name for q in self.plan.queries if q.within is None]:
+            raise UnboundedError(unbounded)
+
+    @cached_property
+    def decisions(self) -> tuple[Windows | Decision, ...]:
+        """For each query of the plan."""
+        return tuple(decision_of(query) for query in self.plan.queries)
+
+    @cached_property
+    def beginning(self) -> dict[int, Plan]:
+        """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column FREE is
+        true, and events know their ROW.
+        """
+        return {n: _beginning(self.plan, q) for n, q in enumerate(self.plan.queries) if q.after is not None}
+
+    def needed_from(self, number: int, watermark: int) -> int:
+        """The time before which class `number` needs no events."""
+        return min(self.decisions[q].needed_from(watermark) for q in self.classes[number].queries)
+
+
+def _beginning(plan: Plan, query: QueryPlan) -> Plan:
+    letters = list(plan.letters)
+    renamed: dict[int, int] = {}
+    for letter in dict.fromkeys(edge.letter for edge in query.positions.edges if edge.source == 0):
+        renamed[letter] = len(letters)
+        old = plan.letters[letter]
+        letters.append(Letter(old.raw_type, (*old.conditions, Field(None, FREE, "each", BOOLEAN)), old.excluded))
+    free = replace(query, positions=_positions(query.positions, renamed))
+    stream = replace(plan.stream, columns=(*plan.stream.columns, (FREE, BOOLEAN), (ROW, BIGINT)))
+    return Plan(stream, tuple(letters), (free,))
+
+
+def _positions(positions: Positions, renamed: dict[int, int]) -> Positions:
+    edges = (replace(e, letter=renamed[e.letter]) if e.source == 0 else e for e in positions.edges)
+    return replace(positions, edges=tuple(edges))

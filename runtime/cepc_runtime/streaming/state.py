@@ -1,0 +1,96 @@
+"""What a bucket keeps between two watermarks, and the bytes it is kept as."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from .ticks import BEGIN
+
+if TYPE_CHECKING:
+    from ..columns import Bools
+
+VERSION: Final = 1
+"""Of the bytes. A checkpoint of another version is refused, never misread."""
+_MAGIC: Final = b"cepc"
+_PASSED: Final = "_passed_"
+
+
+class StateError(ValueError):
+    """The bytes are not the state of this plan."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The events of a class of queries that later rows may need.
+
+    `passed[q]` says, of a query q with AFTER MATCH, with which events no match may begin any more.
+    """
+
+    events: Any
+    passed: dict[int, Bools]
+
+
+@dataclass(frozen=True)
+class State:
+    """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for each class."""
+
+    watermark: int = BEGIN
+    held: tuple[Held | None, ...] = ()
+
+    @property
+    def events(self) -> int:
+        """How many events are held; one counts for each class that looks at it."""
+        return sum(held.events.num_rows for held in self.held if held is not None)
+
+
+def to_bytes(state: State, fingerprint: str) -> bytes:
+    """The state of the plan of this fingerprint."""
+    tables = [b"" if held is None else _table(held) for held in state.held]
+    header = json.dumps({
+        "version": VERSION, "plan": fingerprint, "watermark": state.watermark, "tables": [len(t) for t in tables],
+    }).encode()  # fmt: skip
+    return b"".join((_MAGIC, len(header).to_bytes(4, "big"), header, *tables))
+
+
+def from_bytes(data: bytes, fingerprint: str) -> State:
+    """The state that `to_bytes` wrote. Raises StateError."""
+    if data[:4] != _MAGIC:
+        raise StateError("the checkpoint holds no state of cepc's")
+    start = 8 + int.from_bytes(data[4:8], "big")
+    header = json.loads(data[8:start])
+    if header["version"] != VERSION:
+        raise StateError(f"the checkpoint's state is of version {header['version']}, this runtime's is {VERSION}")
+    if header["plan"] != fingerprint:
+        raise StateError("the checkpoint's state is of another program")
+    held: list[Held | None] = []
+    for length in header["tables"]:
+        held.append(_held(data[start : start + length]) if length else None)
+        start += length
+    return State(header["watermark"], tuple(held))
+
+
+def _table(held: Held) -> bytes:
+    table = held.events
+    for number, passed in held.passed.items():
+        table = table.append_column(f"{_PASSED}{number}", pa.array(passed))
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table.combine_chunks())
+    return sink.getvalue()
+
+
+def _held(data: bytes) -> Held:
+    table = pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+    marks = [name for name in table.column_names if name.startswith(_PASSED)]
+    passed = {int(name.removeprefix(_PASSED)): _bools(table.column(name)) for name in marks}
+    return Held(table.drop_columns(marks), passed)
+
+
+def _bools(column: Any) -> Bools:
+    return np.array(column.to_numpy(), dtype=np.bool_)
