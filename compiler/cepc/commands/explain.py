@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,16 +13,23 @@ from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
     from .. import model
+    from ..api import Checked
 
 CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 
 
 @click.command(short_help="Explain an error by its code, or a program.")
 @click.argument("what", nargs=-1, required=True, metavar="CODE|FILE...")
-@click.option("--format", "form", type=click.Choice(["text", "json", "dot"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "dot", "svg", "html"]),
+    help="Text; data; a graph for Graphviz; a picture; a page to look at and click. What -o ends with says it too.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", help="Write the explanation of a program here instead of printing it.")
 @optimisation
 @click.pass_context
-def explain(ctx: click.Context, what: tuple[str, ...], form: str, sharing: dict[str, Any]) -> None:
+def explain(
+    ctx: click.Context, what: tuple[str, ...], form: str | None, output: str | None, sharing: dict[str, Any]
+) -> None:
     """Explain an error by its code (`cepc explain E0102`), or a program.
 
     Of a program: what each query looks for, its variables, its conditions by kind, its windows, its automaton; what the
@@ -30,10 +38,17 @@ def explain(ctx: click.Context, what: tuple[str, ...], form: str, sharing: dict[
     check(sharing)
     codes = [argument.upper() for argument in what if CODE.fullmatch(argument)]
     files = tuple(argument for argument in what if not CODE.fullmatch(argument))
+    if output is not None and (codes or not files):
+        raise click.UsageError("-o writes the explanation of a program; the page of a code is printed")
     for code in codes:
         _explain_code(code)
     if files:
-        ctx.exit(_explain_program(files, form, sharing))
+        ctx.exit(_explain_program(files, form or _form(output), output, sharing))
+
+
+def _form(output: str | None) -> str:
+    suffix = Path(output or "").suffix.removeprefix(".")
+    return suffix if suffix in ("json", "dot", "svg", "html") else "text"
 
 
 def _explain_code(code: str) -> None:
@@ -55,9 +70,10 @@ def _explain_code(code: str) -> None:
         click.echo(page.text)
 
 
-def _explain_program(files: tuple[str, ...], form: str, sharing: dict[str, Any]) -> int:
+def _explain_program(files: tuple[str, ...], form: str, output: str | None, sharing: dict[str, Any]) -> int:
     from ..api import check_files
-    from ..errors import CepcError
+    from ..errors import CepcError, RunError
+    from ..files.messages import unwritable
     from ..output import print_diagnostics, status
 
     checked = check_files(files)
@@ -65,15 +81,22 @@ def _explain_program(files: tuple[str, ...], form: str, sharing: dict[str, Any])
         print_diagnostics(checked.diagnostics, checked.sources)
     if checked.program is not None:
         try:
-            click.echo(_explained(checked.program, form, sharing), nl=False)
+            text = _explained(checked, checked.program, form, sharing)
+            if output is None:
+                click.echo(text.encode(), nl=False)  # bytes: pages say that they are UTF-8
+            else:
+                try:
+                    Path(output).write_text(text, encoding="utf-8", newline="\n")
+                except OSError as error:
+                    raise RunError([unwritable(output, error.strerror or str(error))]) from None
         except CepcError as error:
             print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
             return status(error.diagnostics)
     return status(checked.diagnostics)
 
 
-def _explained(program: model.CheckedProgram, form: str, sharing: dict[str, Any]) -> str:
-    from ..explaining import as_dot, as_json, as_text
+def _explained(checked: Checked, program: model.CheckedProgram, form: str, sharing: dict[str, Any]) -> str:
+    from ..explaining import as_dot, as_html, as_json, as_svg, as_text
     from ..explaining.explanation import explain
     from ..sharing import plan_shared
 
@@ -83,4 +106,9 @@ def _explained(program: model.CheckedProgram, form: str, sharing: dict[str, Any]
             return as_json.to_json(found)
         case "dot":
             return as_dot.to_dot(found)
+        case "svg":
+            return as_svg.to_svg(found)
+        case "html":
+            texts = {name: source.text for name, source in checked.sources.items()}
+            return as_html.to_html(program, found, texts, checked.text() if checked.diagnostics else "")
     return as_text.to_text(program, found)

@@ -5,4 +5,10 @@ automata.py      its automaton, with states that have names
 explanation.py   what is shared and why, as data
 obstacles.py     what more could be shared if queries were written otherwise
 as_text.py, as_json.py, as_dot.py
+graph.py         the automata as one graph, in which what is kept once is one node
+layout.py        where its nodes stand
+routes.py        the lines of its edges
+colours.py       a colour for each set of queries that share something
+as_svg.py        the graph as a picture
+as_html.py       a page around it, with page.css and page.js
 """

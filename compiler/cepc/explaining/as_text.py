@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from .describe import describe, row, rows
+from .describe import listed, queries, streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,24 +13,27 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from .automata import Drawn
+    from .describe import Fact
     from .explanation import Explanation
+
+LABEL: Final = 16  # the width of the column of labels
 
 
 def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) -> str:
     """The streams and queries of the program, and what is shared."""
     automata = {e.query: e.automaton for one in explanations for e in one.executions}
-    described = describe(program)
-    for part, query in zip(described[len(program.streams) :], program.queries, strict=True):
-        if query.name in automata:
-            part += automaton_lines(automata[query.name])
-    described += (list(lines(one)) for one in explanations)
-    return "\n".join("\n".join(line.rstrip() for line in part) + "\n" for part in described)
+    parts = [(f"stream {stream.name}", stream.facts) for stream in streams(program)]
+    for query in queries(program):
+        automaton = automaton_facts(automata[query.name]) if query.name in automata else ()
+        parts.append((f"query {query.name}", (*query.facts, *automaton)))
+    parts += ((f"shared in {one.stream}", tuple(sharing_facts(one))) for one in explanations)
+    return "\n".join("".join(f"{line.rstrip()}\n" for line in (title, *map(_row, facts))) for title, facts in parts)
 
 
-def automaton_lines(automaton: Drawn | None) -> Iterator[str]:
+def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:
     """How a query is executed, below its description."""
     if automaton is None:
-        yield row("automaton", "none: its matches are listed one by one")
+        yield "automaton", "none: its matches are listed one by one"
         return
     steps: defaultdict[str, list[str]] = defaultdict(list)
     for step in automaton.steps:
@@ -38,28 +41,32 @@ def automaton_lines(automaton: Drawn | None) -> Iterator[str]:
         variable = "" if step.target == step.variable else f" on {step.variable}"
         steps[step.source].append(f"{step.target}{variable}{tie}")
     ends = [f"{state} → {', '.join(steps[state])}" for state in automaton.states if state in steps]
-    yield from rows("automaton", ends)
-    yield row("", f"matches end in {', '.join(automaton.accepting)}{'; NOT is watched' if automaton.guarded else ''}")
+    yield from listed("automaton", ends)
+    yield "", f"matches end in {', '.join(automaton.accepting)}{'; NOT is watched' if automaton.guarded else ''}"
 
 
-def lines(explanation: Explanation) -> Iterator[str]:
+def sharing_facts(explanation: Explanation) -> Iterator[Fact]:
     """What is shared in a stream."""
-    yield f"shared in {explanation.stream}"
     if not explanation.parts:
-        yield row("nothing", "every query is evaluated by itself")
+        yield "nothing", "every query is evaluated by itself"
     for how in ("kept once", "on basis columns", "side by side"):
         parts = [part for part in explanation.parts if part.how == how]
-        yield from rows(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))
+        yield from listed(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))
     if explanation.alone.operations:
-        yield row("cost", f"by themselves {_load(explanation.alone)}")
+        yield "cost", f"by themselves {_load(explanation.alone)}"
         if explanation.parts:
             ratio = explanation.together.nanoseconds / explanation.alone.nanoseconds
-            yield row("", f"as shared     {_load(explanation.together)}: {ratio:.2f} of that")
+            yield "", f"as shared     {_load(explanation.together)}: {ratio:.2f} of that"
     notes = (
         (note.name, f"{', '.join(note.queries)}: " if note.queries else "", note.text) for note in explanation.notes
     )
-    yield from rows("passes", (f"{name}: {queries}{text}" for name, queries, text in notes))
-    yield from rows("could be", explanation.obstacles)
+    yield from listed("passes", (f"{name}: {queries}{text}" for name, queries, text in notes))
+    yield from listed("could be", explanation.obstacles)
+
+
+def _row(fact: Fact) -> str:
+    label, text = fact
+    return f"  {label:{LABEL}} {text}"
 
 
 def _load(load: Load) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_runtime.expression import Aggregate, Field
@@ -17,57 +18,70 @@ if TYPE_CHECKING:
 
     from ..model import CheckedProgram
 
-LABEL = 16  # the width of the column of labels
 UNITS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000), ("ms", 1_000))
 TICKS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
-def describe(program: CheckedProgram) -> list[list[str]]:
-    """Every stream, then every query: its pattern, variables, conditions by kind, and windows."""
-    parts = [_stream(stream) for stream in program.streams]
-    parts += [_query(query, program.stream(query.stream)) for query in program.queries]
-    return [[line.rstrip() for line in part] for part in parts]
+Fact = tuple[str, str]
+"""A label, empty where the fact goes on the list above it, and what is said."""
 
 
-def _stream(stream: model.Stream) -> Iterator[str]:
-    yield f"stream {stream.name}"
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Of a stream or a query."""
+
+    name: str
+    facts: tuple[Fact, ...]
+
+
+def streams(program: CheckedProgram) -> tuple[Description, ...]:
+    return tuple(Description(stream.name, tuple(_stream(stream))) for stream in program.streams)
+
+
+def queries(program: CheckedProgram) -> tuple[Description, ...]:
+    """What each query looks for: its pattern, variables, conditions by kind, and windows."""
+    return tuple(
+        Description(query.name, tuple(_query(query, program.stream(query.stream)))) for query in program.queries
+    )
+
+
+def _stream(stream: model.Stream) -> Iterator[Fact]:
     if stream.type_column is None:
-        yield row("events", f"all of one type, {stream.name}")
+        yield "events", f"all of one type, {stream.name}"
     else:
-        yield row("events", f"{', '.join(stream.types) if stream.types else 'of any type'}, by {stream.type_column}")
+        yield "events", f"{', '.join(stream.types) if stream.types else 'of any type'}, by {stream.type_column}"
     time = stream.time
     late = f", up to {duration(time.watermark, stream)} late" if time.watermark else ""
     unit = f" in {time.unit}" if time.unit else ""
     ties = f", then by {', '.join(time.order_by)}" if time.order_by else ""
-    yield row("time", f"{time.column} {time.type}{unit}{ties}{late}")
-    yield from rows("columns", (f"{name} {type_}" for name, type_ in stream.columns))
+    yield "time", f"{time.column} {time.type}{unit}{ties}{late}"
+    yield from listed("columns", (f"{name} {type_}" for name, type_ in stream.columns))
     if stream.source is not None:
-        yield row("source", f"{stream.source[0]} {stream.source[1]}")
+        yield "source", f"{stream.source[0]} {stream.source[1]}"
 
 
-def _query(query: model.Query, stream: model.Stream) -> Iterator[str]:
-    yield f"query {query.name}"
-    yield row("answers", "a row for each match" if query.kind == "match" else "a row for each group and window")
-    yield row("stream", query.stream)
-    yield row("pattern", pattern(query.pattern, stream))
-    yield from rows("variables", (_variable(variable) for variable in query.variables))
+def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
+    yield "answers", "a row for each match" if query.kind == "match" else "a row for each group and window"
+    yield "stream", query.stream
+    yield "pattern", pattern(query.pattern, stream)
+    yield from listed("variables", (_variable(variable) for variable in query.variables))
     if query.partition:
-        yield row("agreeing", f"all events of a match agree on {', '.join(query.partition)}")
+        yield "agreeing", f"all events of a match agree on {', '.join(query.partition)}"
     if query.group_by:
-        yield row("groups", ", ".join(query.group_by))
+        yield "groups", ", ".join(query.group_by)
     conditions = [*query.conditions, *(c for scope in _scopes(query.pattern) for c in scope.conditions)]
-    yield from rows("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
-    yield row("window", _window(query, stream))
+    yield from listed("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
+    yield "window", _window(query, stream)
     if query.select != "ANY":
-        yield row("selection", query.select)
+        yield "selection", query.select
     if query.after_match is not None:
         to = f" {query.after_variable}" if query.after_variable else ""
-        yield row("then", f"skip {query.after_match.skip}{to}")
+        yield "then", f"skip {query.after_match.skip}{to}"
     if query.returns_events:
-        yield row("returns", "events, an array of all events of the match")
-    yield from rows("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
+        yield "returns", "events, an array of all events of the match"
+    yield from listed("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
     if query.having is not None:
-        yield row("having", expression(query.having))
+        yield "having", expression(query.having)
 
 
 def _variable(variable: model.Variable) -> str:
@@ -178,13 +192,7 @@ def _is_enclosed(text: str) -> bool:
     return False
 
 
-# ---- layout ----------------------------------------------------------------------------------------------------------
-
-
-def row(label: str, text: str) -> str:
-    return f"  {label:{LABEL}} {text}"
-
-
-def rows(label: str, texts: Iterable[str]) -> Iterator[str]:
+def listed(label: str, texts: Iterable[str]) -> Iterator[Fact]:
+    """A list of facts under one label."""
     for i, text in enumerate(texts):
-        yield row("" if i else label, text)
+        yield "" if i else label, text

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from ..passes.engine import slots
 from ..sharing import loads
-from .automata import drawn, state_names
+from .automata import drawn, places, state_names
 from .obstacles import obstacles
 
 if TYPE_CHECKING:
@@ -34,10 +35,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a query's rows are found: by its automaton, or by listing its matches."""
+    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern.
+
+    `load` is what it would cost by itself, `windows` how many of its windows can be open at once; both are of a query with an
+    automaton.
+    """
 
     query: str
     automaton: Drawn | None
+    places: Drawn | None
+    load: Load
+    windows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +74,20 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     alone, together = loads(workload, context)
     return Explanation(
         plan.stream.name,
-        tuple(Execution(query.name, drawn(query)) for query in plan.queries),
+        tuple(_execution(query, workload, context) for query in plan.queries),
         tuple(_part(part, plan) for part in plan.sharing),
         alone,
         together,
         workload.notes,
         obstacles(program, workload),
     )
+
+
+def _execution(query: QueryPlan, workload: Workload, context: Context) -> Execution:
+    automaton = drawn(query)
+    single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
+    alone, _ = loads(single, context)
+    return Execution(query.name, automaton, None if automaton else places(query), alone, slots(query))
 
 
 def _part(part: SharedStates, plan: Plan) -> Part:

@@ -1,0 +1,200 @@
+"""Explanations as a page that can be looked at and clicked, in one file that asks nothing of a network."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import defaultdict
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from .as_svg import inline, legend
+from .colours import colours
+from .describe import queries, streams
+from .escaping import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from .. import model
+    from ..passes.engine import Load
+    from .describe import Fact
+    from .explanation import Execution, Explanation
+
+HOW = {
+    "kept once": "one state stands for all: they begin alike, with the same windows and groups",
+    "side by side": "the same step is one operation for all, over more numbers",
+    "on basis columns": "runs of events are gathered once and applied to every query's numbers",
+}
+
+
+def to_html(
+    program: model.CheckedProgram,
+    explanations: Sequence[Explanation],
+    texts: Mapping[str, str],
+    warnings: str = "",
+) -> str:
+    """The page. `texts` are the program's, by the names of the files; `warnings` are shown as they are."""
+    resources = files(__package__)
+    style = "".join(resources.joinpath(name).read_text("utf-8") for name in ("picture.css", "page.css"))
+    script = resources.joinpath("page.js").read_text("utf-8")
+    title = escaped(", ".join(texts) or "cepc")
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
+            f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>',
+            f"<style>{style}</style></head><body>",
+            f"<header><h1>{title}</h1><p>{_summary(explanations)}</p></header>",
+            *(
+                [f'<section class="warnings"><h2>Warnings</h2><pre>{escaped(warnings)}</pre></section>']
+                if warnings
+                else []
+            ),
+            *_streams(program, explanations),
+            *(
+                f'<details class="source"><summary>{escaped(name)}</summary><pre>{escaped(text)}</pre></details>'
+                for name, text in texts.items()
+            ),
+            f"<script>{script}</script></body></html>\n",
+        ]
+    )
+
+
+def _policy(script: str) -> str:
+    """This script and no other, whatever a name in the program may try."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def _summary(explanations: Sequence[Explanation]) -> str:
+    number = sum(len(one.executions) for one in explanations)
+    alone = sum(one.alone.nanoseconds for one in explanations)
+    together = sum(one.together.nanoseconds for one in explanations)
+    over = f"{_number(number, 'query', 'queries')} over {_number(len(explanations), 'stream', 'streams')}"
+    if not alone or together >= alone:
+        return over
+    return f"{over}. Sharing is expected to leave <strong>{together / alone:.0%}</strong> of the work."
+
+
+def _streams(program: model.CheckedProgram, explanations: Sequence[Explanation]) -> Iterator[str]:
+    described = {query.name: query.facts for query in queries(program)}
+    of_stream = {stream.name: stream.facts for stream in streams(program)}
+    for number, one in enumerate(explanations):
+        yield f'<section class="stream"><h2>{escaped(one.stream)}</h2>'
+        yield f'<details class="facts"><summary>The stream</summary>{_facts(of_stream[one.stream])}</details>'
+        yield from _cost(one)
+        yield '<div class="workload"><nav aria-label="Queries">'
+        yield '<input type="search" placeholder="Find a query" aria-label="Find a query"><div class="queries">'
+        for q, execution in enumerate(one.executions):
+            yield _query(f"{number}-{q}", execution, one, described[execution.query])
+        yield '</div></nav><figure><div class="tools"><output aria-live="polite">Click a query or a state.</output>'
+        yield '<button data-zoom="0.8" title="Smaller">−</button><button data-zoom="1.25" title="Larger">+</button>'
+        yield '<button data-zoom="fit">Fit</button><button data-clear>Show all</button></div>'
+        yield f'<div class="canvas">{inline(one, number)}</div><figcaption>{legend(one)}</figcaption></figure></div>'
+        yield from _parts(number, one)
+        yield from _passes(one)
+        if one.obstacles:
+            yield f"<h3>Could be</h3><ul>{''.join(f'<li>{escaped(text)}</li>' for text in one.obstacles)}</ul>"
+        yield "</section>"
+
+
+def _cost(one: Explanation) -> Iterator[str]:
+    """What is expected of the kernel; nothing where all matches are listed."""
+    if not one.alone.operations:
+        return
+    yield '<table class="cost"><caption>Expected work in a second of events</caption>'
+    yield "<tr><th></th><th></th><th>row operations</th><th>numbers</th><th>µs</th></tr>"
+    for name, load in (("by themselves", one.alone), ("as shared", one.together)):
+        share = load.nanoseconds / one.alone.nanoseconds
+        yield (
+            f'<tr><th>{name}</th><td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none">'
+            f'<rect width="{min(share, 1) * 100:.1f}" height="10"/></svg><span>{share:.0%}</span></td>{_load(load)}</tr>'
+        )
+    yield "</table>"
+
+
+def _load(load: Load) -> str:
+    return f"<td>{load.operations:,.4g}</td><td>{load.numbers:,.4g}</td><td>{load.nanoseconds / 1000:,.3g}</td>"
+
+
+def _query(identity: str, execution: Execution, one: Explanation, facts: Sequence[Fact]) -> str:
+    found = [*(fact for fact in facts if fact[0] != "stream"), *_execution(execution, one)]
+    ways = {part.how for part in one.parts if execution.query in part.queries}
+    mark = "once" if "kept once" in ways else "basis" if "on basis columns" in ways else "beside" if ways else "single"
+    return (
+        f'<details class="query {mark}" data-query="{identity}"><summary>{escaped(execution.query)}</summary>'
+        f"{_facts(found)}</details>"
+    )
+
+
+def _execution(execution: Execution, one: Explanation) -> Iterator[Fact]:
+    """How the query is executed, and what was said of it."""
+    query = execution.query
+    if execution.automaton is None:
+        yield "execution", "its matches are listed one by one, along the places of its pattern"
+    else:
+        watched = "; NOT is watched" if execution.automaton.guarded else ""
+        yield "execution", f"counted by an automaton of {len(execution.automaton.states)} states{watched}"
+        yield "windows open", f"{execution.windows} at once"
+        load = execution.load
+        yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"
+    for part in one.parts:
+        if query in part.queries:
+            others = ", ".join(other for other in part.queries if other != query)
+            yield part.how, f"{', '.join(part.members[part.queries.index(query)])}: with {others}"
+    for note in one.notes:
+        if query in note.queries:
+            yield note.name, note.text
+    for obstacle in one.obstacles:
+        if obstacle.startswith(f"{query} "):
+            yield "could be", obstacle
+
+
+def _facts(facts: Iterable[Fact]) -> str:
+    by_label: list[tuple[str, list[str]]] = []
+    for label, text in facts:
+        if label and (not by_label or by_label[-1][0] != label):
+            by_label.append((label, []))
+        by_label[-1][1].append(text)
+    rows = (
+        f"<dt>{escaped(label)}</dt>{''.join(f'<dd>{escaped(text)}</dd>' for text in texts)}"
+        for label, texts in by_label
+    )
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def _parts(number: int, one: Explanation) -> Iterator[str]:
+    if not one.parts:
+        yield "<p>Nothing is shared: every query is evaluated by itself.</p>"
+        return
+    palette = colours(one.parts)
+    yield "<h3>What is shared</h3>"
+    for how, meaning in HOW.items():
+        rows = [
+            f'<tr data-part="{number}-{p}" tabindex="0"><td><svg width="14" height="14"><rect width="14" height="14" rx="3" '
+            f'fill="{palette[p].fill}" stroke="{palette[p].line}"/></svg></td>'
+            f"<td>{escaped(', '.join(part.states))}</td><td>{escaped(', '.join(part.queries))}</td></tr>"
+            for p, part in enumerate(one.parts)
+            if part.how == how
+        ]
+        if rows:
+            yield f'<p class="how"><b>{how}</b>: {meaning}</p><table class="parts">'
+            yield f"<tr><th></th><th>states</th><th>queries</th></tr>{''.join(rows)}</table>"
+
+
+def _passes(one: Explanation) -> Iterator[str]:
+    if not one.notes:
+        return
+    said: defaultdict[str, list[str]] = defaultdict(list)
+    for note in one.notes:
+        about = f"<b>{escaped(', '.join(note.queries))}</b>: " if note.queries else ""
+        said[note.name].append(f"<li>{about}{escaped(note.text)}</li>")
+    yield '<h3>What the passes said</h3><table class="passes">'
+    for name, texts in said.items():
+        yield f"<tr><th>{escaped(name)}</th><td><ul>{''.join(texts)}</ul></td></tr>"
+    yield "</table>"
+
+
+def _number(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

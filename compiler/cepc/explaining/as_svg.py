@@ -1,0 +1,179 @@
+"""Explanations as a picture: the queries' automata; what is kept once is one node, in the colour of the queries that share it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from .colours import Colour, colours
+from .escaping import escaped
+from .graph import Node, graph_of
+from .layout import HEIGHT, Box, lay_out, shortened
+from .routes import number as _n
+from .routes import route
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .explanation import Explanation
+    from .graph import Edge, Graph
+    from .layout import Layout
+
+PLAIN: Final = Colour("#ffffff", "#8b95a1")
+TITLE: Final = 44  # the height of a stream's heading
+LEGEND: Final = 30
+
+
+def to_svg(explanations: Sequence[Explanation]) -> str:
+    """The streams below each other, as a file of its own."""
+    parts, top, width = [], 0.0, 0.0
+    for one in explanations:
+        graph = graph_of(one)
+        layout = lay_out(graph)
+        heading = f'<text class="heading" x="24" y="30">{escaped(f"stream {one.stream}")}</text>'
+        drawn = "\n".join(_drawn(one, graph, layout))
+        legend = "".join(_legend(one, graph, TITLE + layout.height + 4))
+        parts.append(
+            f'<g transform="translate(0 {_n(top)})">{heading}<g transform="translate(0 {TITLE})">{drawn}</g>{legend}</g>'
+        )
+        top += TITLE + layout.height + LEGEND
+        width = max(width, layout.width, 24 + sum(_legend_width(text) for _, text in _entries(one, graph)))
+    style = files(__package__).joinpath("picture.css").read_text("utf-8")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(top)}" viewBox="0 0 {_n(width)} {_n(top)}"'
+        f' role="img"><title>What the queries share</title><style>{style}</style>{ARROW}'
+        f'<rect class="ground" width="100%" height="100%"/>\n{chr(10).join(parts)}\n</svg>\n'
+    )
+
+
+def inline(one: Explanation, number: int) -> str:
+    """The picture of a stream for a page, whose elements say in `data-queries` to which queries (`STREAM-QUERY`) they belong."""
+    graph = graph_of(one)
+    layout = lay_out(graph)
+    size = (
+        f'width="{_n(layout.width)}" height="{_n(layout.height)}" viewBox="0 0 {_n(layout.width)} {_n(layout.height)}"'
+    )
+    drawn = "\n".join(_drawn(one, graph, layout, f"{number}-"))
+    return f'<svg class="picture" {size} role="img" aria-label="The automata of the queries">{ARROW}\n{drawn}\n</svg>'
+
+
+ARROW: Final = (
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7.5" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9"'
+    ' orient="auto-start-reverse">'
+    '<path class="head" d="M0 0.5 8 4 0 7.5z"/></marker></defs>'
+)
+
+
+def _drawn(one: Explanation, graph: Graph, layout: Layout, prefix: str = "") -> Iterator[str]:
+    """Edges first: nodes lie over them."""
+    for edge in graph.edges:
+        yield _edge(edge, graph, layout, prefix)
+    for node, box in zip(graph.nodes, layout.boxes, strict=True):
+        yield _node(node, box, one, prefix)
+
+
+# ---- nodes -----------------------------------------------------------------------------------------------------------
+
+
+def _node(node: Node, box: Box, one: Explanation, prefix: str) -> str:
+    palette = colours(one.parts)
+    fill = palette[node.once].fill if node.once is not None else PLAIN.fill
+    line = palette[node.beside].line if node.beside is not None else PLAIN.line
+    if node.once is not None and node.beside is None:
+        line = palette[node.once].line
+    kinds: list[str] = [node.kind]
+    if node.beside is not None:
+        kinds.append("basis" if one.parts[node.beside].how == "on basis columns" else "beside")
+    kinds += ["listed"] if node.listed else []
+    kinds += ["accepting"] if node.accepting else []
+    names = [one.executions[q].query for q in node.queries]
+    colour = "" if node.kind == "query" or node.listed else f' fill="{fill}" stroke="{line}"'
+    shape = _shape(node, box, colour)
+    shown = "" if node.kind == "start" else escaped(shortened(node.label))
+    label = f'<text x="{_n(box.x)}" y="{_n(box.y + 4.5)}">{shown}</text>'
+    tip = f"<title>{escaped(_tip(node, names, one))}</title>"
+    return f'<g class="node {" ".join(kinds)}"{_data(node, prefix)}>{tip}{shape}{label}</g>'
+
+
+def _shape(node: Node, box: Box, colour: str) -> str:
+    if node.kind == "start":
+        return f'<circle cx="{_n(box.x)}" cy="{_n(box.y)}" r="7"{colour}/>'
+    left, top = box.x - box.width / 2, box.y - box.height / 2
+    radius = HEIGHT / 2 if node.kind == "query" or node.listed else 6
+    return f'<rect x="{_n(left)}" y="{_n(top)}" width="{_n(box.width)}" height="{_n(box.height)}" rx="{_n(radius)}"{colour}/>'
+
+
+def _tip(node: Node, names: Sequence[str], one: Explanation) -> str:
+    if node.kind == "query":
+        return f"query {node.label}" + (": its matches are listed one by one" if node.listed else "")
+    ways = [
+        f"{part.how} for {', '.join(part.queries)}"
+        for part in (one.parts[number] for number in (node.once, node.beside) if number is not None)
+    ]
+    return "\n".join([f"{node.label}, of {', '.join(names)}", *ways])
+
+
+# ---- edges -----------------------------------------------------------------------------------------------------------
+
+
+def _edge(edge: Edge, graph: Graph, layout: Layout, prefix: str) -> str:
+    path, (x, y) = route(edge, graph, layout)
+    answer = " answer" if graph.nodes[edge.target].kind == "query" else ""
+    ties = " ties" if edge.ties else ""
+    label = f'<text class="label" x="{_n(x)}" y="{_n(y)}">{escaped(shortened(edge.label))}</text>' if edge.label else ""
+    line = f'<path d="{path}" marker-end="url(#arrow)"/>'
+    return f'<g class="edge{answer}{ties}"{_data(edge, prefix)}>{line}{label}</g>'
+
+
+# ---- what the signs mean ---------------------------------------------------------------------------------------------
+
+
+def _entries(one: Explanation, graph: Graph) -> list[tuple[str, str]]:
+    """The signs that this picture uses, by class of the swatch."""
+    ways = {part.how for part in one.parts}
+    entries = [("once", "kept once for several queries")] if "kept once" in ways else []
+    entries += [("beside", "kept side by side: one operation for all")] if "side by side" in ways else []
+    entries += [("basis", "on basis columns")] if "on basis columns" in ways else []
+    entries += [("listed", "its matches are listed one by one")] if any(node.listed for node in graph.nodes) else []
+    entries += [("ties", "in the same instant")] if any(edge.ties for edge in graph.edges) else []
+    return [*entries, ("query", "a query, where its matches end")]
+
+
+def _legend(one: Explanation, graph: Graph, top: float) -> Iterator[str]:
+    x = 24.0
+    for kind, text in _entries(one, graph):
+        yield f'{_swatch(kind, x, top)}<text class="legend" x="{_n(x + 28)}" y="{_n(top + 11)}">{escaped(text)}</text>'
+        x += _legend_width(text)
+
+
+def _swatch(kind: str, x: float, y: float) -> str:
+    if kind == "ties":
+        return f'<g class="edge ties"><path d="M{_n(x)} {_n(y + 7)}h22"/></g>'
+    radius = 7 if kind in ("query", "listed") else 3
+    return f'<g class="node swatch {kind}"><rect x="{_n(x)}" y="{_n(y)}" width="22" height="14" rx="{radius}"/></g>'
+
+
+def _legend_width(text: str) -> float:
+    return 28 + len(text) * 6.3 + 24
+
+
+def legend(one: Explanation) -> str:
+    """The signs that the picture uses, for a page."""
+    return "".join(
+        f'<span><svg width="24" height="16">{_swatch(kind, 1, 1)}</svg> {escaped(text)}</span>'
+        for kind, text in _entries(one, graph_of(one))
+    )
+
+
+# ---- for a script --------------------------------------------------------------------------------------------------------
+
+
+def _data(drawn: Node | Edge, prefix: str) -> str:
+    """To which queries and parts this belongs, and that it can be reached by the keyboard."""
+    if not prefix:
+        return ""
+    queries = f' data-queries="{" ".join(f"{prefix}{q}" for q in drawn.queries)}"'
+    if not isinstance(drawn, Node):
+        return queries
+    parts = " ".join(f"{prefix}{part}" for part in (drawn.once, drawn.beside) if part is not None)
+    return f'{queries} data-parts="{parts}" tabindex="0" role="button"'
