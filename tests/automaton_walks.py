@@ -64,7 +64,7 @@ def count(automaton: Automaton, letters: tuple[Letter, ...], events: list[Event]
         new: Counter[int] = Counter()
         present: set[int] = set()
         for _, raw_type in instant:
-            own = {n for n, letter in enumerate(letters) if letter.raw_type == raw_type}
+            own = {n for n, letter in enumerate(letters) if letter.raw_type in (None, raw_type)}
             present |= own
             added: Counter[int] = Counter()
             for steps, values in ((automaton.steps, old), (automaton.ties, new)):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepc import model
-from cepc.automaton.deterministic import TooManyStates, deterministic
+from cepc.automaton.deterministic import Selection, TooManyStates, deterministic
 from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
 from cepc.automaton.positions import Built, PatternTooLarge, positions_of, subpatterns
@@ -106,6 +106,35 @@ def test_both_automata_find_the_matches(pattern: model.Pattern, stream: str, exp
     made = make(pattern)
     assert len(matches(made.built.positions, made.letters.all(), events(stream))) == expected
     automaton = deterministic(made.built.positions, made.letters).automaton
+    assert count(automaton, made.letters.all(), events(stream)) == expected
+
+
+SELECTED: list[tuple[str, Selection, model.Pattern, str, int]] = [
+    ("CONTIGUOUS skips nothing", "CONTIGUOUS", seq(A, B), "abcacb", 1),
+    ("CONTIGUOUS counts the factors of a run", "CONTIGUOUS", plus(A), "aaa", 6),
+    ("a complete match stays whatever follows", "CONTIGUOUS", seq(A, B), "abcccc", 1),
+    ("CONTIGUOUS may skip an event that ties", "CONTIGUOUS", seq(A, B), "(ac)(bc)", 1),
+    ("CONTIGUOUS takes any of tied events", "CONTIGUOUS", seq(A, B), "a(bb)b", 2),
+    ("a trailing NOT still forbids a complete match", "CONTIGUOUS", seq(A, B, no(D)), "abcd", 0),
+    ("a leading NOT is about the time before, which nothing drops", "CONTIGUOUS", seq(no(D), A, B), "cabdab", 1),
+    ("NEXT skips what cannot go on", "NEXT", seq(A, B), "acb", 1),
+    ("NEXT skips nothing that can go on", "NEXT", seq(A, B), "abb", 1),
+    ("NEXT may start anywhere", "NEXT", seq(A, B), "aab", 2),
+    ("NEXT of a run ends anywhere", "NEXT", plus(A), "aba", 3),
+    ("NEXT takes the next instant that goes on, whole", "NEXT", seq(A, B), "a(bb)b", 2),
+    ("NOT plays no part in what could go on", "NEXT", seq(A, no(D), B), "adbb", 0),
+    ("NEXT looks at all derivations", "NEXT", model.Or((seq(A, B), seq(A, C, B))), "acb", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("select", "pattern", "stream", "expected"), [c[1:] for c in SELECTED], ids=[c[0] for c in SELECTED]
+)
+def test_what_may_not_be_skipped_drops_what_is_counted(
+    select: Selection, pattern: model.Pattern, stream: str, expected: int
+) -> None:
+    made = make(pattern)
+    automaton = deterministic(made.built.positions, made.letters, select=select).automaton
     assert count(automaton, made.letters.all(), events(stream)) == expected
 
 

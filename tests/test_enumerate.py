@@ -366,6 +366,31 @@ def test_too_many_partial_matches_name_query_and_condition() -> None:
         query.table(" ".join(f"a{i}(x={i})" for i in range(40)), limit=1000)
 
 
+@pytest.mark.parametrize(
+    ("conditions", "select", "why"),
+    [
+        (
+            (),
+            "CONTIGUOUS",
+            r"had to be enumerated for SELECT CONTIGUOUS; a shorter WITHIN, a condition on single events, or",
+        ),
+        (
+            ("A.x > prev A.x",),
+            "NEXT",
+            r"had to be enumerated to check the condition A\.x > prev A\.x with SELECT NEXT; ",
+        ),
+        ((), "ANY", r"had to be enumerated; a shorter WITHIN, a condition on single events or between neighbours, or"),
+    ],
+)
+def test_too_many_partial_matches_name_what_had_them_enumerated(
+    conditions: tuple[str, ...], select: str, why: str
+) -> None:
+    more = aggregate(Measure("count", None, None), select=select)
+    query = Query(RUN, tuple(condition(c) for c in conditions), more=more)
+    with pytest.raises(TooManyPartialMatchesError, match=why):
+        query.table(" ".join(f"a{i}(x={i})" for i in range(40)), limit=10)
+
+
 def test_a_match_counts_in_every_window_that_holds_it() -> None:
     more = aggregate(Measure("count", None, None), Measure("sum", "B", Field(None, "x", "each", INT)), slide=2)
     query = Query(SEQ, (condition("A.x < B.x"),), within=4, more=more)

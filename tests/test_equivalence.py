@@ -34,6 +34,8 @@ KINDS = {
     "matches": cases(match=True, select="ANY"),
     "selection strategies": cases(select="NEXT"),
     "contiguous": cases(select="CONTIGUOUS"),
+    "aggregates counted with SELECT NEXT": cases(match=False, select="NEXT", pairs=False),
+    "aggregates counted with SELECT CONTIGUOUS": cases(match=False, select="CONTIGUOUS", pairs=False),
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cepc_runtime.expression import Call, Expression
 from cepc_runtime.plan import Automaton, Edge, Guard, Letter, Move, Positions, Step
@@ -17,6 +17,7 @@ from cepc_runtime.types import BOOLEAN
 
 from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
 from .minimal import minimal
+from .selecting import settling
 
 if TYPE_CHECKING:
     from .letters import Letters
@@ -33,7 +34,20 @@ class Configuration:
     instant: frozenset[int] = frozenset()
 
 
-_State = frozenset[Configuration]
+@dataclass(frozen=True, slots=True)
+class _State:
+    """`prefix` has the positions reached whatever NOT says, where SELECT NEXT asks what could have come next."""
+
+    configurations: frozenset[Configuration]
+    prefix: frozenset[int] = frozenset()
+
+    @property
+    def begun(self) -> bool:
+        """Whether an event has been read."""
+        return any(c.position != 0 for c in self.configurations)
+
+
+Selection = Literal["ANY", "NEXT", "CONTIGUOUS"]
 
 EdgeConditions = Mapping[Edge, frozenset[Expression]]
 
@@ -54,9 +68,13 @@ class Deterministic:
     conditions: tuple[tuple[int, Expression], ...]
 
 
-def deterministic(positions: Positions, letters: Letters, conditions: EdgeConditions | None = None) -> Deterministic:
-    """Raises NotCounted for negations the kernel cannot follow, TooManyStates, and Undecided."""
-    construction = _Construction(positions, letters, conditions or {})
+def deterministic(
+    positions: Positions, letters: Letters, conditions: EdgeConditions | None = None, select: Selection = "ANY"
+) -> Deterministic:
+    """Without `select`, that of all matches. Raises NotCounted for negations the kernel cannot follow, TooManyStates, and
+    Undecided.
+    """
+    construction = _Construction(positions, letters, conditions or {}, select)
     return construction.run()
 
 
@@ -65,6 +83,7 @@ class _Construction:
     positions: Positions
     letters: Letters
     conditions: EdgeConditions
+    select: Selection
     numbers: dict[_State, int] = field(default_factory=dict)
     queue: list[_State] = field(default_factory=list)
     edges: dict[int, list[Edge]] = field(default_factory=lambda: defaultdict(list))
@@ -87,13 +106,13 @@ class _Construction:
         moves: list[Move] = []
         new_moves: list[Move] = []
         conditions: dict[Step, Expression] = {}
-        self._number(frozenset((Configuration(0),)))
+        self._number(_State(frozenset((Configuration(0),)), frozenset((0,) if self.select == "NEXT" else ())))
         for state in self.queue:
             source = self.numbers[state]
             for variable, reading in words:
                 for tie, found in ((False, steps), (True, ties)):
                     target, condition = self._read(state, variable, reading.satisfied, tie)
-                    if target:
+                    if target is not None:
                         step = Step(source, self._number(target), reading.number, variables.index(variable))
                         found.append(step)
                         if condition is not None:
@@ -105,6 +124,8 @@ class _Construction:
         full = Automaton(
             len(self.numbers), variables, tuple(steps), accepting, tuple(ties), tuple(moves), tuple(new_moves)
         )
+        if self.select != "ANY":
+            full = settling(full, self._stale(1 + max((given.number for given in inputs), default=-1)))
         small, renamed = minimal(full, dict(conditions.items()))
         return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
 
@@ -118,24 +139,41 @@ class _Construction:
 
     def _read(
         self, state: _State, variable: str, satisfied: frozenset[int], tie: bool
-    ) -> tuple[_State, Expression | None]:
+    ) -> tuple[_State | None, Expression | None]:
         """Where an event of these letters, bound to the variable, leads, and the one condition that all ways there share."""
+
+        def reads(edge: Edge) -> bool:
+            return edge.tie == tie and edge.variable == variable and edge.letter in satisfied
+
         found: set[Configuration] = set()
         asked: set[frozenset[Expression]] = set()
-        for configuration in state:
+        for configuration in state.configurations:
             violated = broken(configuration.progress)
             for edge in self.edges[configuration.position]:
-                if (
-                    edge.tie == tie
-                    and edge.variable == variable
-                    and edge.letter in satisfied
-                    and violated.isdisjoint(edge.guards)
-                ):
+                if reads(edge) and violated.isdisjoint(edge.guards):
                     found.add(self._after(configuration, edge))
                     asked.add(self.conditions.get(edge, frozenset()))
         if len(asked) > 1:
             raise Undecided
-        return frozenset(found), _conjunction(asked.pop()) if asked else None
+        if not found:
+            return None, None
+        prefix = frozenset(e.target for position in state.prefix for e in self.edges[position] if reads(e))
+        return _State(frozenset(found), prefix), _conjunction(asked.pop())
+
+    def _stale(self, number: int) -> list[Move]:
+        """What an instant makes of begun matches that skip it; `number` and the following are free for the moves.
+
+        CONTIGUOUS: any event of the partition drops them. NEXT: one that could have come next, letter by letter.
+        """
+        if self.select == "CONTIGUOUS":
+            letter = self.letters.number(Letter(None))
+            return [Move(number, (letter,), n, -1) for state, n in self.numbers.items() if state.begun]
+        following = {
+            n: {e.letter for position in state.prefix for e in self.edges[position] if not e.tie}
+            for state, n in self.numbers.items()
+            if state.begun
+        }
+        return [Move(number + letter, (letter,), n, -1) for n, found in following.items() for letter in sorted(found)]
 
     def _after(self, configuration: Configuration, edge: Edge) -> Configuration:
         progress = kept(
@@ -155,7 +193,7 @@ class _Construction:
         """
         negation = self.positions.negations[given.negation]
         moved: set[Configuration] = set()
-        for configuration in state:
+        for configuration in state.configurations:
             progress = dict(configuration.progress)
             for guard in self.asked[configuration.position]:
                 if guard.negation != given.negation:
@@ -170,9 +208,9 @@ class _Construction:
             )
             if self._alive(after):
                 moved.add(after)
-        if moved == set(state):
+        if moved == state.configurations:
             return []
-        target = self._number(frozenset(moved)) if moved else -1
+        target = self._number(_State(frozenset(moved), state.prefix)) if moved else -1
         return [Move(given.number, tuple(sorted(given.letters)), self.numbers[state], target)]
 
     def _is_wide(self, guard: Guard) -> bool:
@@ -192,7 +230,7 @@ class _Construction:
         )
 
     def _accepts(self, state: _State) -> bool:
-        return any(self._ends(c) for c in state)
+        return any(self._ends(c) for c in state.configurations)
 
 
 @dataclass(frozen=True, slots=True)

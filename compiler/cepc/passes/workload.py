@@ -88,8 +88,8 @@ class Context:
 
 
 def counted(plan: Plan) -> tuple[QueryPlan, ...]:
-    """The queries that the counting kernel can share states of: an automaton, and no conditions between neighbours."""
-    return tuple(q for q in plan.queries if q.automaton is not None and not q.adjacent)
+    """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all matches."""
+    return tuple(q for q in plan.queries if q.automaton is not None and not q.adjacent and q.select == "ANY")
 
 
 def leaders(plan: Plan) -> Mapping[tuple[str, int], str]:

@@ -75,16 +75,18 @@ def _counted(
     query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
 ) -> _Counted | None:
     """The automaton with which the kernel counts the query; None where matches have to be enumerated."""
-    if query.kind == "match" or query.select != "ANY":
+    if query.kind == "match" or (query.select != "ANY" and conditions):
         return None
     try:
         on_edges = edge_conditions(positions, conditions)
         if on_edges and positions.negations:
             return None
-        made = deterministic(positions, letters, on_edges)
+        made = deterministic(positions, letters, on_edges, query.select)
     except (NotAdjacent, NotCounted, Undecided):
         return None
     except TooManyStates:
+        if query.select != "ANY":
+            return None
         raise PatternTooLarge("the pattern", 600) from None
     return _Counted(made.automaton, _adjacent(made))
 

@@ -17,6 +17,7 @@ from .messages import patterns as say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal as OneOf
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
@@ -44,7 +45,7 @@ def overflow(query: ast.Query, checked: model.Query, pattern: Written) -> Diagno
 def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
     """Conditions of an aggregate query that cannot be checked while counting."""
     scoped = [c for scope in _scopes(checked.pattern) for c in scope.conditions]
-    if checked.kind != "aggregate" or checked.select != "ANY" or not (checked.conditions or scoped):
+    if checked.kind != "aggregate" or not (checked.conditions or scoped):
         return
     if _states(checked.pattern) > MOST_STATES:
         return
@@ -66,10 +67,22 @@ def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
         condition = places[plan.text]
         if plan.text in reported:
             continue
-        in_not = not negated.isdisjoint(plan.variables)
-        if in_not or not _is_adjacent(plan, built.positions):
+        why = _why_enumerated(plan, checked, built.positions, in_not=not negated.isdisjoint(plan.variables))
+        if why is not None:
             reported.add(plan.text)
-            yield say.enumeration(condition.span, condition.text, negated=in_not)
+            yield say.enumeration(condition.span, condition.text, why)
+
+
+def _why_enumerated(
+    condition: ConditionPlan, query: model.Query, positions: Positions, *, in_not: bool
+) -> OneOf["NOT", "apart", "beside NOT", "NEXT", "CONTIGUOUS"] | None:
+    if in_not:
+        return "NOT"
+    if not _is_adjacent(condition, positions):
+        return "apart"
+    if query.select != "ANY":
+        return query.select
+    return "beside NOT" if positions.negations else None
 
 
 def _is_adjacent(condition: ConditionPlan, positions: Positions) -> bool:

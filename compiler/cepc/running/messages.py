@@ -34,11 +34,9 @@ def _time(value: object) -> str:
 
 
 def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnostic:
-    why = f"to check the condition {error.condition}" if error.condition else "one by one"
     return Diagnostic(
         "E0803", f"`{error.query}` has too many partial matches", place, "its matches cannot be counted without listing them",
-        notes=(f"more than {error.limit:,} had to be listed {why}",),
-        hint="a shorter WITHIN, a condition on single events or between neighbours, or a finer GROUP BY lets fewer begin",
+        notes=(f"more than {error.limit:,} had to be listed {error.why or 'one by one'}",), hint=error.cure,
     )  # fmt: skip
 
 

@@ -12,23 +12,33 @@ _TRIED_FOR_EACH: Final = 100
 class TooManyPartialMatchesError(RuntimeError):
     """An aggregate query that has to enumerate its matches has more of them than it may look at."""
 
-    def __init__(self, query: str, limit: int, condition: str | None) -> None:
-        super().__init__(query, limit, condition)
-        self.query, self.limit, self.condition = query, limit, condition
+    def __init__(self, query: str, limit: int, condition: str | None, select: str = "ANY") -> None:
+        super().__init__(query, limit, condition, select)
+        self.query, self.limit, self.condition, self.select = query, limit, condition, select
+
+    @property
+    def why(self) -> str | None:
+        """What they had to be enumerated for."""
+        selected = None if self.select == "ANY" else f"SELECT {self.select}"
+        if self.condition is None:
+            return selected and f"for {selected}"
+        return f"to check the condition {self.condition}" + (f" with {selected}" if selected else "")
+
+    @property
+    def cure(self) -> str:
+        condition = "a condition on single events" + (" or between neighbours" if self.select == "ANY" else "")
+        return f"a shorter WITHIN, {condition}, or a finer GROUP BY lets fewer begin"
 
     def __str__(self) -> str:
-        why = f" to check the condition {self.condition}" if self.condition else ""
-        return (
-            f"query {self.query}: more than {self.limit:,} partial matches had to be enumerated{why}; "
-            "a shorter WITHIN, a condition on single events or between neighbours, or a finer GROUP BY lets fewer begin"
-        )
+        why = f" {self.why}" if self.why else ""
+        return f"query {self.query}: more than {self.limit:,} partial matches had to be enumerated{why}; {self.cure}"
 
 
 class Budget:
-    """Counts partial matches, and those tried; `limit` None is no limit."""
+    """Counts partial matches, and those tried; `limit` None is no limit. `condition` and `select` say what forces it."""
 
-    def __init__(self, query: str, limit: int | None, condition: str | None) -> None:
-        self._query, self._limit, self._condition = query, limit, condition
+    def __init__(self, query: str, limit: int | None, condition: str | None, select: str = "ANY") -> None:
+        self._query, self._limit, self._condition, self._select = query, limit, condition, select
         self.partial = 0
         self.tried = 0
 
@@ -36,4 +46,4 @@ class Budget:
         self.tried += tried
         self.partial += partial
         if self._limit is not None and (self.partial > self._limit or self.tried > self._limit * _TRIED_FOR_EACH):
-            raise TooManyPartialMatchesError(self._query, self._limit, self._condition)
+            raise TooManyPartialMatchesError(self._query, self._limit, self._condition, self._select)

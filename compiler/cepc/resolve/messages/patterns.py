@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic, Place
 
 if TYPE_CHECKING:
+    from typing import Literal as OneOf
+
     from cepc_grammar.source import Span
 
 
@@ -228,15 +230,29 @@ def overflow(span: Span, part: Span) -> Diagnostic:
     )
 
 
-def enumeration(span: Span, text: str, *, negated: bool) -> Diagnostic:
+def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "beside NOT", "NEXT", "CONTIGUOUS"]) -> Diagnostic:
+    """`NEXT` and `CONTIGUOUS` are the query's SELECT, where nothing but that is the reason."""
+    selected = why in ("NEXT", "CONTIGUOUS")
+    match why:
+        case "NOT":
+            label = "compares an event inside NOT with others"
+        case "apart":
+            label = "compares events that are no neighbours"
+        case "beside NOT":
+            label = "compares neighbours, but the pattern has a NOT"
+        case _:
+            label = f"compares neighbours, but under SELECT {why}"
     return Diagnostic(
         "W0402",
         "this condition needs every partial match enumerated",
         span,
-        "compares an event inside NOT with others" if negated else "compares events that are no neighbours",
+        label,
         notes=(
-            "time and memory grow with the number of partial matches, which under `+` doubles with every event",
+            "time and memory grow with the number of partial matches"
+            + ("" if selected else ", which under `+` doubles with every event"),
             f"a job with too many of them stops with an error that names `{text}`",
         ),
-        hint="cheap are neighbours in a SEQ, PREV, LAST before and FIRST behind a neighbour, and `[ ]`",
+        hint="cheap are conditions on single events and `[ ]`"
+        if selected
+        else "cheap are neighbours in a SEQ, PREV, LAST before and FIRST behind a neighbour, and `[ ]`",
     )
