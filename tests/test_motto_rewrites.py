@@ -226,7 +226,7 @@ class Eager:
         return 1.0 if derivation.source else 100.0
 
 
-ONE_OR_SOME = [Query("q", SubQuery(Pattern(op, (0, 1)), 5)) for op in ("OR", "SOME")]  # type: ignore[arg-type]
+ONE_OR_SOME = [Query("q", SubQuery(Pattern(op, (0, 1)), 5)) for op in ("OR", "SOME")]
 A_B = [{"at": 0, "kind": "A", "x": 0}, {"at": 1, "kind": "B", "x": 0}]
 
 
