@@ -308,6 +308,77 @@ class SharedStates:
 
 
 @dataclass(frozen=True, slots=True)
+class LeafCondition:
+    """A condition in which the variable `condition.variables[i]` stands for the event at leaf `leaves[i]`."""
+
+    condition: ConditionPlan
+    leaves: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The events of `letter`, or the matches of part number `part`, become the leaves `leaves`: after the events at the leaves
+    `after`, before those at `before`, and none of those at `apart`.
+    """
+
+    leaves: tuple[int, ...]
+    letter: int | None = None
+    part: int | None = None
+    after: tuple[int, ...] = ()
+    before: tuple[int, ...] = ()
+    apart: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPart:
+    """A pattern of `leaves` single events, and how its matches are found: from those of part `source`, whose leaf i is leaf
+    `places[i]` here, or from nothing; then join by join.
+
+    Of the source's matches those stay in which the events at each pair of `order` follow one another and that fit in `within`.
+    `conditions` are those that the inputs have not been asked for. No event of the letters `absent` lies anywhere in the
+    window of a match. `leads`: the event at leaf 0 precedes all others.
+    """
+
+    leaves: int
+    within: int | None
+    joins: tuple[Join, ...]
+    source: int | None = None
+    places: tuple[int, ...] = ()
+    order: tuple[tuple[int, int], ...] = ()
+    conditions: tuple[LeafCondition, ...] = ()
+    absent: tuple[int, ...] = ()
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAnswer:
+    """The matches of a query are those of a part, with these variables at its leaves."""
+
+    query: str
+    part: int
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMatches:
+    """Match queries of one partition that share matches of parts of their patterns; a part uses earlier parts alone."""
+
+    parts: tuple[MatchPart, ...]
+    answers: tuple[MatchAnswer, ...]
+
+    def __post_init__(self) -> None:
+        for number, part in enumerate(self.parts):
+            if any(used >= number for used in part_inputs(part)):
+                raise ValueError(f"part {number} uses a part that comes later")
+
+
+def part_inputs(part: MatchPart) -> tuple[int, ...]:
+    """The parts whose matches it uses."""
+    found = (part.source, *(join.part for join in part.joins))
+    return tuple(dict.fromkeys(number for number in found if number is not None))
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All queries of a program over one stream, and what they share.
 
@@ -319,6 +390,7 @@ class Plan:
     letters: tuple[Letter, ...]
     queries: tuple[QueryPlan, ...]
     sharing: tuple[SharedStates, ...] = ()
+    shared_matches: tuple[SharedMatches, ...] = ()
 
     def __post_init__(self) -> None:
         for equal in (True, False):

@@ -1,6 +1,6 @@
 """The passes that decide what the queries of a workload share, one module or package each, and their driver.
 
-A pass is a function from a workload to a workload. It changes `plan.sharing`, proposals and notes alone: the rows of every query
+A pass is a function from a workload to a workload. It changes what plans share, proposals and notes alone: the rows of every query
 are what they were. A pass with nothing to do gives back the workload that it got.
 """
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from .choose import choose
 from .columns import columns
+from .motto.matches import motto
 from .normalise import normalise
 from .sharon.parts import sharon
 from .weave import weave
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
     Pass = Callable[[Workload, Context], Workload]
 
 PASSES: Final[tuple[Pass, ...]] = (
-    normalise,  # first: what is kept once needs no other sharing
+    motto,  # of match queries, which no other pass looks at
+    normalise,  # first of the others: what is kept once needs no other sharing
     sharon,  # these three only propose, so their order is that of the proposals
     weave,
     choose,  # after all proposals
     columns,  # last: takes what is left
 )
 NAMES: Final = tuple(found.__name__ for found in PASSES)
-OPTIMISERS: Final = ("sharon", "weave")
+OPTIMISERS: Final = ("motto", "sharon", "weave")
 FREE: Final = ("normalise", "columns")  # always right, never dearer: -O1
 
 

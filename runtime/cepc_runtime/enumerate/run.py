@@ -12,9 +12,10 @@ from ..aggregate import result_table
 from ..events import arrange, select
 from ..letters import Kinds, classify
 from ..results import Results, check_edges
-from .budget import PARTIAL_MATCHES
+from .budget import PARTIAL_MATCHES, Budget
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
+from .joins import Joins
 from .matches import MatchRows
 from .measures import Measuring
 from .search import BLOCK
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..events import Events, Reading
-    from ..plan import Plan, QueryPlan
+    from ..plan import Plan, QueryPlan, SharedMatches
+    from .extension import Sources
+    from .standing import Matches
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,31 @@ def run_enumerated(
     found: dict[str, Any] = {}
     for sharing_class in classes.values():
         arranged = arrange_for(reading, kinds, plan, sharing_class)
-        for query in sharing_class:
-            if query.kind == "match":
-                found[query.name] = pa.concat_tables(match_tables(arranged, query, block=block))
-            else:
-                found[query.name] = aggregate_table(arranged, query, block=block, limit=limit)
+        tables: dict[str, list[Any]] = {}
+        for name, table in tables_of(arranged, sharing_class, block=block, limit=limit):
+            tables.setdefault(name, []).append(table)
+        found |= {name: pa.concat_tables(several) for name, several in tables.items()}
     return {query.name: found[query.name] for query in queries}
+
+
+def tables_of(
+    arranged: Arranged, queries: Sequence[QueryPlan], *, block: int = BLOCK, limit: int | None = PARTIAL_MATCHES
+) -> Iterator[tuple[str, Any]]:
+    """The rows of enumerated queries of one partition, table by table, those of match queries as their matches are found;
+    a table at least for each query.
+    """
+    sharing: set[str] = set()
+    for shared in arranged.plan.shared_matches:
+        together = [q for q in queries if q.name in {answer.query for answer in shared.answers}]
+        if len(together) > 1:
+            sharing |= {q.name for q in together}
+            yield from shared_tables(arranged, shared, together, block=block)
+    for query in (q for q in queries if q.name not in sharing):
+        if query.kind == "match":
+            for table in match_tables(arranged, query, block=block):
+                yield query.name, table
+        else:
+            yield query.name, aggregate_table(arranged, query, block=block, limit=limit)
 
 
 def arrange_for(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan]) -> Arranged:
@@ -97,6 +119,34 @@ def match_tables(arranged: Arranged, query: QueryPlan, *, block: int = BLOCK) ->
     yield rows.schema().empty_table()
     for matches in enumerator.matches():
         yield rows.table(matches)
+
+
+def shared_tables(
+    arranged: Arranged,
+    shared: SharedMatches,
+    queries: Sequence[QueryPlan],
+    *,
+    block: int = BLOCK,
+    budget: Budget | None = None,
+) -> Iterator[tuple[str, Any]]:
+    """The rows of match queries that share parts of their matches; the first table of each is empty. `budget` counts the
+    partial matches.
+    """
+    by_name = {query.name: query for query in queries}
+    evaluator = Evaluator(arranged.events.table)
+    timeline = timeline_of(arranged.events, arranged.kinds)
+    makers = {name: MatchRows(query, arranged.plan.stream, evaluator) for name, query in by_name.items()}
+
+    def search(name: str, sources: Sources) -> Iterator[Matches]:
+        return Enumerator(by_name[name], timeline, evaluator, block=block).matches(sources)
+
+    joins = Joins(
+        shared, queries, timeline, evaluator, search, budget or Budget(queries[0].name, None, None), block=block
+    )
+    for name, rows in makers.items():
+        yield name, rows.schema().empty_table()
+    for name, matches in joins.matches():
+        yield name, makers[name].table(matches)
 
 
 def aggregate_table(

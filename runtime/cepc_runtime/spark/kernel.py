@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..aggregate import run_aggregates
 from ..enumerate.budget import TooManyPartialMatchesError
-from ..enumerate.run import aggregate_table, arrange_for, match_tables
+from ..enumerate.run import arrange_for, tables_of
 from ..evaluate.errors import EvaluationError
 from ..events import InputError, read
 from ..letters import classify
@@ -19,7 +19,6 @@ from .rows import Packing, layout_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..enumerate.run import Arranged
     from ..events import Reading
     from ..plan import Plan, QueryPlan
     from .share import Class
@@ -72,8 +71,8 @@ def _rows(reading: Reading, plan: Plan, queries: Sequence[QueryPlan], packing: P
         kinds = classify(reading, plan.letters)
         for same in _by_partition(listed):
             arranged = arrange_for(reading, kinds, plan, same)
-            for query in same:
-                yield from packing.rows(numbers[query.name], _listed(arranged, query))
+            for name, table in tables_of(arranged, same):
+                yield from packing.rows(numbers[name], [table])
 
 
 def _by_partition(queries: Iterable[QueryPlan]) -> Iterable[list[QueryPlan]]:
@@ -81,8 +80,3 @@ def _by_partition(queries: Iterable[QueryPlan]) -> Iterable[list[QueryPlan]]:
     for query in queries:
         found.setdefault(tuple(sorted(query.partition)), []).append(query)
     return found.values()
-
-
-def _listed(arranged: Arranged, query: QueryPlan) -> Iterable[Any]:
-    """Tables of rows; of a match query as its matches are found."""
-    return match_tables(arranged, query) if query.kind == "match" else [aggregate_table(arranged, query)]

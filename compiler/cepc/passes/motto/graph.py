@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from .derivation import Derivation, derive, leaf_places
 from .interesting import interesting
 from .patterns import Pattern, SubQuery, inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import networkx as nx
 
     from .cost import CostModel
     from .patterns import Condition, Operand, Query
@@ -52,6 +52,8 @@ def required(asked: SubQuery) -> Iterator[SubQuery]:
 
 def sharing_graph(queries: Sequence[Query], model: CostModel, limits: Limits) -> SharingGraph:
     """The graph of a workload. Edges that cost no less than computing from events alone are left out."""
+    import networkx as nx  # slow to import, and most programs need none
+
     needed = tuple(dict.fromkeys(part for q in queries for part in required(q.asks)))
     optional = [s for s in sub_queries(needed, limits) if s not in needed]
     vertices = (*needed, *optional[: limits.sub_queries])

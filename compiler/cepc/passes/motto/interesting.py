@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from .patterns import UNORDERED, Pattern, pattern_of
 from .suffix import common_substrings
 
@@ -81,6 +79,8 @@ def _long_strings(
     if operator in UNORDERED:
         yield [right[i] for i in singles]
         return
+    import networkx as nx  # slow to import, and most programs need none
+
     place = {operand: i for i, operand in reversed(list(enumerate(left)))}
     ordered = nx.Graph()
     ordered.add_nodes_from(singles)

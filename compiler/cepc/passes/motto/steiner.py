@@ -13,10 +13,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+
+    import networkx as nx
 
 _CLOSE = 1e-9  # of the cost: less than that is rounding
 
@@ -37,11 +37,14 @@ def steiner_tree(graph: nx.DiGraph, root: int, terminals: Collection[int], steps
     The root has an edge to every vertex. Each connected part is searched for `steps` steps (edges looked at) and, where
     these do not suffice, annealed for as many.
 
-    >>> graph = nx.DiGraph()
+    >>> import networkx
+    >>> graph = networkx.DiGraph()
     >>> graph.add_weighted_edges_from([(0, 1, 3), (0, 2, 4), (0, 3, 4), (1, 2, 1), (1, 3, 1)], weight="cost")
     >>> steiner_tree(graph, 0, [2, 3], 1000).parents
     {1: 0, 2: 1, 3: 1}
     """
+    import networkx as nx  # slow to import, and most programs need none
+
     kept = _useful(graph, root, frozenset(terminals))
     parents: dict[int, int] = {}
     costs: list[float] = []
@@ -64,7 +67,7 @@ def _useful(graph: nx.DiGraph, root: int, terminals: frozenset[int]) -> nx.DiGra
     """The graph without optional vertices that save less than they cost, and edges that are no cheaper than others
     that are always there: an optimal tree needs none of them.
     """
-    kept = nx.DiGraph(graph)
+    kept = graph.copy()
     waiting = [v for v in kept if v != root and v not in terminals]
     base: dict[int, float] = {}
     for v in (v for v in graph if v != root):

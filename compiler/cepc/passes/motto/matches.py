@@ -1,0 +1,227 @@
+"""motto, the pass: match queries share the matches of common parts of their patterns.
+
+    q: SEQ(A a, B b, C c)     r: SEQ(A x, C y)      →      the matches of SEQ(A, C) are found once; q joins the events of B between
+
+It takes the queries that the runtime can answer by joins: every match, of patterns of SEQ and AND over single events, with
+single types that NOT forbids in the whole window. The rest of MOTTO's plans, SOME and OR, is not executed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from cepc_runtime.expression import Field, rewrite, variables
+from cepc_runtime.plan import Join, LeafCondition, MatchAnswer, MatchPart, SharedMatches
+
+from .. import pattern as tree
+from .cost import EngineModel, Statistics
+from .derivation import leaf_places
+from .patterns import Condition, Pattern, Query, SubQuery, extents, leaves, pattern_of, sort_key
+from .plan import Budget, share
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from cepc_runtime.expression import Expression
+    from cepc_runtime.plan import ConditionPlan, QueryPlan
+
+    from ..workload import Context, Workload
+    from .derivation import Derivation
+    from .patterns import Operand, Operator
+    from .plan import MottoPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query of the plan as MOTTO sees it: its variable at each leaf, and a condition for each test."""
+
+    query: Query
+    variables: tuple[str, ...]
+    conditions: Mapping[Condition, ConditionPlan]
+
+
+def motto(workload: Workload, context: Context) -> Workload:
+    """Decide for each partition which parts of its match queries are found once."""
+    classes: defaultdict[tuple[str, ...], list[Asked]] = defaultdict(list)
+    for query, pattern in zip(workload.plan.queries, workload.patterns, strict=True):
+        asked = asked_of(query, pattern)
+        if asked is not None:
+            classes[tuple(sorted(query.partition))].append(asked)
+    found: list[SharedMatches] = []
+    for partition, several in classes.items():
+        if len(several) < 2:
+            continue
+        per_tick = context.second * max(context.rates.groups(partition), 1.0)
+        rates = {i: context.rates.rate(letter) / per_tick for i, letter in enumerate(workload.plan.letters)}
+        model = EngineModel(Statistics(rates, horizon=3600 * context.second))
+        plan = share([a.query for a in several], model, Budget(context.budget.steps))
+        shared = shared_matches(plan, several)
+        if shared is not None:
+            found.append(shared)
+            workload = _noted(workload, plan, shared)
+    if not found:
+        return workload
+    return replace(workload, plan=replace(workload.plan, shared_matches=(*workload.plan.shared_matches, *found)))
+
+
+def _noted(workload: Workload, plan: MottoPlan, shared: SharedMatches) -> Workload:
+    names = tuple(answer.query for answer in shared.answers)
+    alone = len(names) - len({plan.answers[name] for name in names})
+    text = f"find {len(shared.parts)} patterns once, at {plan.cost / plan.unshared:.2f} of the cost of each query by itself"
+    return workload.noted("motto", names, text + (f"; {alone} ask what another asks" if alone else ""))
+
+
+# ---- queries ---------------------------------------------------------------------------------------------------------
+
+
+def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
+    """The query, if its matches can be found by joins."""
+    if query.kind != "match" or query.select != "ANY" or query.after is not None:
+        return None
+    if any(c.negation is not None for c in query.conditions):
+        return None
+    absent: list[int] = []
+    if isinstance(pattern, tree.And):
+        nots = [o for o in pattern.operands if isinstance(o, tree.Not)]
+        if not all(isinstance(n.body, tree.Event) and n.within is None for n in nots):
+            return None
+        absent = [n.body.letter for n in nots if isinstance(n.body, tree.Event)]
+        pattern = tree.And(tuple(o for o in pattern.operands if not isinstance(o, tree.Not)))
+    built = _built(pattern)
+    if built is None:
+        return None
+    operand, names = built
+    if not isinstance(operand, Pattern) or len(set(names)) < len(names):
+        return None
+    conditions = {_condition(c, names): c for c in query.conditions}
+    asks = SubQuery(operand, query.within, frozenset(conditions), frozenset(absent))
+    return Asked(Query(query.name, asks), names, conditions)
+
+
+def _built(pattern: tree.Pattern) -> tuple[Operand, tuple[str, ...]] | None:
+    """The pattern in its one form, with the variable at each leaf; None if it has more than SEQ, AND and single events."""
+    match pattern:
+        case tree.Event(letter, variable):
+            return letter, (variable,)
+        case tree.Seq(parts):
+            return _operator("SEQ", parts)
+        case tree.And(parts):
+            return _operator("AND", parts)
+    return None
+
+
+def _operator(operator: Operator, parts: Iterable[tree.Pattern]) -> tuple[Operand, tuple[str, ...]] | None:
+    found: list[tuple[Operand, tuple[str, ...]]] = []
+    for part in parts:
+        built = _built(part)
+        if built is None:
+            return None
+        operand, names = built
+        if isinstance(operand, Pattern) and operand.operator == operator:
+            where = extents(operand)
+            found += ((o, names[e.start : e.stop]) for o, e in zip(operand.operands, where, strict=True))
+        else:
+            found.append(built)
+    if operator == "AND":
+        found.sort(key=lambda pair: sort_key(pair[0]))
+    return pattern_of(operator, [operand for operand, _ in found]), tuple(n for _, names in found for n in names)
+
+
+def _condition(condition: ConditionPlan, names: Sequence[str]) -> Condition:
+    """The condition with leaves for variables: equal ones of queries that name their variables differently are equal."""
+    mentioned = variables(condition.expression)
+    number = {name: str(i) for i, name in enumerate(mentioned)}
+
+    def renamed(node: Expression) -> Expression:
+        if isinstance(node, Field) and node.variable is not None:
+            return replace(node, variable=number[node.variable], at="each")
+        return node
+
+    test: Hashable = rewrite(condition.expression, renamed)
+    return Condition(tuple(names.index(name) for name in mentioned), test)
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
+
+
+def shared_matches(plan: MottoPlan, several: Sequence[Asked]) -> SharedMatches | None:
+    """What the runtime executes: the parts that some of the queries share, and those queries; None if none share."""
+    steps = {derivation.result: derivation for derivation in plan.derivations}
+    shared = set(plan.shared)
+    kept = [a for a in several if any(part in shared for part in _made_of(a.query.asks, steps))]
+    if not kept:
+        return None
+    needed = {part for a in kept for part in _made_of(a.query.asks, steps)}
+    order = [d.result for d in plan.derivations if d.result in needed]
+    number = {part: i for i, part in enumerate(order)}
+    tests = {condition.test: given for a in kept for condition, given in a.conditions.items()}
+    parts = tuple(_part(steps[part], number, tests) for part in order)
+    answers = tuple(MatchAnswer(a.query.name, number[a.query.asks], a.variables) for a in kept)
+    return SharedMatches(parts, answers)
+
+
+def _made_of(asked: SubQuery, steps: Mapping[SubQuery, Derivation]) -> list[SubQuery]:
+    """What is computed for it, itself included."""
+    return [asked, *(part for source in steps[asked].inputs for part in _made_of(source, steps))]
+
+
+def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping[Hashable, ConditionPlan]) -> MatchPart:
+    result, source = derivation.result, derivation.source
+    pattern = result.pattern
+    where = extents(pattern)
+    places = () if source is None else leaf_places(source.pattern, pattern, derivation.places)
+    given = frozenset() if source is None else _placed(source.conditions, places)
+    nested = [i for i, o in enumerate(pattern.operands) if isinstance(o, Pattern)]
+    inner = dict(zip(nested, result.inner(), strict=True))
+    joins: list[Join] = []
+    bound = sorted(derivation.places)
+    for i in derivation.rest:
+        joins.append(_join(pattern, i, bound, number.get(inner[i]) if i in inner else None))
+        if i in inner:
+            given |= _placed(inner[i].conditions, tuple(where[i]))
+        bound = sorted([*bound, i])
+    order: tuple[tuple[int, int], ...] = ()
+    if "order" in derivation.filters:
+        placed = sorted(derivation.places)
+        pairs = pairwise(placed)
+        order = tuple((a, b) for left, right in pairs for a in where[left] for b in where[right])
+    left = sorted(result.conditions - given, key=lambda c: (c.leaves, repr(c.test)))
+    return MatchPart(
+        leaves=len(leaves(pattern)),
+        within=result.window,
+        joins=tuple(joins),
+        source=None if source is None else number[source],
+        places=places,
+        order=order,
+        conditions=tuple(LeafCondition(tests[c.test], _by_variable(c, tests[c.test])) for c in left),
+        absent=tuple(sorted(result.absent - (frozenset() if source is None else source.absent))),
+        leads=pattern.operator == "SEQ" and isinstance(pattern.operands[0], int),
+    )
+
+
+def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None) -> Join:
+    """How an operand is joined to those that are bound: in a SEQ only its neighbours among these matter."""
+    where = extents(pattern)
+    letter = pattern.operands[operand]
+    made = Join(tuple(where[operand]), letter if isinstance(letter, int) else None, part)
+    if pattern.operator == "AND":
+        return replace(made, apart=tuple(leaf for i in bound for leaf in where[i]))
+    earlier, later = [i for i in bound if i < operand], [i for i in bound if i > operand]
+    return replace(
+        made,
+        after=tuple(where[earlier[-1]]) if earlier else (),
+        before=tuple(where[later[0]]) if later else (),
+    )
+
+
+def _placed(conditions: Iterable[Condition], places: Sequence[int]) -> frozenset[Condition]:
+    return frozenset(Condition(tuple(places[leaf] for leaf in c.leaves), c.test) for c in conditions)
+
+
+def _by_variable(condition: Condition, plan: ConditionPlan) -> tuple[int, ...]:
+    """The leaves in the order of the plan's variables; those of the condition are in that of the expression's."""
+    leaf = dict(zip(variables(plan.expression), condition.leaves, strict=True))
+    return tuple(leaf[name] for name in plan.variables)
