@@ -65,7 +65,11 @@ OBSTACLES = [
             " and A, C had the same conditions"
         ),
     ),
-    ("SELECT NEXT WITHIN 10 min SLIDE 5 min", "r would share all with q if neither had its matches listed one by one"),
+    ("SELECT NEXT WITHIN 10 min SLIDE 5 min", "r would share all with q if its matches were chosen by SELECT ANY"),
+    (
+        "WHERE A.x < C.x WITHIN 10 min SLIDE 5 min",
+        "r would share all with q if neither had its matches listed one by one",
+    ),
 ]
 
 

@@ -47,7 +47,7 @@ def drawn(query: QueryPlan) -> Drawn | None:
         for s in found
     ]
     accepting = tuple(names[state] for state in automaton.accepting)
-    return Drawn(names, accepting, tuple(dict.fromkeys(steps)), bool(automaton.moves or automaton.kills))
+    return Drawn(names, accepting, tuple(dict.fromkeys(steps)), bool(query.positions.negations))
 
 
 def places(query: QueryPlan) -> Drawn:

@@ -45,7 +45,9 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
         yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"
     if different := _different(_leaves(first[1]), _leaves(other[1])):
         yield f"{', '.join(different)} had the same conditions"
-    if (a.automaton is None) != (b.automaton is None):
+    if a.select != b.select:
+        yield f"its matches were chosen by SELECT {a.select}"
+    elif (a.automaton is None) != (b.automaton is None):
         yield "neither had its matches listed one by one"
 
 
