@@ -40,7 +40,7 @@ def compared(name: str, made: Workload, breadth: Breadth, rounds: int) -> str:
     queries, model = made.queries, PaperModel(made.rates)
 
     def optimized(optimizer: Optimizer) -> tuple[float, GloriaPlan]:
-        return timed(rounds, lambda: share(queries, model, Budget(nodes=10**6, breadth=breadth), optimizer))
+        return timed(rounds, lambda: share(queries, model, Budget(10**6, 10**6, 10**6, breadth=breadth), optimizer))
 
     (seconds, plan), (unpruned_seconds, unpruned), (greedy_seconds, greedy) = map(optimized, Optimizer)
     assert abs(plan.weight - unpruned.weight) <= 1e-9 * plan.weight, "pruning lost the optimum"

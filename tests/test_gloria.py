@@ -439,10 +439,9 @@ PARTED_RATES = rates(D=3, H=1, C=2, B=3, G=1)
 
 
 def test_case_2_is_one_path() -> None:
-    workload = queries("AB", "CD")
-    assert search(build(template_of(workload), PaperModel(), Budget()), 0).cases == ()
-    graph = build(template_of(queries("ABC", "ABD")), PaperModel(), Budget(nodes=1))
-    assert {len(c.nodes) for c in graph.pools} == {1}
+    """Two ends, but a budget of one node for each pool."""
+    found = search(build(template_of(PARTED), PaperModel(PARTED_RATES), Budget(nodes=1)), 10**6)
+    assert (found.cases, set(found.path.values())) == ((2,), {0})
 
 
 def test_algorithm_1_can_miss_the_optimum_in_case_3() -> None:
@@ -532,7 +531,7 @@ def test_pruning_keeps_the_optimum_of_the_whole_graph(
     workload: list[Query], model: CostModel, breadth: Breadth
 ) -> None:
     template = template_of(workload)
-    budget = Budget(10**6, 10**6, 10**7, breadth)
+    budget = Budget(10**6, 10**6, 10**6, 10**7, breadth)
     pruned, whole = (build(template, model, budget, p) for p in (Pruning.SAFE, Pruning.NONE))
     assert pruned.node_count <= whole.node_count
     assert search(whole, 10**7).exact
@@ -607,7 +606,7 @@ def test_states_that_correspond_do_so_once_and_read_the_same_letter(workload: li
 
 @given(workloads(3), models())
 def test_the_same_workload_in_another_order_weighs_the_same(workload: list[Query], model: CostModel) -> None:
-    budget = Budget(10**6, 10**6, 10**7, Breadth(groups=3, futures=0))
+    budget = Budget(10**6, 10**6, 10**6, 10**7, Breadth(groups=3, futures=0))
     there, back = share(workload, model, budget), share(workload[::-1], model, budget)
     assert there.unshared == pytest.approx(back.unshared)
     assume(len(template_of(workload).pools) == len(template_of(workload[::-1]).pools))

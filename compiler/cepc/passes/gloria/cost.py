@@ -137,7 +137,9 @@ class PaperModel:
         return 0.0
 
     def _rate(self, kind: Type) -> float:
-        return math.fsum(self.rates.get(letter, self.default) for letter in kind.letters)
+        first, *others = kind.letters
+        rate = self.rates.get(first, self.default)
+        return math.fsum([rate, *(self.rates.get(e, self.default) for e in others)]) if others else rate
 
 
 @dataclass(frozen=True, slots=True)

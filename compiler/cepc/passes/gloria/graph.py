@@ -36,6 +36,8 @@ class Budget:
     """Nodes that a pool keeps; those with the least distance from the start stay."""
     combinations: int = 400
     """Combinations of plans of several pools before a pool that nodes are generated from."""
+    candidates: int = 300
+    """Nodes that are generated for a pool, from the nearest nodes before it first."""
     steps: int = 300_000
     """Sums compared in the search for a path through the whole graph."""
     breadth: Breadth = field(default_factory=Breadth)
@@ -180,7 +182,11 @@ def _generated(graph: Graph, number: int, budget: Budget, pruning: Pruning) -> l
         max(incoming, key=len).pop()
         graph.exact = False
     found: dict[Node, None] = {ALONE: None}
+    limit = UNLIMITED if pruning is Pruning.NONE else budget.candidates
     for parts in product(*incoming):
+        if len(found) >= limit:
+            graph.exact = False
+            break
         found |= generator.generate(parts)
     return list(found)
 

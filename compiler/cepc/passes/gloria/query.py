@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..pattern import Pattern
@@ -18,8 +18,7 @@ class Query:
     columns: int = 1
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Type:
+class Type(NamedTuple):
     """What the paper calls an event type: a letter, and which of its places in a pattern is meant.
 
     The paper lets a type stand in a query once (§6, assumption 2). Here the second place of a letter is a type of its
@@ -32,8 +31,7 @@ class Type:
     owner: str = ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A place of the written-out pattern: event number `event` in the order of `pattern.events`, its copy number `copy`.
 
     Copies come from bounded repetition: `B{2}` is written `B B`, whose second B is copy 1. All else has copy 0.

@@ -6,7 +6,7 @@ Sets of queries are bit sets: bit i is query i of the workload.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .places import write
@@ -132,7 +132,7 @@ def template_of(queries: Sequence[Query]) -> Template:
     """
     if len({q.name for q in queries}) < len(queries):
         raise ValueError("two queries have the same name")
-    patterns = tuple(write(q.pattern, q.name) for q in queries)
+    patterns = _numbered([write(q.pattern, q.name) for q in queries])
     gathered = [_gather(patterns, layer) for layer in _layers(patterns)]
     pools: list[Pool] = []
     links: list[Link] = []
@@ -146,6 +146,15 @@ def template_of(queries: Sequence[Query]) -> Template:
             starts[pattern.types[place]] |= 1 << number
     ordered = sorted(links, key=lambda link: (link.before, link.after, link.type))
     return Template(tuple(queries), patterns, tuple(pools), tuple(ordered), tuple(sorted(starts.items())))
+
+
+def _numbered(patterns: Sequence[Written]) -> tuple[Written, ...]:
+    """With a number for each shape, as trees are slow keys."""
+    numbers: dict[Hashable, int] = {}
+    return tuple(
+        replace(w, cycles=tuple(replace(c, shape=numbers.setdefault(c.shape, len(numbers))) for c in w.cycles))
+        for w in patterns
+    )
 
 
 # ---- pools by key ----------------------------------------------------------------------------------------------------
@@ -253,41 +262,59 @@ def _layers(patterns: Sequence[Written]) -> Iterator[tuple[int, ...]]:
     left = list(range(len(patterns)))
     while left:
         clusters = _clusters([patterns[n] for n in left])
-        onward: defaultdict[PoolKey, set[PoolKey]] = defaultdict(set)
-        fit = [n for n in left if _fits(patterns[n], clusters, onward)]
+        order = _Order()
+        fit = [n for n in left if _fits(patterns[n], clusters, order)]
         # A query can even close a circle by itself, if others join two of its Kleene sub-patterns: alone it cannot.
         layer = fit or left[:1]
         yield tuple(layer)
         left = [n for n in left if n not in set(layer)]
 
 
-def _fits(pattern: Written, clusters: Mapping[Hashable, int], onward: defaultdict[PoolKey, set[PoolKey]]) -> bool:
-    """Adds the query's links to `onward`, unless they would close a circle."""
+@dataclass(slots=True)
+class _Order:
+    """Which pools come directly after and before which."""
+
+    after: defaultdict[PoolKey, set[PoolKey]] = field(default_factory=lambda: defaultdict(set))
+    before: defaultdict[PoolKey, set[PoolKey]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, before: PoolKey, after: PoolKey) -> None:
+        self.after[before].add(after)
+        self.before[after].add(before)
+
+    def remove(self, before: PoolKey, after: PoolKey) -> None:
+        self.after[before].discard(after)
+        self.before[after].discard(before)
+
+    def leads(self, start: PoolKey, goal: PoolKey) -> bool:
+        """Is there a way from one pool to another?"""
+        if not self.before.get(goal):
+            return start == goal
+        seen, stack = {start}, [start]
+        while stack:
+            pool = stack.pop()
+            if pool == goal:
+                return True
+            more = self.after.get(pool, set()) - seen
+            seen |= more
+            stack.extend(more)
+        return False
+
+
+def _fits(pattern: Written, clusters: Mapping[Hashable, int], order: _Order) -> bool:
+    """Adds the query's links to the order, unless they would close a circle."""
     links: _Links = {}
     _add(pattern, 1, clusters, {}, links)
     added: list[tuple[PoolKey, PoolKey]] = []
     for before, after, _ in links:
-        if after in onward[before]:
+        if after in order.after[before]:
             continue
-        if _reaches(onward, after, before):
-            for a, b in added:
-                onward[a].discard(b)
+        if order.leads(after, before):
+            for link in added:
+                order.remove(*link)
             return False
-        onward[before].add(after)
+        order.add(before, after)
         added.append((before, after))
     return True
-
-
-def _reaches(onward: Mapping[PoolKey, set[PoolKey]], start: PoolKey, goal: PoolKey) -> bool:
-    seen, stack = {start}, [start]
-    while stack:
-        pool = stack.pop()
-        if pool == goal:
-            return True
-        more = onward.get(pool, set()) - seen
-        seen |= more
-        stack.extend(more)
-    return False
 
 
 def _in_order(pools: Mapping[PoolKey, _Growing], links: _Links) -> list[PoolKey]:
