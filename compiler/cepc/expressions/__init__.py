@@ -4,11 +4,13 @@
     type_condition(expr, scope, context)  -> the same, for what must be a BOOLEAN
     data_type(type_expr)                  -> (DataType | None, diagnostics)
     struct_field(operand, name)           -> Expression | Diagnostic: `operand.name`, where the operand is a struct
+    cannot_be_called(call)                -> whether its name alone is an error
     column_name(expr)                     -> how Spark names a column without AS
 
 An expression is None exactly where one of the diagnostics is an error.
 """
 
+from .functions import cannot_be_called
 from .naming import column_name
 from .scope import Context, Scope, VariableInfo
 from .struct_fields import struct_field
@@ -19,6 +21,7 @@ __all__ = [
     "Context",
     "Scope",
     "VariableInfo",
+    "cannot_be_called",
     "column_name",
     "data_type",
     "struct_field",

@@ -63,6 +63,12 @@ def is_unknown(written: ast.Call) -> bool:
     return find(name) is None and find_spark(name, len(written.arguments)) is None and not is_type
 
 
+def cannot_be_called(written: ast.Call) -> bool:
+    """Whether the name alone is an error: there is no such function, or it is one of Spark's that is not scalar."""
+    spark = find_spark(written.function.text, len(written.arguments))
+    return is_unknown(written) or (find(written.function.text) is None and spark is not None and spark.kind != "scalar")
+
+
 def hint_for(types: Sequence[DataType]) -> str:
     """How a time, or a duration, and a number can stand beside each other."""
     if any(is_numeric(t) for t in types):

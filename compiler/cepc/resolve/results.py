@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 
 from .. import model
-from ..expressions import Context, column_name, type_condition, type_expression
+from ..expressions import Context, cannot_be_called, column_name, type_condition, type_expression
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -152,6 +152,8 @@ def _misplaced(expression: ast.Expression, around: Surroundings) -> list[Diagnos
             return node
         if isinstance(node, ast.Call) and node.function.text.upper() in _OF_A_MATCH:
             return node
+        if isinstance(node, ast.Call) and around.stream is not None and cannot_be_called(node):
+            return node  # MEAN(A.x): the name is to be mended first
         if isinstance(node, ast.Reference) and (found := around.names.split(node)) is not None and found[1]:
             text = ".".join(p.text for p in node.parts)
             problems.append(say.event_column(text, node.span, found[1][0].text, around.partition.group_by))
