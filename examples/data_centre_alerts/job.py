@@ -159,7 +159,7 @@ LOG_PLAN = (
 )
 
 
-def log_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+def log_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("event").isin(LOG_TYPES) | F.col("event").isNull() | F.col("at").isNull()
@@ -231,9 +231,14 @@ def log_results(
     }
 
 
+# With --mode stream; `watermark` is how many milliseconds late an event may be.
+LOG_STREAM = job.Streamed(stream=LOG, plans=(LOG_PLAN,), letters=tuple(LOG_LETTERS), events=log_events, watermark=5_000)
+
+
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
 STREAMS = [(LOG, log_results)]
+STREAMED = [LOG_STREAM]
 
 
 def build(
@@ -252,7 +257,7 @@ def build(
 
 
 def main(argv: list[str] | None = None) -> int:
-    return job.main(argv, build, STREAMS)
+    return job.main(argv, build, STREAMS, STREAMED)
 
 
 if __name__ == "__main__":

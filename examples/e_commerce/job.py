@@ -127,7 +127,7 @@ PURCHASES_PLAN = (
 )
 
 
-def purchases_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
+def purchases_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("item").isin(PURCHASES_TYPES) | F.col("item").isNull() | F.col("at").isNull()
@@ -188,9 +188,20 @@ def purchases_results(
     }
 
 
+# With --mode stream; `watermark` is how many milliseconds late an event may be.
+PURCHASES_STREAM = job.Streamed(
+    stream=PURCHASES,
+    plans=(PURCHASES_PLAN,),
+    letters=tuple(PURCHASES_LETTERS),
+    events=purchases_events,
+    watermark=60_000,
+)
+
+
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
 STREAMS = [(PURCHASES, purchases_results)]
+STREAMED = [PURCHASES_STREAM]
 
 
 def build(
@@ -209,7 +220,7 @@ def build(
 
 
 def main(argv: list[str] | None = None) -> int:
-    return job.main(argv, build, STREAMS)
+    return job.main(argv, build, STREAMS, STREAMED)
 
 
 if __name__ == "__main__":

@@ -61,10 +61,12 @@ def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapp
 
 def _main(names: Sequence[str]) -> str:
     streams = listed(tupled([Code(name.upper()), Code(f"{name}_results")]) for name in names)
+    streamed = listed(Code(f"{name.upper()}_STREAM") for name in names)
     return f'''\
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
 {lay_out(streams, before="STREAMS = ")}
+{lay_out(streamed, before="STREAMED = ")}
 
 
 def build(
@@ -83,7 +85,7 @@ def build(
 
 
 def main(argv: list[str] | None = None) -> int:
-    return job.main(argv, build, STREAMS)
+    return job.main(argv, build, STREAMS, STREAMED)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan_data import to_data
 from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.types import quote_name
 
 from .plain import plain
+from .plan_text import plan_text
 from .prepare import type_text
-from .python import Code, Node, call, comment, free_names, lay_out, listed, long_string, mapped, string, tupled
+from .python import Code, Node, call, comment, free_names, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
+from .streaming import plain_plan, streamed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,11 +34,12 @@ def stream_text(job: StreamJob, name: str) -> list[str]:
         *([_rows(job, name, constant)] if job.kernel.queries else []),
         *(_plain(query, job, function, constant) for query, function in functions.items()),
         _results(job, name, functions),
+        streamed(job, name, constant),
     ]
 
 
 def _function_names(job: StreamJob, name: str) -> list[str]:
-    taken = ("events", "rows", "results")
+    taken = ("events", "rows", "results", "stream")
     return [f"{name}_{word}" for word in free_names([query.name for query in job.plain], taken)]
 
 
@@ -63,6 +64,10 @@ def _constants(job: StreamJob, constant: str) -> str:
         f"# Letter i is the events for which condition i is true; the plan knows events by their letters.\n"
         f"{lay_out(listed(map(string, job.letters)), before=f'{constant}_LETTERS = ')}"
     )
+    if job.plain:
+        blocks.append(
+            f"# Queries that Spark answers alone in a batch, as a stream has them.\n{plan_text(plain_plan(job), f'{constant}_PLAIN')}"
+        )
     if not job.kernel.queries:
         return "\n\n".join(blocks)
     classes = listed(
@@ -78,20 +83,10 @@ def _constants(job: StreamJob, constant: str) -> str:
         "# Queries that need the same events in one place: queries and letters by their number.\n"
         f"{lay_out(classes, before=f'{constant}_CLASSES = ')}"
     )
-    blocks.append(f"# What the kernel does: automata, conditions over several events, results.\n{_plan(job, constant)}")
+    blocks.append(
+        f"# What the kernel does: automata, conditions over several events, results.\n{plan_text(job.kernel, f'{constant}_PLAN')}"
+    )
     return "\n\n".join(blocks)
-
-
-def _plan(job: StreamJob, constant: str) -> str:
-    """The plan as JSON in pieces; every query begins a line, so that a change in one changes its lines alone."""
-    data = to_data(job.kernel)
-    queries = data.pop("queries")
-    dumped = [json.dumps(part, separators=(",", ":"), ensure_ascii=True) for part in (data, *queries)]
-    text, cuts = dumped[0][:-1] + ',"queries":[', []
-    for i, query in enumerate(dumped[1:]):
-        cuts.append(len(text))
-        text += query + ("," if i + 2 < len(dumped) else "")
-    return long_string(f"{constant}_PLAN", f"{text}]}}", cuts)
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -117,7 +112,7 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
     known = [f"{_col(c)}.isNotNull()" for c in (time, type_) if c is not None]
     letters = call(".select", *map(_column, job.passed), Code(f"*job.letters({constant}_LETTERS)"))
     lines = [
-        f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
+        f"def {name}_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:",
         '    """The events that some query looks at, with their letters."""',
     ]
     where = ""

@@ -14,6 +14,7 @@ from .rows import layout_of
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .share import Class, chosen
+from .streaming.query import Streamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -23,6 +24,7 @@ __all__ = [
     "Class",
     "JobError",
     "Stream",
+    "Streamed",
     "absent",
     "build",
     "copies",

@@ -15,6 +15,7 @@ from .errors import SPARK_ERRORS, sentence
 from .schema import JobError
 from .sinks import check_absent, complete, path_of, show, write
 from .source import read
+from .streaming import arguments as streaming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,19 +23,25 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from .schema import Stream
+    from .streaming.query import Streamed
 
 CONSOLE = "console"
 AT_ONCE = 4  # queries that are written at the same time, once the rows are there
 
 
 def main(
-    argv: Sequence[str] | None, build: Callable[..., dict[str, DataFrame]], parts: Sequence[tuple[Stream, Any]]
+    argv: Sequence[str] | None,
+    build: Callable[..., dict[str, DataFrame]],
+    parts: Sequence[tuple[Stream, Any]],
+    streamed: Sequence[Streamed],
 ) -> int:
     """Run a job: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is wrong."""
     streams = [stream for stream, _ in parts]
     parser = _parser(streams)
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
+    if wrong := streaming.problem(arguments):
+        parser.error(wrong)
     try:
         inputs = _inputs(arguments.input, [s for s in streams if set(names) & set(s.queries)])
     except JobError as error:
@@ -42,7 +49,10 @@ def main(
     spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # the language's times are
     try:
-        _run(spark, build, streams, names, inputs, arguments)
+        if arguments.mode == "stream":
+            streaming.run_streams(spark, streamed, names, inputs, arguments)
+        else:
+            _run(spark, build, streams, names, inputs, arguments)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
@@ -134,9 +144,11 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--output-format", default="parquet", help="parquet, csv, json, or another (default: parquet)")
     parser.add_argument(
-        "--mode", choices=["batch"], default="batch", help="all events there are, once (default: batch)"
-    )
+        "--mode", choices=["batch", "stream"], default="batch",
+        help="all events there are, once; or events as they come (default: batch)",
+    )  # fmt: skip
     parser.add_argument("--queries", metavar="NAME,…", help="only these queries")
+    streaming.add_arguments(parser)
     return parser
 
 

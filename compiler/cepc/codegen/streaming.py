@@ -1,0 +1,42 @@
+"""What a job needs to answer a stream's queries continuously: the plan of all of them, and how late an event may be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from .python import Code, call, comment, lay_out, tupled
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Plan
+
+    from .prepare import StreamJob
+
+_MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
+
+
+def plain_plan(job: StreamJob) -> Plan:
+    """Of the queries that a batch leaves to Spark: a stream needs their windows closed one by one, like those of others."""
+    return replace(job.kernel, queries=job.plain)
+
+
+def streamed(job: StreamJob, name: str, constant: str) -> str:
+    """The constant that describes the stream as it runs continuously."""
+    plans = [f"{constant}_PLAN"] * bool(job.kernel.queries) + [f"{constant}_PLAIN"] * bool(job.plain)
+    late = _milliseconds(job.stream.time.watermark, job.plan.stream.unit)
+    described = call(
+        "job.Streamed",
+        stream=Code(constant),
+        plans=tupled(map(Code, plans)),
+        letters=Code(f"tuple({constant}_LETTERS)"),
+        events=Code(f"{name}_events"),
+        watermark=Code(f"{late:_}"),
+    )
+    return f"{comment('With --mode stream; `watermark` is how many milliseconds late an event may be.')}\n" + lay_out(
+        described, before=f"{constant}_STREAM = "
+    )
+
+
+def _milliseconds(ticks: int, unit: str) -> int:
+    """Of the watermark; Spark knows nothing finer, and an event within it is never late."""
+    return -(-ticks // 1000) if unit == "us" else ticks * _MILLIS[unit]

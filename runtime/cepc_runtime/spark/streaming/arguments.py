@@ -1,0 +1,113 @@
+"""The arguments of a job that only `--mode stream` has, and what runs it with them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from ..sinks import path_of
+from . import checkpoint
+from .query import continuous
+from .run import start, to_stderr, trigger_of, wait
+from .sinks import console, delta, files
+from .source import read_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from .query import Streamed
+    from .sinks import Sink
+
+BUCKETS: Final = 32
+_UNITS: Final = {"second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("with --mode stream")
+    group.add_argument("--checkpoint", metavar="DIR", help="where the stream keeps what it needs to go on; required")
+    group.add_argument(
+        "--trigger", default="10 seconds", metavar="TIME",
+        help='how often to look for events, or available-now: what is there, then end (default: "10 seconds")',
+    )  # fmt: skip
+    group.add_argument(
+        "--flush", action="store_true", help="with available-now: close what is open at the end, and the checkpoint"
+    )
+    group.add_argument("--late", metavar="DIR", help="write events that take no part, with the reason")
+    group.add_argument(
+        "--buckets", type=_positive, metavar="N",
+        help=f"in how many parts the state is kept; fixed by the first run (default: {BUCKETS})",
+    )  # fmt: skip
+    group.add_argument(
+        "--ahead", type=_duration, default=_UNITS["day"], metavar="TIME",
+        help='an event so far ahead of the clock is dropped and counted (default: "1 day")',
+    )  # fmt: skip
+
+
+def problem(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with the arguments together."""
+    if arguments.mode != "stream":
+        only = [("checkpoint", None), ("late", None), ("buckets", None), ("flush", False)]
+        wrong = [name for name, default in only if getattr(arguments, name) != default]
+        return f"--{wrong[0]} is for --mode stream" if wrong else None
+    if arguments.checkpoint is None:
+        return "--mode stream requires --checkpoint DIR, where the stream keeps what it needs to go on"
+    if arguments.flush and arguments.trigger != "available-now":
+        return "--flush is for a run that ends: write --trigger available-now"
+    return None
+
+
+def run_streams(
+    spark: SparkSession,
+    streams: Sequence[Streamed],
+    names: Sequence[str],
+    inputs: Mapping[str, str],
+    arguments: argparse.Namespace,
+) -> None:
+    """One streaming query for each stream of the program. Raises JobError, and what a query fails with."""
+    trigger = trigger_of(arguments.trigger)
+    running = []
+    try:
+        for streamed in streams:
+            stream = streamed.stream
+            if not set(names) & set(stream.queries):
+                continue
+            folder = path_of(arguments.checkpoint, stream.name)
+            buckets = arguments.buckets or checkpoint.buckets_of(spark, folder) or BUCKETS
+            what = continuous(streamed, names, buckets, arguments.ahead)
+            declared = stream.source or ("parquet", None)
+            form = arguments.format or declared[0]
+            events = read_stream(spark, stream, form, inputs.get(stream.name, declared[1]), dict(arguments.option))
+            sink = _sink(arguments, checkpoint.fingerprint(checkpoint.identity(what)))
+            running.append(start(what, events, folder, sink, trigger, arguments.late))
+        wait(running, to_stderr)
+    finally:
+        for stream_running in running:
+            stream_running.query.stop()
+    if arguments.flush:
+        for stream_running in running:
+            stream_running.flush(to_stderr)
+
+
+def _sink(arguments: argparse.Namespace, application: str) -> Sink:
+    if arguments.output == "console":
+        return console
+    if arguments.output_format == "delta":
+        return delta(arguments.output, application)
+    return files(arguments.output, arguments.output_format)
+
+
+def _positive(text: str) -> int:
+    if not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"write a number from 1 on instead of {text}")
+    return int(text)
+
+
+def _duration(text: str) -> int:
+    """In milliseconds."""
+    number, _, unit = text.strip().partition(" ")
+    unit = unit.strip().lower().removesuffix("s")
+    if not number.isdecimal() or unit not in _UNITS:
+        raise argparse.ArgumentTypeError(f'write a time such as "2 hours" instead of {text}')
+    return int(number) * _UNITS[unit]

@@ -1,0 +1,78 @@
+"""Events and rows on their way through the operator as bytes.
+
+Spark's stateful operator speaks pandas, which knows no integers with nulls and no time after 2262. So events reach it as Arrow record
+batches in a binary column, one for each bucket of a batch, and rows leave it in the same way.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ...types import to_arrow
+from ..events import CLASS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ...plan import StreamPlan
+    from ..rows import Packing
+
+BUCKET: Final = "_bucket"
+AHEAD: Final = "_ahead"
+PACKED: Final = f"{BUCKET} INT, {AHEAD} BOOLEAN, blob BINARY"
+BLOB: Final = "blob BINARY"
+LATE: Final = -2
+METRICS: Final = -3
+"""In the place of a query's number: a late event as JSON, and what a bucket did."""
+
+
+def pack(batches: Iterable[Any]) -> Iterator[Any]:
+    """For `mapInArrow`: the events of each bucket together. Columns before the events' own are BUCKET and AHEAD."""
+    schema = pa.schema([(BUCKET, pa.int32()), (AHEAD, pa.bool_()), ("blob", pa.binary())])
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        keys = batch.column(0).to_numpy().astype(np.int64) * 2 + batch.column(1).to_numpy(zero_copy_only=False)
+        order = np.argsort(keys, kind="stable")
+        events = pa.RecordBatch.from_arrays(batch.columns[2:], schema=pa.schema(list(batch.schema)[2:]))
+        events, keys = events.take(pa.array(order)), keys[order]
+        bounds = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
+        parts = [(int(keys[start]), events.slice(start, end - start)) for start, end in pairwise(bounds)]
+        yield pa.RecordBatch.from_arrays(
+            [
+                pa.array([key // 2 for key, _ in parts], pa.int32()),
+                pa.array([key % 2 == 1 for key, _ in parts]),
+                pa.array([part.serialize().to_pybytes() for _, part in parts], pa.binary()),
+            ],
+            schema=schema,
+        )
+
+
+def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> Any:
+    """Of the events in a blob: the class where there are several, the columns, and the letters."""
+    found = [pa.field(CLASS, pa.int32())] if several else []
+    found += [pa.field(name, to_arrow(type_)) for name, type_ in stream.columns]
+    return pa.schema([*found, *(pa.field(name, pa.int64()) for name in letters)])
+
+
+def unpack(packing: Packing) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """For `mapInArrow`: the rows that the operator gave."""
+    schema = packing.schema
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for blob in batch.column(0):
+                yield pa.ipc.read_record_batch(blob.as_buffer(), schema)
+
+    return run
+
+
+def notes(packing: Packing, number: int, texts: list[str]) -> Any:
+    """Rows that are no query's."""
+    nulls = [pa.nulls(len(texts), field.type) for field in list(packing.schema)[2:]]
+    numbers = pa.array([number] * len(texts), pa.int32())
+    return pa.RecordBatch.from_arrays([numbers, pa.array(texts, pa.string()), *nulls], schema=packing.schema)

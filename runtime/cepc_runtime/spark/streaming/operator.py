@@ -1,0 +1,161 @@
+"""The stateful operator: a bucket's state is one value, read and written once a micro-batch."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from ...letter_words import words_of
+from ...plan_data import from_text_of_plan
+from ...streaming.advance import advance
+from ...streaming.program import Program
+from ...streaming.state import State, from_bytes, to_bytes
+from ...streaming.ticks import END
+from ..events import CLASS
+from ..kernel import USER_ERRORS
+from ..rows import Packing, layout_of
+from .blobs import LATE, METRICS, event_schema, notes
+from .time import timer_for, watermark_in_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..share import Class
+
+
+@dataclass(frozen=True)
+class Answering:
+    """What a bucket does, as data that travels to the workers."""
+
+    plan_text: str
+    classes: tuple[Class, ...]
+    fingerprint: str
+
+    @cached_property
+    def program(self) -> Program:
+        return Program(from_text_of_plan(self.plan_text), self.classes, CLASS if len(self.classes) > 1 else None)
+
+    @cached_property
+    def packing(self) -> Packing:
+        return Packing.of(layout_of(self.program.plan))
+
+    @cached_property
+    def schema(self) -> Any:
+        words = dict.fromkeys(name for name, _ in words_of(self.program.plan.letters) or ())
+        return event_schema(self.program.plan.stream, words, len(self.classes) > 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"plan_text": self.plan_text, "classes": self.classes, "fingerprint": self.fingerprint}
+
+    # ---- one step of a bucket ----------------------------------------------------------------------------------------
+
+    def step(self, bucket: int, data: bytes | None, blobs: Iterable[tuple[bool, bytes]], watermark: int) -> Step:
+        """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
+        state = State() if data is None else from_bytes(data, self.fingerprint)
+        taken: list[Any] = []
+        ahead: list[Any] = []
+        for is_ahead, blob in blobs:
+            (ahead if is_ahead else taken).append(pa.ipc.read_record_batch(pa.py_buffer(blob), self.schema))
+        try:
+            done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
+        except USER_ERRORS as error:
+            return Step(data, [_bytes(self.packing.error(str(error)))], None)
+        found = [_bytes(batch) for number, table in done.rows for batch in self.packing.rows(number, [table])]
+        early = self._by_class(pa.Table.from_batches(ahead, self.schema))
+        lost = [("late", late.number, late.events) for late in done.late]
+        lost += [("ahead of the clock", number, table) for number, table in enumerate(early) if table.num_rows]
+        texts = [text for reason, number, table in lost for text in self._lines(reason, number, table)]
+        if texts:
+            found.append(_bytes(notes(self.packing, LATE, texts)))
+        state_bytes = to_bytes(done.state, self.fingerprint)
+        metrics = {
+            "bucket": bucket,
+            "late": sum(late.events.num_rows for late in done.late),
+            "ahead": sum(table.num_rows for table in early),
+            "events": done.state.events,
+            "bytes": len(state_bytes),
+        }
+        found.append(_bytes(notes(self.packing, METRICS, [json.dumps(metrics)])))
+        return Step(state_bytes, found, done.due)
+
+    def _by_class(self, events: Any) -> Sequence[Any]:
+        if len(self.classes) == 1:
+            return [events]
+        numbers = events.column(CLASS).to_numpy()
+        rest = events.drop_columns([CLASS])
+        return [rest.filter(pa.array(numbers == number)) for number in range(len(self.classes))]
+
+    def _lines(self, reason: str, number: int, events: Any) -> Iterator[str]:
+        """Events that take no part, as JSON: the columns that queries read."""
+        plan = self.program.plan
+        columns = [name for name, _ in plan.stream.columns]
+        names = [plan.queries[q].name for q in self.classes[number].queries]
+        for event in events.select(columns).to_pylist():
+            yield json.dumps({"reason": reason, "queries": names, "event": event}, default=str)
+
+
+@dataclass(frozen=True)
+class Step:
+    """`due` is the next tick at which the bucket has something to say by itself."""
+
+    data: bytes | None
+    rows: list[bytes]
+    due: int | None
+
+
+def _bytes(batch: Any) -> bytes:
+    return bytes(batch.serialize().to_pybytes())
+
+
+class Buckets(StatefulProcessor):
+    """Timers fire when the watermark closes something in a bucket that gets no events."""
+
+    def __init__(self, answering: Answering) -> None:
+        self._answering = answering
+
+    def init(self, handle: Any) -> None:
+        self._handle = handle
+        self._state = handle.getValueState("state", "blob BINARY")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+        # Of the columns of PACKED, whose names do not come along.
+        blobs = [(bool(ahead), blob) for f in rows for ahead, blob in zip(f.iloc[:, -2], f.iloc[:, -1], strict=True)]
+        for timer in list(self._handle.listTimers()):  # also one that has expired: what it was for is done now
+            self._handle.deleteTimer(timer)
+        yield self._step(key, blobs, timerValues)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
+        yield self._step(key, [], timerValues)
+
+    def close(self) -> None:
+        pass
+
+    def _step(self, key: Any, blobs: Iterable[tuple[bool, bytes]], times: Any) -> pd.DataFrame:
+        plan = self._answering.program.plan.stream
+        old = self._state.get()
+        watermark = watermark_in_ticks(plan, times.getCurrentWatermarkInMs())
+        done = self._answering.step(int(key[0]), bytes(old[0]) if old else None, blobs, watermark)
+        if done.data is not None:
+            self._state.update((done.data,))
+        if done.due is not None:
+            self._handle.registerTimer(timer_for(plan, done.due))
+        return pd.DataFrame({"blob": done.rows})
+
+
+def flush(answering: Answering) -> Any:
+    """For `mapInArrow` over the states: the rows of what is still open, as at the end of a batch."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        schema = pa.schema([("blob", pa.binary())])
+        for batch in batches:
+            for data in batch.column(0).to_pylist():
+                rows = answering.step(-1, data, [], END).rows
+                yield pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], schema=schema)
+
+    return run

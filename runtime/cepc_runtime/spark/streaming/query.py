@@ -1,0 +1,144 @@
+"""From the events of a stream to the rows of its queries, as streaming DataFrames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from ...letter_words import words_needed
+from ...plan_data import from_text_of_plan, to_text
+from ...types import quote_name
+from ..events import CLASS, copies, keys
+from ..rows import ERROR, QUERY, Packing, layout_of, result_columns, row_schema
+from ..schema import JobError, Stream
+from ..share import classes_of
+from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
+from .operator import Answering, Buckets
+from .time import is_ahead, timed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from ...plan import Plan
+    from ..share import Class
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A stream of a job as it runs continuously.
+
+    `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `events` the job's function that selects
+    the events with their letters, `watermark` how many milliseconds late an event may be.
+    """
+
+    stream: Stream
+    plans: tuple[str, ...]
+    letters: tuple[str, ...]
+    events: Callable[[DataFrame, str], DataFrame]
+    watermark: int
+
+    def plan(self, queries: Collection[str]) -> Plan:
+        """Of these queries, in the order of the program."""
+        plans = [from_text_of_plan(text) for text in self.plans]
+        known = {query.name: query for plan in plans for query in plan.queries}
+        return replace(plans[0], queries=tuple(known[name] for name in self.stream.queries if name in queries))
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """Some queries of a stream, ready to be run: `buckets` and `ahead` (milliseconds) are the user's."""
+
+    streamed: Streamed
+    queries: tuple[str, ...]
+    buckets: int
+    ahead: int
+
+    @cached_property
+    def plan(self) -> Plan:
+        return self.streamed.plan(self.queries)
+
+    @cached_property
+    def classes(self) -> tuple[Class, ...]:
+        return classes_of(self.plan.queries)
+
+    def answering(self, fingerprint: str) -> Answering:
+        return Answering(to_text(self.plan), self.classes, fingerprint)
+
+    def schema(self) -> str:
+        return row_schema(layout_of(self.plan))
+
+    def rows(self, events: DataFrame, fingerprint: str) -> DataFrame:
+        """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator."""
+        plan, answering = self.plan, self.answering(fingerprint)
+        late = timed(events, plan.stream, self.streamed.watermark, self.ahead)
+        found = self.streamed.events(late, f"dropped of {self.streamed.stream.name}")
+        count = len(self.streamed.letters)
+        several = len(self.classes) > 1
+        if several:
+            found = copies(found, self.classes, count)
+        names = [name for name, _ in plan.stream.columns] + [f"_letters_{i}" for i in range(words_needed(count))]
+        packed = found.select(
+            self._bucket().alias(BUCKET),
+            is_ahead(plan.stream, self.ahead).alias(AHEAD),
+            *([CLASS] if several else []),
+            *map(quote_name, names),
+        ).mapInArrow(pack, PACKED)
+        return (
+            packed.groupBy(BUCKET)
+            .transformWithStateInPandas(Buckets(answering), BLOB, "append", "eventTime")
+            .mapInArrow(unpack(Packing.of(layout_of(plan))), self.schema())
+            .where(no_error())
+        )
+
+    def _bucket(self) -> Column:
+        by = keys(self.classes) if len(self.classes) > 1 else [F.col(quote_name(k)) for k in self.classes[0].keys]
+        return F.pmod(F.hash(*by), F.lit(self.buckets)) if by else F.lit(0)
+
+    def of_query(self, rows: DataFrame, name: str) -> DataFrame:
+        """The rows of one query, with its columns."""
+        layout, number = layout_of(self.plan), self.queries.index(name)
+        columns = result_columns(self.plan.queries[number], self.plan.stream)
+        return rows.where(F.col(QUERY) == number).select(
+            *(
+                F.col(layout.slots[slot].name).alias(column)
+                for slot, (column, _) in zip(layout.places[number], columns, strict=True)
+            )
+        )
+
+
+def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead: int) -> Continuous:
+    """Raises JobError where a query cannot be a stream."""
+    names = tuple(name for name in streamed.stream.queries if name in queries)
+    plan = streamed.plan(names)
+    for query in plan.queries:
+        if query.within is None:
+            others = [q.name for q in plan.queries if q.within is not None]
+            rest = f", or leave it out with --queries {','.join(others)}" if others else ""
+            raise JobError(
+                f"query {query.name} has WITHIN UNBOUNDED, which is for batches: as a stream it would keep every event and never give a"
+                f" row; give it a window{rest}"
+            )
+    return Continuous(streamed, names, buckets, ahead)
+
+
+def no_error() -> Column:
+    """True of a row that is no error; one that is fails the job with its text alone."""
+    error = F.raise_error(F.col(ERROR)).cast("boolean")
+    return F.when(F.col(QUERY) == -1, error).otherwise(F.lit(True))
+
+
+def prepare_session(spark: SparkSession, buckets: int) -> None:
+    """The settings that the operator needs; a checkpoint keeps those that it began with."""
+    prefix = "spark.sql.streaming.stateStore"
+    spark.conf.set(
+        f"{prefix}.providerClass", "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    )
+    spark.conf.set(f"{prefix}.encodingFormat", "avro")  # which alone can be evolved, and cannot be chosen later
+    spark.conf.set(f"{prefix}.rocksdb.changelogCheckpointing.enabled", "true")
+    if spark.conf.get("spark.sql.shuffle.partitions") == "200":  # Spark's default: one for each is plenty
+        spark.conf.set("spark.sql.shuffle.partitions", str(buckets))

@@ -1,0 +1,42 @@
+"""Reading a stream's events as they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import SPARK_ERRORS, sentence
+from ..schema import JobError, Stream, conform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def read_stream(
+    spark: SparkSession, stream: Stream, form: str, path: str | None, options: Mapping[str, str]
+) -> DataFrame:
+    """The declared columns of the events that come to `path`: files by their format, or any source of Spark's by its name.
+
+    Values of CSV and JSON that are not of the declared type fail the job. Raises JobError.
+    """
+    try:
+        return _read(spark, stream, form, path, dict(options))
+    except SPARK_ERRORS as error:
+        raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
+
+
+def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> DataFrame:
+    reader = spark.readStream.format(form)
+    match form:
+        case "table":
+            assert path is not None
+            return conform(spark.readStream.options(**options).table(path), stream)
+        case "parquet" | "orc":
+            return reader.options(**options).schema(stream.schema).load(path)
+        case "json":
+            return reader.options(**{"mode": "FAILFAST", **options}).schema(stream.schema).load(path)
+        case "csv":  # a header that names other columns, or in another order, is an error
+            options = {"header": "true", "mode": "FAILFAST", "enforceSchema": "false", **options}
+            return reader.options(**options).schema(stream.schema).load(path)
+    return conform(reader.options(**options).load(path), stream)

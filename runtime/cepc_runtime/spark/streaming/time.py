@@ -1,0 +1,79 @@
+"""The event time that Spark's watermark sees.
+
+Spark has watermarks in milliseconds, begins with that of 1970, and believes every time it is shown. So it is shown a column of its
+own: the event time counted from the year 1, without the times that are ahead of the clock by more than the job allows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from ...types import quote_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from ...plan import StreamPlan
+
+TIME: Final = "_time"
+SHIFT: Final = 62_135_596_800_000
+"""Milliseconds from the year 1 to 1970."""
+_MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
+
+
+def ticks_sql(plan: StreamPlan) -> str:
+    """The event time in ticks."""
+    column = quote_name(plan.time_column)
+    match dict(plan.columns)[plan.time_column].sql:
+        case "DATE":
+            return f"CAST(UNIX_DATE({column}) AS BIGINT)"
+        case "TIMESTAMP" | "TIMESTAMP_NTZ":
+            return f"UNIX_MICROS(CAST({column} AS TIMESTAMP))"
+    return f"CAST({column} AS BIGINT)"
+
+
+def is_ahead(plan: StreamPlan, ahead: int) -> Column:
+    """Is the event so many milliseconds ahead of the clock? All events of a micro-batch see one clock, also when it is run again."""
+    limit = f"(UNIX_MILLIS(CURRENT_TIMESTAMP()) + {ahead}L)"
+    limit = f"{limit} * 1000L" if plan.unit == "us" else f"{limit} DIV {_MILLIS[plan.unit]}L"
+    return F.expr(f"COALESCE({ticks_sql(plan)} > {limit}, FALSE)")
+
+
+def timed(events: DataFrame, plan: StreamPlan, delay: int, ahead: int) -> DataFrame:
+    """The events with a watermark of `delay` milliseconds, which every event moves, looked at by a query or not."""
+    ticks = ticks_sql(plan)
+    if plan.unit == "us":
+        millis = f"(GREATEST({ticks}, {-SHIFT}000L) + {SHIFT}000L) DIV 1000L"
+    else:
+        one = _MILLIS[plan.unit]
+        millis = f"(GREATEST({ticks}, {-SHIFT // one}L) + {SHIFT // one}L) * {one}L"
+    moves = F.when(is_ahead(plan, ahead), F.expr("TIMESTAMP_MILLIS(0L)")).otherwise(
+        F.expr(f"TIMESTAMP_MILLIS({millis})")
+    )
+    time = F.col(quote_name(plan.time_column))
+    found = events.withColumn(TIME, F.when(time.isNotNull(), moves)).withWatermark(TIME, f"{delay} milliseconds")
+    # That other columns depend on the time keeps filters on them behind the watermark, where Spark would push them before it.
+    return found.select(
+        *(
+            F.col(quote_name(name))
+            if name == plan.time_column
+            else F.when(F.col(TIME).isNotNull(), F.col(quote_name(name))).alias(name)
+            for name in events.columns
+        ),
+        TIME,
+    )
+
+
+def watermark_in_ticks(plan: StreamPlan, shown: int) -> int:
+    """The first tick that Spark's watermark, in milliseconds of the column shown to it, has not passed."""
+    millis = shown - SHIFT
+    return millis * 1000 if plan.unit == "us" else -(-millis // _MILLIS[plan.unit])
+
+
+def timer_for(plan: StreamPlan, tick: int) -> int:
+    """The smallest watermark of Spark's that is at `tick` or after it."""
+    if plan.unit == "us":
+        return -(-tick // 1000) + SHIFT
+    return (tick - 1) * _MILLIS[plan.unit] + 1 + SHIFT
