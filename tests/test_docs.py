@@ -1,34 +1,81 @@
-"""Every program in the README and the documentation checks without an error."""
+"""What the README and the documentation say is so: programs check, examples give their rows, links lead somewhere."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cepc.api import check_text
 
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCKS = [
-    (f"{page.name}:{page.read_text().count(chr(10), 0, found.start()) + 1}", found.group(1))
-    for page in PAGES
-    for found in re.finditer(r"^```cep\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-]
+from .pages import PAGES, ROOT, UPDATE, blocks, with_matches, with_output, with_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAMS = [block for page in PAGES for block in blocks(page) if block.kind == "cep"]
+EXAMPLES = [page for page in PAGES if any(block.kind == "rows" for block in blocks(page))]
 
 
 def test_there_are_programs_to_check() -> None:
-    assert len(BLOCKS) >= 5
+    assert len(PROGRAMS) >= 20
 
 
-@pytest.mark.parametrize("text", [b[1] for b in BLOCKS], ids=[b[0] for b in BLOCKS])
+@pytest.mark.parametrize("text", [b.text for b in PROGRAMS], ids=[b.name for b in PROGRAMS])
 def test_a_program_in_the_documentation_is_right(text: str) -> None:
     checked = check_text(text, "block.cep")
     assert checked.ok, checked.text()
 
 
+@pytest.mark.parametrize("page", EXAMPLES, ids=[p.name for p in EXAMPLES])
+def test_the_examples_of_a_page_have_these_rows(page: Path, tmp_path: Path) -> None:
+    new = with_rows(page, tmp_path)
+    if UPDATE:
+        page.write_text(new, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == new
+
+
+def test_the_cookbook_has_twelve_problems_and_rows_for_each() -> None:
+    cookbook = ROOT / "docs" / "cookbook.md"
+    kinds = [block.kind for block in blocks(cookbook)]
+    assert kinds == ["cep", "csv", "rows"] * 12
+    assert not [block for block in blocks(cookbook) if block.kind == "rows" and "\n" not in block.text.strip()]
+
+
+def test_the_tables_of_the_language_page_have_these_matches() -> None:
+    page = ROOT / "docs" / "language.md"
+    new = with_matches(page)
+    if UPDATE:
+        page.write_text(new, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == new
+    assert "` | |" not in new, "a table that the test does not see"
+
+
+def test_the_tutorial_runs_as_it_is_written(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "tutorial.md"
+    new = with_output(page, tmp_path)
+    if UPDATE:
+        page.write_text(new, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == new
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_a_link_to_a_file_leads_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text())
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
+def test_a_link_to_a_heading_leads_to_one(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    assert [
+        f"{file}#{heading}" for file, heading in links if heading not in anchors(page.parent / file if file else page)
+    ] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
