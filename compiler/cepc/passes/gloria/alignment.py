@@ -33,9 +33,10 @@ def alignments(shared: Iterable[Shared]) -> tuple[Alignment, ...]:
     that transitions connect are one alignment; those of a basis are apart.
 
     >>> from .plan import Shared
-    >>> from .query import Place
-    >>> a, b, c = map(Place, range(3))
-    >>> for found in alignments([Shared((("q", b, c), ("r", a, b)), None), Shared((("q", a, b), ("s", a, b)), None)]):
+    >>> from .query import Place, Type
+    >>> (a, b, c), e = map(Place, range(3)), Type((0,))
+    >>> shared = Shared((("q", b, c), ("r", a, b)), None, e, e), Shared((("q", a, b), ("s", a, b)), None, e, e)
+    >>> for found in alignments(shared):
     ...     print([(query, [p.event for p in places]) for query, places in found.members])
     [('q', [0]), ('s', [0])]
     [('q', [1]), ('r', [0]), ('s', [1])]

@@ -88,7 +88,7 @@ class PaperModel:
     >>> a, b, c = (Type((letter,)) for letter in range(3))
     >>> model, two = PaperModel({0: 5, 1: 10, 2: 12}), Members(2, 2)
     >>> model.alone(a, b, two), model.shared(a, b, a, two), model.shared(b, c, a, two), model.evaluated(c, a, two)
-    (100.0, 5.0, 50.0, 120.0)
+    (100, 5.0, 50, 120)
     """
 
     rates: Mapping[int, float] = field(default_factory=dict)
@@ -144,11 +144,13 @@ class PaperModel:
 
 @dataclass(frozen=True, slots=True)
 class EngineModel:
-    """Nanoseconds that the runtime needs, in the time in which a letter comes `rates[letter]` times.
+    """Nanoseconds that the runtime needs in a second, in which a letter comes `rates[letter]` times.
 
-    A row operation costs `operation` and `addition` for each column. Queries that share a transition have their columns side by
-    side and need one operation. In a Kleene sub-pattern they may also share a basis of one column for each state, which is
-    expanded once for each run of its events: r · r operations for all columns.
+    A row operation costs `operation`, and `addition` for each column. Queries that share a transition have their columns side by
+    side and need one operation. They may also share a basis for some states: `planes` columns for each of them and one for what
+    comes in. A run of their events ends with an event around them or an edge of a window (`edges` in a second) in each of `groups`;
+    then the basis is applied to all columns, by as many operations as it has columns squared. `passes/engine.py` weighs whole plans
+    by the same rules.
 
     >>> a, b = Type((0,)), Type((1,))
     >>> model = EngineModel({0: 100, 1: 100}, operation=6, addition=0.5)
@@ -160,9 +162,12 @@ class EngineModel:
     default: float = 1.0
     operation: float = 6.0
     addition: float = 0.3
+    groups: float = 1.0
+    edges: float = 0.0
+    planes: int = 1
 
     def __post_init__(self) -> None:
-        if min([self.default, self.operation, self.addition, *self.rates.values()]) < 0:
+        if min([self.default, self.operation, self.addition, self.edges, *self.rates.values()]) < 0:
             raise ValueError("a rate or a cost is negative")
 
     @property
@@ -170,22 +175,27 @@ class EngineModel:
         return False
 
     def local(self, types: Sequence[Type], outside: Sequence[Type] | None) -> tuple[Snapshot, ...]:
-        return (None,) if outside is None else (None, Basis(tuple(types), self._runs(types, outside)))
+        return (None,) if outside is None else (None, self.basis(types, outside))
+
+    def basis(self, types: Sequence[Type], outside: Sequence[Type]) -> Basis:
+        """A basis for the states of these types, of which those outside are before and after."""
+        ends = self._total(outside) / self.groups + self.edges
+        return Basis(tuple(types), min(ends, self._total(types) / self.groups) * self.groups)
 
     def length(self, snapshot: Snapshot) -> float:  # noqa: ARG002
         return 0.0  # a basis is left behind with its Kleene sub-pattern
 
     def start(self, kind: Type, queries: Members) -> float:
-        return self._rate(kind) * self._narrow(queries)
+        return self._total((kind,)) * self._rows(queries)
 
     def alone(self, source: Type, target: Type, queries: Members) -> float:  # noqa: ARG002
-        return self._rate(target) * self._narrow(queries)
+        return self._total((target,)) * self._rows(queries)
 
     def shared(self, source: Type, target: Type, snapshot: Snapshot, queries: Members) -> float:
-        width = queries.columns
+        columns = queries.columns
         if isinstance(snapshot, Basis) and source in snapshot.types and target in snapshot.types:
-            width = len(snapshot.types)
-        return self._rate(target) * self._wide(width)
+            columns = (len(snapshot.types) + 1) * self.planes
+        return self._total((target,)) * self._row(columns)
 
     def renewed(self, sources: Sequence[tuple[Type, Members]], snapshot: Type, queries: Members) -> float:  # noqa: ARG002
         return math.fsum(self.shared(source, snapshot, None, members) for source, members in sources)
@@ -196,22 +206,16 @@ class EngineModel:
     def opened(self, snapshot: Snapshot, queries: Members) -> float:
         if not isinstance(snapshot, Basis):
             return 0.0
-        return snapshot.runs * len(snapshot.types) ** 2 * self._wide(queries.columns)
-
-    def _runs(self, inside: Sequence[Type], outside: Sequence[Type]) -> float:
-        """Runs of inner events, if events come in random order: each outer event ends one, if inner ones came before it."""
-        inner, outer = self._total(inside), self._total(outside)
-        return max(1.0, inner * outer / (inner + outer)) if inner + outer > 0 else 1.0
+        return snapshot.runs * (len(snapshot.types) + 1) ** 2 * self._row(queries.columns)
 
     def _total(self, types: Iterable[Type]) -> float:
+        """Events of these types."""
         letters = {letter for kind in types for letter in kind.letters}
         return math.fsum(self.rates.get(letter, self.default) for letter in sorted(letters))
 
-    def _rate(self, kind: Type) -> float:
-        return self._total((kind,))
-
-    def _narrow(self, queries: Members) -> float:
+    def _rows(self, queries: Members) -> float:
+        """A row operation of each query."""
         return self.operation * queries.count + self.addition * queries.columns
 
-    def _wide(self, columns: float) -> float:
+    def _row(self, columns: int) -> float:
         return self.operation + self.addition * columns

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from .cost import CostModel, Snapshot
-    from .query import Place, Query
+    from .query import Place, Query, Type
     from .template import Template
     from .weights import Node
 
@@ -33,6 +33,8 @@ class Shared:
 
     members: tuple[tuple[str, Place, Place], ...]
     snapshot: Snapshot
+    source: Type
+    target: Type
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -110,4 +112,4 @@ def _shared(template: Template, plan: Mapping[int, Node]) -> Iterator[Shared]:
             for qset, snapshot in node:
                 if several(together := qset & t.queries):
                     members = ((template.queries[q].name, *places[q][t.source, t.target]) for q in bits(together))
-                    yield Shared(tuple(members), snapshot)
+                    yield Shared(tuple(members), snapshot, t.source, t.target)
