@@ -43,8 +43,8 @@ def gloria(workload: Workload, context: Context) -> Workload:
 
 
 def greedy(workload: Workload, context: Context) -> Workload:
-    """Propose the parts of the greedy plan: Gloria's baseline, for comparison."""
-    return _proposed(workload, context, "greedy", Optimizer.GREEDY)
+    """Propose the parts of the greedy plan, Gloria's baseline, if that is asked for."""
+    return _proposed(workload, context, "greedy", Optimizer.GREEDY) if context.forced == "greedy" else workload
 
 
 def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimizer) -> Workload:
