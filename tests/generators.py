@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 KEYWORDS = (
     "AFTER", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DATE", "DISTINCT", "DIV", "ELSE",
     "END", "ESCAPE", "EVENT", "EXTRACT", "FALSE", "FIRST", "FROM", "GROUP", "GROUPBY", "GROUP_BY", "HAVING",
-    "ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER",
+"ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER",
     "PAST", "PATTERN", "QUERY", "REGEXP", "RETURN", "RLIKE", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM",
     "TEST", "THEN", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TO", "TRUE", "TRY_CAST", "TYPE", "UNBOUNDED", "UNIT",
     "UNKNOWN", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
+    "GIVEN", "EXPECT", "FOR", "NO", "ROWS", "VALUES",
 )  # fmt: skip
 
 # ---- names, types, durations -----------------------------------------------------------------------------------------
@@ -210,7 +211,9 @@ queries = st.builds(
     _SELECT,
     st.none() | _SKIPS,
 )
-statements = st.one_of(imports, streams, derived_events, named_patterns, queries, queries)
+_values = st.builds(ast.Values, st.none() | _tuples(names), _tuples(st.builds(ast.Row, _tuples(expressions))))
+tests = st.builds(ast.Test, names, names, _values, st.none() | _values)
+statements = st.one_of(imports, streams, derived_events, named_patterns, queries, queries, tests)
 programs = st.builds(ast.Program, _tuples(statements, 0, 4))
 
 # ---- texts -----------------------------------------------------------------------------------------------------------

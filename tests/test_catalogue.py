@@ -13,7 +13,7 @@ from cepc.diagnostics.catalogue import Page
 
 PACKAGES = [Path(str(package.__file__)).parent for package in (cepc, cepc_grammar, cepc_runtime)]
 CODE = re.compile(r"""["']([EW]0\d{3})["']""")
-FAMILIES = {"00", "01", "02", "03", "04", "05", "06", "07", "08"}
+FAMILIES = {"00", "01", "02", "03", "04", "05", "06", "07", "08", "09"}
 
 
 def pages() -> list[Page]:

@@ -74,6 +74,13 @@ def test_a_program_says_what_it_is_about(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_program_passes_its_own_tests(name: str) -> None:
+    result = CliRunner().invoke(command, ["test", str(program(name))])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("ok    ") >= 2
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_events_are_what_the_stream_declares_in_any_number_and_the_same_for_a_seed(name: str) -> None:
     (stream,) = cepc.compile(program(name)).program.streams
     for events in (0, 1, 7, 1000):

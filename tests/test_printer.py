@@ -103,6 +103,8 @@ def test_every_keyword_can_be_a_name_in_every_place(word: str) -> None:
             ),
             ast.Query(name, ast.Return((ast.Item(one),), True), ast.Atom(name, None, name), ast.Unbounded()),
             ast.Query(name, ast.Return((ast.Item(one),)), ast.AnyEvent(name), ast.Unbounded(), one),
+            ast.Test(name, name, ast.Values((name, name), (ast.Row((one, expression)),)), None),
+            ast.Test(name, name, ast.Values(None, (ast.Row((one,)),)), ast.Values((name,), (ast.Row((one, one)),))),
         ))  # fmt: skip
         assert read(to_text(program)) == program
 

@@ -201,12 +201,46 @@ class Query:
         return next(v for v in self.variables if v.name == name)
 
 
+# ---- tests -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A constant of a test, of its column's type."""
+
+    expression: Expression
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Rows of some columns: of the events given, or of the rows expected."""
+
+    columns: tuple[tuple[str, DataType], ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`expected` is None where no row is expected."""
+
+    name: str
+    query: str
+    given: Values
+    expected: Values | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# ---- programs --------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """All queries of a program over its streams, in the order of the text."""
+    """All queries of a program over its streams, in the order of the text; the tests are those of its own files."""
 
     streams: tuple[Stream, ...]
     queries: tuple[Query, ...]
+    tests: tuple[Test, ...] = ()
 
     def stream(self, name: str) -> Stream:
         return next(s for s in self.streams if s.name == name)

@@ -503,7 +503,35 @@ class Query:
     span: Span = _span()
 
 
-Statement = Import | Stream | DerivedEvent | NamedPattern | Query
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`(1, 'a')`: a row of VALUES."""
+
+    values: tuple[Expression, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """`(a, b) VALUES (1, 'a'), (2, 'b')`; `columns` is None where they are not named."""
+
+    columns: tuple[Name, ...] | None
+    rows: tuple[Row, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`TEST name FOR query GIVEN … EXPECT …`; `expected` is None for NO ROWS."""
+
+    name: Name
+    query: Name
+    given: Values
+    expected: Values | None
+    span: Span = _span()
+
+
+Statement = Import | Stream | DerivedEvent | NamedPattern | Query | Test
 
 
 @dataclass(frozen=True, slots=True)

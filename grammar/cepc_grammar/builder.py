@@ -533,6 +533,29 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     bare_query = query
 
+    def row(self, meta: Meta, children: list[Any]) -> ast.Row:
+        return ast.Row(tuple(children), self._span(meta))
+
+    def value_columns(self, _meta: Meta, children: list[ast.Name]) -> tuple[ast.Name, ...]:
+        return tuple(children)
+
+    def values(self, meta: Meta, children: list[Any]) -> ast.Values:
+        columns, *rows = children
+        return ast.Values(columns, tuple(rows), self._span(meta))
+
+    def no_rows(self, _meta: Meta, _children: list[Any]) -> None:
+        return None
+
+    def given(self, _meta: Meta, children: list[ast.Values]) -> ast.Values:
+        return children[0]
+
+    def expect(self, _meta: Meta, children: list[ast.Values | None]) -> ast.Values | None:
+        return children[0]
+
+    def test(self, meta: Meta, children: list[Any]) -> ast.Test:
+        name, query, given, expected = children
+        return ast.Test(name, query, given, expected, self._span(meta))
+
     def _settle_window(self, parts: dict[str, Any], first: dict[str, Span]) -> None:
         """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved (LANGUAGE.md §8)."""
         if "window" not in parts:

@@ -54,7 +54,7 @@ def to_text(node: Node) -> str:
     match node:
         case ast.Program(statements):
             return _program(statements)
-        case ast.Import() | ast.Stream() | ast.DerivedEvent() | ast.NamedPattern() | ast.Query():
+        case ast.Import() | ast.Stream() | ast.DerivedEvent() | ast.NamedPattern() | ast.Query() | ast.Test():
             return text_of(render(cat(statement(node), ";")))
         case ast.TypeExpr():
             return type_text(node)
@@ -105,6 +105,10 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
             if bare:
                 return separated((Origin(name_text(name, STATEMENT), name.span), *clauses), HARD)
             return cat("QUERY ", _name(name), Nest(Cat(tuple(part for clause in clauses for part in (HARD, clause)))))
+        case ast.Test(name, query, given, expected):
+            return cat(
+                "TEST ", _name(name), " FOR ", _name(query), Nest(cat(HARD, _given(given), HARD, _expected(expected)))
+            )
 
 
 def _name(name: ast.Name) -> Origin:
@@ -113,6 +117,33 @@ def _name(name: ast.Name) -> Origin:
 
 def _led(word: str, doc: Origin) -> Origin:
     return Origin(cat(word + " ", Align(doc)), doc.span, (word,))
+
+
+# ---- tests -----------------------------------------------------------------------------------------------------------
+
+
+def _given(values: ast.Values) -> Origin:
+    return Origin(cat("GIVEN  ", _values(values)), values.span, ("GIVEN",))
+
+
+def _expected(values: ast.Values | None) -> Doc:
+    return "EXPECT NO ROWS" if values is None else Origin(cat("EXPECT ", _values(values)), values.span, ("EXPECT",))
+
+
+def _values(values: ast.Values) -> Doc:
+    """The rows below one another, their values in columns."""
+    cells = [[text_of(render(expression(value), width=_UNBROKEN)) for value in row.values] for row in values.rows]
+    widths = [max(len(row[i]) for row in cells if i < len(row)) for i in range(max(map(len, cells)))]
+    padded = [[f"{cell}, ".ljust(w + 2) for cell, w in zip(row[:-1], widths, strict=False)] for row in cells]
+    rows = [
+        Origin(f"({''.join(pads)}{row[-1]})", node.span)
+        for pads, row, node in zip(padded, cells, values.rows, strict=True)
+    ]
+    named = "" if values.columns is None else f"({', '.join(map(name_text, values.columns))}) "
+    return cat(f"{named}VALUES", Nest(cat(HARD, separated(rows, cat(",", HARD)))))
+
+
+_UNBROKEN = 1_000_000  # a line that long is never broken
 
 
 # ---- streams ---------------------------------------------------------------------------------------------------------

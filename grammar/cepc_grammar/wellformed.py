@@ -22,6 +22,8 @@ def misplaced(statement: ast.Statement) -> Iterator[Diagnostic]:
             yield from _in_where(statement.where)
         case ast.DerivedEvent():
             yield from _anywhere(statement.where)
+        case ast.Test():
+            yield from _anywhere((statement.given, statement.expected))
 
 
 def _in_where(condition: ast.Expression | None) -> Iterator[Diagnostic]:

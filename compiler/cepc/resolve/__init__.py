@@ -7,6 +7,7 @@ names        what they declare
 streams, events, patterns
              each declaration by itself
 query        each query: inline → variables, negation → partition → conditions → results, windows, selection → build
+tests        what each test gives to a query and expects of it
 warnings     what is right and may still surprise
 """
 
@@ -26,6 +27,7 @@ from .names import clashes, declarations
 from .patterns import check_patterns
 from .query import resolve_query
 from .streams import resolve_stream, stream_of, time_columns
+from .tests import check_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,11 +67,14 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked
     problems += check_patterns(declared, types)
     queries, found = _queries(declared, streams, types)
     problems += found
+    own = {statement.span.source for statement in program.statements}
+    tests, found = check_tests([t for t in declared.tests if t.span.source in own], declared, streams, queries)
+    problems += found
     diagnostics = _once(problems)
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Checked(None, diagnostics, imported.sources)
     models = tuple(s.checked for s in streams.values() if s.checked is not None)
-    return Checked(model.CheckedProgram(models, tuple(queries)), diagnostics, imported.sources)
+    return Checked(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources)
 
 
 def _queries(

@@ -29,6 +29,7 @@ class Declarations:
     patterns: Mapping[str, ast.NamedPattern]
     queries: tuple[ast.Query, ...]
     query_names: Mapping[str, ast.Name]
+    tests: tuple[ast.Test, ...]
     lost: Lost
     circles: Mapping[str, list[str]]
 
@@ -40,11 +41,13 @@ def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> t
     events = [s for s in statements if isinstance(s, ast.DerivedEvent)]
     patterns = [s for s in statements if isinstance(s, ast.NamedPattern)]
     queries = tuple(s for s in statements if isinstance(s, ast.Query))
+    tests = tuple(s for s in statements if isinstance(s, ast.Test))
     problems = [
         *clashes("stream", [s.name for s in streams]),
         *clashes("event type", [e.name for e in events]),
         *clashes("pattern", [p.name for p in patterns]),
         *clashes("query", [q.name for q in queries]),
+        *clashes("test", [t.name for t in tests]),
         *(d for s in streams for d in _inside_stream(s)),
         *(d for p in patterns for d in clashes("parameter", p.parameters or ())),
         *_types_and_patterns(streams, events, patterns),
@@ -55,6 +58,7 @@ def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> t
         _by_name(patterns),
         queries,
         {name: query.name for name, query in _by_name(queries).items()},
+        tests,
         lost,
         circles({p.name.text: [a.name.text for a in atoms(p.pattern)] for p in patterns}),
     )

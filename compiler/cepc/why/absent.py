@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..describe import duration
+from ..explaining.describe import duration
 from .constraints import AfterMatch, Bounded, Constraint, Joint, Local, Negated, Selection
 from .missing import Asked, Stopped, Unfinished, came, missing, spoiled_by
 from .scope import equals

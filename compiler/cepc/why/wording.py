@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .. import model
-from ..describe import duration
-from ..describe import pattern as pattern_text
+from ..explaining.describe import duration
+from ..explaining.describe import pattern as pattern_text
 from .constraints import AfterMatch, Bounded, Constraint, Joint, Local, Negated, Selection
 from .values import local_text, text_of
 

@@ -54,8 +54,6 @@ def other_comments(spot: Spot) -> Diagnostic | None:
 
 
 def reserved(spot: Spot) -> Diagnostic | None:
-    if spot.at == 0 and spot.word() == "TEST":
-        return not_yet("tests in the language are", spot.span(), "keep tests in Python for now")
     if spot.word() in ("AND", "OR") and spot.clause() == "PATTERN":
         word = spot.word()
         named = spot.is_name(-1) and spot.is_name(1)
@@ -65,11 +63,11 @@ def reserved(spot: Spot) -> Diagnostic | None:
 
 
 def statement_begins(spot: Spot) -> Diagnostic | None:
-    """The first word of a statement is none of the five."""
+    """The first word of a statement is none of the six."""
     if spot.at or spot.at_end:
         return None
     word = spot.word()
-    label = "a statement begins with EVENT, IMPORT, PATTERN, QUERY or STREAM"
+    label = "a statement begins with EVENT, IMPORT, PATTERN, QUERY, STREAM or TEST"
     if word in CLAUSE_STARTS and word not in ("FROM", "SELECT"):
         title = f"{word} outside a query"
         hint = "remove the `;` before it, if it belongs to the query above"

@@ -1,0 +1,76 @@
+"""Rows found against rows expected: which are in both, and which in one alone. Their order does not matter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..writing.values import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Texts = tuple[str, ...]
+
+CLOSE = 1e-9
+"""How far floating-point numbers may be apart, relatively: sums of them differ in the last digits between plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Rows as texts. `both` are expected and found; `missing` were not found, `unexpected` are found alone."""
+
+    columns: Texts
+    both: tuple[Texts, ...]
+    missing: tuple[Texts, ...]
+    unexpected: tuple[Texts, ...]
+
+    @property
+    def equal(self) -> bool:
+        return not self.missing and not self.unexpected
+
+
+def compare(expected: Any, found: Any) -> Difference:
+    """Two tables of the same columns, as multisets of rows."""
+    wanted, given = _rows(expected), _rows(found)
+    texts_wanted, texts_given = _texts(expected), _texts(found)
+    left = list(range(len(given)))
+    both: list[Texts] = []
+    missing: list[Texts] = []
+    for row, text in zip(wanted, texts_wanted, strict=True):
+        place = next((i for i in left if all(map(_same, row, given[i]))), None)
+        if place is None:
+            missing.append(text)
+        else:
+            left.remove(place)
+            both.append(texts_given[place])
+    return Difference(tuple(expected.column_names), tuple(both), tuple(missing), tuple(texts_given[i] for i in left))
+
+
+def _rows(table: Any) -> list[tuple[Any, ...]]:
+    return list(zip(*(table.column(i).to_pylist() for i in range(table.num_columns)), strict=True))
+
+
+def _texts(table: Any) -> list[Texts]:
+    columns = [
+        ["NULL" if text is None else text for text in as_text(table.column(i), iso=False)]
+        for i in range(table.num_columns)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _same(a: Any, b: Any) -> bool:
+    """
+    >>> _same(0.1 + 0.2, 0.3), _same(math.nan, math.nan), _same(None, 0), _same([1.0, None], [1.0, None])
+    (True, True, False, True)
+    """
+    if isinstance(a, float) and isinstance(b, float):
+        return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=CLOSE)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and _all_same(a, b)
+    return bool(a == b)
+
+
+def _all_same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return all(map(_same, a, b))

@@ -1,0 +1,188 @@
+"""Tests in the language: what passes, what fails and how it is shown."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import cepc
+from cepc.cli import cepc as command
+from cepc_grammar.formatter import format_source
+from cepc_grammar.source import Source
+from tests.resolving import checked
+
+PROGRAM = """\
+STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, district STRING, minutes DOUBLE, price DECIMAL(9, 2), day DATE)
+EVENT TIME at
+EVENT TYPE kind IN ('P', 'T', 'D');
+
+QUERY minutes
+  RETURN   district, COUNT(*) AS trips, SUM(T.minutes) AS minutes, MAX(T.price) AS price
+  PATTERN  SEQ(P, T+, D)
+  WHERE    [driver]
+  GROUP BY district
+  WITHIN   1 HOUR SLIDE 1 HOUR;
+
+QUERY first
+  RETURN   MATCH driver, P.day AS day
+  PATTERN  SEQ(P, T)
+  WHERE    [driver]
+  WITHIN   1 HOUR;
+
+QUERY all
+  RETURN   MATCH *
+  PATTERN  P
+  WITHIN   1 HOUR;
+
+QUERY total
+  RETURN   COUNT(*) AS ways
+  PATTERN  T+
+  WITHIN   UNBOUNDED;
+"""
+GIVEN = """\
+  GIVEN  (at, kind, driver, district, minutes, price) VALUES
+    ('2026-01-31 10:01:00', 'P', 7, 'north', NULL, NULL),
+    ('2026-01-31 10:02:00', 'T', 7, 'north', 0.1, 5),
+    ('2026-01-31 10:03:00', 'T', 7, 'north', 0.2, 7.5),
+    ('2026-01-31 10:04:00', 'D', 7, 'north', NULL, NULL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(tests: str, *arguments: str) -> Result:
+    Path("rides.cep").write_text(PROGRAM + tests)
+    return CliRunner().invoke(command, ["test", "rides.cep", *arguments])
+
+
+def test_rows_are_compared_in_any_order_by_the_columns_named() -> None:
+    result = run(
+        f"TEST a FOR minutes\n{GIVEN}  EXPECT (trips, district) VALUES (3, 'north');\n"
+        f"TEST b FOR minutes\n{GIVEN}  EXPECT (window_start, price) VALUES (TIMESTAMP '2026-01-31 10:00:00Z', 7.50);\n"
+        f"TEST c FOR minutes\n{GIVEN}  EXPECT VALUES ('north', 3, 0.6, 7.5);\n"  # a sum of doubles, 0.6000000000000001
+        "TEST d FOR first GIVEN (at, kind, driver, day) VALUES (TIMESTAMP '2026-01-31', 'P', 1, '2026-01-30'),\n"
+        "  ('2026-01-31 00:00:01', 'T', 1, NULL), ('2026-01-31 00:00:02', 'T', 1, NULL), ('2026-01-31 00:00:02', 'P', 2, NULL)\n"
+        "  EXPECT (match_end, driver, day) VALUES ('2026-01-31 00:00:02', 0 + 1, DATE '2026-01-30'),\n"
+        "  ('2026-01-31 00:00:01', 1, '2026-01-30');\n"
+        "TEST e FOR minutes GIVEN (at, kind) VALUES (NULL, 'P') EXPECT NO ROWS;\n"
+        "TEST f FOR all GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT (match_start) VALUES ('2026-01-31');\n"
+    )
+    assert result.stdout == "ok    a\nok    b\nok    c\nok    d\nok    e\nok    f\n6 tests passed\n"
+    assert result.exit_code == 0
+
+
+def test_a_test_that_fails_shows_the_rows_that_differ() -> None:
+    result = run(
+        "TEST wrong FOR first\n"
+        "  GIVEN (at, kind, driver) VALUES ('2026-01-31 10:00:00', 'P', 1), ('2026-01-31 10:00:01', 'T', 1),\n"
+        "    ('2026-01-31 10:00:02', 'P', 22), ('2026-01-31 10:00:03', 'T', 22)\n"
+        "  EXPECT (driver, day) VALUES (1, NULL), (3, '2026-01-30');\n"
+        "TEST right FOR first GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT NO ROWS;\n"
+    )
+    assert result.exit_code == 1
+    assert (
+        result.stdout
+        == """\
+FAIL  wrong  (rides.cep:27:1)
+    driver  day
+    1       NULL
+  + 22      NULL        found, and not expected
+  - 3       2026-01-30  expected, and not found
+
+ok    right
+2 tests, 1 failed
+"""
+    )
+
+
+def test_rows_count_as_often_as_they_come() -> None:
+    events = "(at, kind, driver) VALUES ('2026-01-31', 'P', 1), ('2026-01-31 00:00:01', 'T', 1), ('2026-01-31 00:00:02', 'T', 1)"
+    assert run(f"TEST twice FOR first GIVEN {events} EXPECT (driver) VALUES (1), (1);").exit_code == 0
+    result = run(f"TEST twice FOR first GIVEN {events} EXPECT (driver) VALUES (1);")
+    assert "    1\n  + 1       found, and not expected\n" in result.stdout
+    result = run(f"TEST none FOR first GIVEN {events} EXPECT NO ROWS;")
+    assert result.stdout.count("found, and not expected") == 2
+
+
+def test_a_run_that_ends_in_an_error_fails_the_test_with_the_error() -> None:
+    many = ", ".join(f"('2026-01-31 00:{i // 60:02}:{i % 60:02}', 'T')" for i in range(70))
+    result = run(f"TEST large FOR total GIVEN (at, kind) VALUES {many} EXPECT NO ROWS;")
+    assert result.exit_code == 1
+    assert "FAIL  large  (rides.cep:27:1)\n  error[E0802]: COUNT(*) of `total` does not fit BIGINT\n" in result.stdout
+
+
+def test_a_constant_without_a_value_is_an_error_at_its_place() -> None:
+    result = run("TEST bad FOR first GIVEN (at, kind, driver) VALUES ('soon', 'P', 1 / 0) EXPECT NO ROWS;")
+    assert result.exit_code == 1
+    assert (
+        "error[E0905]: the value has no meaning: 'soon' cannot be read as TIMESTAMP\n  --> rides.cep:27:53"
+        in result.stderr
+    )
+    assert result.stderr.count("error[E0905]") == 2
+
+
+def test_some_of_the_tests_can_be_chosen() -> None:
+    tests = "".join(f"TEST {n} FOR first GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT NO ROWS;\n" for n in "abc")
+    assert run(tests, "--test", "b", "--test", "c").stdout == "ok    b\nok    c\n2 tests passed\n"
+    result = run(tests, "--test", "d")
+    assert result.exit_code == 2
+    assert "there is no test `d`; there are `a`, `b`, `c`" in result.stderr
+
+
+def test_a_program_without_tests_has_nothing_to_run() -> None:
+    result = run("")
+    assert result.exit_code == 1
+    assert "error[E0805]: there is nothing to run: the program has no TEST" in result.stderr
+
+
+def test_tests_of_an_imported_file_are_left_to_that_file() -> None:
+    Path("base.cep").write_text(
+        PROGRAM + "TEST base FOR first GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT NO ROWS;"
+    )
+    Path("more.cep").write_text(
+        "IMPORT './base.cep';\nTEST more FOR first GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT NO ROWS;"
+    )
+    result = CliRunner().invoke(command, ["test", "more.cep"])
+    assert result.stdout == "ok    more\n1 test passed\n"
+    assert cepc.compile("more.cep").queries == ("minutes", "first", "all", "total")
+
+
+def test_test_words_are_names_elsewhere() -> None:
+    text = "STREAM s (test INT, given STRING, `values` INT, expect INT, `for` INT, rows INT) EVENT TIME test EVENT TYPE given;\n"
+    query = "QUERY no RETURN SUM(A.expect + A.rows) AS expect PATTERN A WHERE A.for > 0 WITHIN 1 h SLIDE 1 h;\n"
+    test = "TEST test FOR no GIVEN (test, given, values, expect, for, rows) VALUES (1, 'A', 2, 3, 4, 5) EXPECT (expect) VALUES (8);"
+    assert checked(text + query + test).diagnostics == ()
+
+
+def test_values_stand_in_columns() -> None:
+    text = """\
+TEST a FOR q
+  GIVEN  (at, kind) VALUES
+    ('2026-01-31 10:00:00', 'P'),  -- asks
+    ('2026-01-31',          'Travel')
+  -- and then
+  EXPECT NO ROWS;
+
+TEST b FOR q
+  GIVEN  VALUES
+    (1)
+  EXPECT (n) VALUES
+    (1),
+    (22);
+"""
+    messy = (
+        "test a for q given (at,kind) values ('2026-01-31 10:00:00', 'P'), -- asks\n('2026-01-31', 'Travel')\n-- and then\n"
+        "expect no rows;\nTEST b FOR q GIVEN VALUES (1) EXPECT (n) VALUES (1), (22);"
+    )
+    assert format_source(Source("a.cep", messy)) == text
+    assert format_source(Source("a.cep", text)) == text
+
+
+def test_the_examples_in_the_code_are_right() -> None:
+    result = doctest.testmod(importlib.import_module("cepc.testing.compare"))
+    assert (result.failed, result.attempted > 0) == (0, True)
