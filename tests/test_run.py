@@ -317,7 +317,7 @@ def test_too_many_partial_matches_are_an_error_that_names_the_condition(monkeypa
     from cepc_runtime.enumerate.budget import Budget
 
     made = Budget.__init__
-    monkeypatch.setattr(Budget, "__init__", lambda self, query, _limit, condition: made(self, query, 3, condition))
+    monkeypatch.setattr(Budget, "__init__", lambda self, query, _limit, *why: made(self, query, 3, *why))
     condition = "Pickup.driver + Travel.driver + Delivery.driver > 0"
     Path("pairs.cep").write_text(STREAM + DELIVERED.replace("[driver]", condition))
     result = run("pairs.cep", "--events", "rides.jsonl")

@@ -26,10 +26,16 @@ if TYPE_CHECKING:
     from .expression import Expression
     from .plan import Plan, QueryPlan
     from .totals import Totals
+    from .work import Work
 
 
 def run_aggregates(
-    source: Any, plan: Plan, queries: Sequence[QueryPlan] | None = None, *, interpreted: bool | None = None
+    source: Any,
+    plan: Plan,
+    queries: Sequence[QueryPlan] | None = None,
+    *,
+    interpreted: bool | None = None,
+    work: Work | None = None,
 ) -> dict[str, Any]:
     """The result table of each aggregate query with an automaton, by name: the `outputs`, then `window_start`, `window_end`.
 
@@ -47,6 +53,8 @@ def run_aggregates(
     found: dict[str, Any] = {}
     for sharing_class in classes.values():
         found |= _run_class(reading, kinds, plan, sharing_class, interpreted)
+        if work is not None:
+            work.finished(len(sharing_class))
     return {query.name: found[query.name] for query in queries}
 
 

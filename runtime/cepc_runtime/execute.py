@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from .aggregate import run_aggregates
 from .enumerate.run import run_enumerated
 from .events import Dropped, read
+from .work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .plan import Plan
 
@@ -25,14 +26,23 @@ class Execution:
 
 
 def execute(
-    plan: Plan, table: Any, queries: Sequence[str] | None = None, *, interpreted: bool | None = None
+    plan: Plan,
+    table: Any,
+    queries: Sequence[str] | None = None,
+    *,
+    interpreted: bool | None = None,
+    tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Execution:
-    """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order."""
+    """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order.
+
+    `tell` is called with the fraction of the work that is done.
+    """
     reading = read(table, plan.stream)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
     counted = [q for q in chosen if q.automaton is not None]
     listed = [q for q in chosen if q.automaton is None]
-    found = run_aggregates(reading, plan, counted, interpreted=interpreted) if counted else {}
+    work = Work(len(chosen), tell)
+    found = run_aggregates(reading, plan, counted, interpreted=interpreted, work=work) if counted else {}
     if listed:
-        found |= run_enumerated(reading, plan, listed)
+        found |= run_enumerated(reading, plan, listed, work=work)
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped)

@@ -70,12 +70,13 @@ def run(
     program: model.CheckedProgram,
     load: Callable[[model.Stream, StreamPlan], Read],
     sources: Mapping[str, Source],
-    running: Callable[[int], None] = lambda _events: None,
+    running: Callable[[int], Callable[[float], None]] = lambda _events: lambda _fraction: None,
     options: Options | None = None,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
-    `running` is called with the number of events before the queries of a stream begin. Raises ProgramError, DataError and
+    `running` is called with the number of events before the queries of a stream begin, and gives what is to be told the
+    fraction of their work that is done. Raises ProgramError, DataError and
     RunError; `sources` are the program's texts, for what these show.
     """
     from ..writing.order import in_order
@@ -89,8 +90,7 @@ def run(
         stream = program.stream(plan.stream.name)
         read = load(stream, plan.stream)
         warnings += [*read.warnings, *_types_that_never_occur(stream, program.queries, read)]
-        running(read.rows)
-        executed.append((read, execute_plan(plan, read, program.queries, sources)))
+        executed.append((read, execute_plan(plan, read, program.queries, sources, running(read.rows))))
     tables = {name: table for _, execution in executed for name, table in execution.tables.items()}
     return Report(
         tables={query.name: in_order(tables[query.name]) for query in program.queries},
@@ -102,7 +102,13 @@ def run(
     )
 
 
-def execute_plan(plan: Plan, read: Read, queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Any:
+def execute_plan(
+    plan: Plan,
+    read: Read,
+    queries: Iterable[model.Query],
+    sources: Mapping[str, Source],
+    tell: Callable[[float], None] = lambda _fraction: None,
+) -> Any:
     """The plan's `Execution` on events that were read. Raises RunError."""
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
@@ -111,7 +117,7 @@ def execute_plan(plan: Plan, read: Read, queries: Iterable[model.Query], sources
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
-        return execute(plan, read.table)
+        return execute(plan, read.table, tell=tell)
     except ResultOverflowError as error:
         problem = messages.overflow(error, places[error.query])
     except TooManyPartialMatchesError as error:

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self, TextIO
 
@@ -13,7 +14,10 @@ AFTER = 0.5  # seconds; what is done by then needs no bar
 
 
 class Progress:
-    """A context. `reading` is told of bytes, `running` of the events that the queries begin to run on."""
+    """A context. `reading` is told of bytes, `running` of the events that the queries begin to run on.
+
+    While queries run the bar shows how many are done, and how far those are whose matches are listed.
+    """
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream if stream is not None and stream.isatty() else None
@@ -37,11 +41,16 @@ class Progress:
             self._start("reading events")
         self._bar.update(self._task, completed=done, total=total)
 
-    def running(self, events: int) -> None:
-        """A pulse: how long queries run cannot be told."""
+    def running(self, events: int) -> Callable[[float], None]:
+        """What is to be told the fraction done; until then the bar pulses."""
         self._stop()
         if self._stream is not None and events > 100_000:
             self._start(f"running the queries on {events:,} events")
+        return self._done
+
+    def _done(self, fraction: float) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, completed=fraction, total=1.0)
 
     def _start(self, what: str) -> None:
         from rich.console import Console

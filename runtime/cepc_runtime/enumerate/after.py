@@ -17,7 +17,7 @@ from .extension import Sources
 from .ragged import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .block import Block
     from .budget import Budget
@@ -71,6 +71,12 @@ class _Pace:
         self.begin = np.searchsorted(firsts, group_starts[:-1])
         self._width = np.ones(len(self._upto), dtype=np.int64)
 
+    @property
+    def done(self) -> float:
+        """Which part of the first events has been tried or passed over."""
+        left = int(np.maximum(self._upto - self.begin, 0).sum())
+        return 1 - left / max(len(self.firsts), 1)
+
     def groups(self) -> Ints:
         """The groups that are not done."""
         return np.flatnonzero(self.begin < self._upto)
@@ -109,10 +115,11 @@ class AfterMatch:
         variable: str | None,
         merging: bool,
         limit: int,
+        reached: Callable[[float], None],
     ) -> None:
         self._extension, self._standing, self._budget = extension, standing, budget
         self._skip, self._variable, self._merging, self._limit = skip, variable, merging, limit
-        self._timeline = extension.timeline
+        self._timeline, self._reached = extension.timeline, reached
 
     def matches(self) -> Iterator[Matches]:
         pace = _Pace(self._firsts(), self._timeline.group_starts, min(_FEW, self._limit))
@@ -123,6 +130,7 @@ class AfterMatch:
                 stop = start + max(int(np.searchsorted(np.cumsum(counts[start:]), pace.room, side="right")), 1)
                 yield from self._of_groups(pace, groups[start:stop], np.minimum(counts[start:stop], pace.room))
                 start = stop
+            self._reached(pace.done)
 
     def _of_groups(self, pace: _Pace, groups: Ints, counts: Ints) -> Iterator[Matches]:
         """The matches that so many of the groups' next first events lead to."""

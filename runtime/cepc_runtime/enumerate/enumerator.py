@@ -47,7 +47,7 @@ class Enumerator:
 
     `windows` says in which windows matches may stand; without it each match of a match query has its own. `limit`
     bounds the partial matches that are looked at (`TooManyPartialMatchesError`), `block` those held at once for each
-    event of a match.
+    event of a match. `reached` is told which part of the first events have been seen to.
     """
 
     def __init__(
@@ -59,10 +59,12 @@ class Enumerator:
         windows: Windows | None = None,
         limit: int | None = None,
         block: int = BLOCK,
+        reached: Callable[[float], None] = lambda _part: None,
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
         text = query.conditions[0].text if query.conditions else None
         self._budget, self._block = Budget(query.name, limit, text, query.select), block
+        self._reached = reached
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
@@ -78,10 +80,16 @@ class Enumerator:
         """
         if self.query.after is not None:
             yield from AfterMatch(
-                self.extension, self.standing, self._budget, *self.query.after, self._merging, self._block
+                self.extension,
+                self.standing,
+                self._budget,
+                *self.query.after,
+                self._merging,
+                self._block,
+                self._reached,
             ).matches()
             return
-        search = Search(self.extension, self._budget, self._merging, self._block)
+        search = Search(self.extension, self._budget, self._merging, self._block, self._reached)
         for block in search.blocks(self.everywhere() if sources is None else sources):
             found = self.standing.matches(block)
             if found is not None:
@@ -89,7 +97,7 @@ class Enumerator:
 
     def standing_matches(self) -> Iterator[tuple[Matches, Frames]]:
         """The same with the windows in which they stand; `row` is of the batch."""
-        search = Search(self.extension, self._budget, self._merging, self._block)
+        search = Search(self.extension, self._budget, self._merging, self._block, self._reached)
         for block in search.blocks(self.everywhere()):
             frames = self.standing.frames(block)
             if len(frames.row):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..aggregate import result_table
 from ..events import arrange, select
 from ..letters import Kinds, classify
 from ..results import Results, check_edges
+from ..work import Work
 from .budget import PARTIAL_MATCHES, Budget
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
@@ -32,11 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arranged:
-    """Events in canonical order for the queries of one partition, and which letters each satisfies."""
+    """Events in canonical order for the queries of one partition, and which letters each satisfies.
+
+    `work` is told what is done.
+    """
 
     plan: Plan
     events: Events
     kinds: Kinds
+    work: Work = field(default_factory=Work)
 
     def enumerator(self, query: QueryPlan, block: int = BLOCK, limit: int | None = None) -> Enumerator:
         """For the matches of a query of the partition."""
@@ -45,7 +50,9 @@ class Arranged:
         if query.kind == "aggregate" and query.within is not None:
             windows = Sliding(timeline, query.within, query.slide or query.within)
         evaluator = Evaluator(self.events.table)
-        return Enumerator(query, timeline, evaluator, windows=windows, limit=limit, block=block)
+        return Enumerator(
+            query, timeline, evaluator, windows=windows, limit=limit, block=block, reached=self.work.reached
+        )
 
 
 def run_enumerated(
@@ -55,6 +62,7 @@ def run_enumerated(
     *,
     block: int = BLOCK,
     limit: int | None = PARTIAL_MATCHES,
+    work: Work | None = None,
 ) -> dict[str, Any]:
     """The result table of each query, by name, in no promised order of rows.
 
@@ -67,7 +75,7 @@ def run_enumerated(
         classes.setdefault(tuple(sorted(query.partition)), []).append(query)
     found: dict[str, Any] = {}
     for sharing_class in classes.values():
-        arranged = arrange_for(reading, kinds, plan, sharing_class)
+        arranged = replace(arrange_for(reading, kinds, plan, sharing_class), work=work or Work())
         tables: dict[str, list[Any]] = {}
         for name, table in tables_of(arranged, sharing_class, block=block, limit=limit):
             tables.setdefault(name, []).append(table)
@@ -87,12 +95,14 @@ def tables_of(
         if len(together) > 1:
             sharing |= {q.name for q in together}
             yield from shared_tables(arranged, shared, together, block=block)
+            arranged.work.finished(len(together))
     for query in (q for q in queries if q.name not in sharing):
         if query.kind == "match":
             for table in match_tables(arranged, query, block=block):
                 yield query.name, table
         else:
             yield query.name, aggregate_table(arranged, query, block=block, limit=limit)
+        arranged.work.finished()
 
 
 def arrange_for(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan]) -> Arranged:

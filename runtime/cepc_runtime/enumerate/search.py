@@ -13,7 +13,7 @@ from .derivations import merge
 from .ragged import slices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from .block import Block
     from .budget import Budget
@@ -27,11 +27,20 @@ _DEEP = 32
 
 class Search:
     """Goes through the partial matches of a pattern. With `merging`, all derivations of one match are in the same
-    block, and those that nothing can tell apart any more are one row.
+    block, and those that nothing can tell apart any more are one row. `reached` is told which part of the first events
+    have been seen to.
     """
 
-    def __init__(self, extension: Extension, budget: Budget, merging: bool, limit: int = BLOCK) -> None:
+    def __init__(
+        self,
+        extension: Extension,
+        budget: Budget,
+        merging: bool,
+        limit: int = BLOCK,
+        reached: Callable[[float], None] = lambda _part: None,
+    ) -> None:
         self._extension, self._budget, self._merging, self._limit = extension, budget, merging, limit
+        self._reached = reached
         self.pattern = extension.pattern
 
     def blocks(self, sources: Sources) -> Iterator[Block]:
@@ -50,9 +59,12 @@ class Search:
         if not self._merging:
             yield from self._portions(self._extension.first_ranges(sources), None, sources)
             return
+        done, every = 0, max(int((sources.stop - sources.low).sum()), 1)
         for chunk in sources.chunks(self._limit):  # an event that begins matches in several ways does so in one block
             ranges = self._extension.first_ranges(chunk)
             yield from self._admitted(ranges, [(0, len(ranges.row))], None, chunk)
+            done += int((chunk.stop - chunk.low).sum())
+            self._reached(done / every)
 
     def _grown(self, block: Block, sources: Sources) -> Iterator[Block]:
         ranges = self._extension.ranges(block)
@@ -70,7 +82,13 @@ class Search:
     def _portions(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Iterator[Block]:
         room = self._room(parent)
         ranges = ranges.split(room)
-        yield from self._admitted(ranges, slices(ranges.count, room), parent, sources)
+        portions: Iterable[tuple[int, int]] = slices(ranges.count, room)
+        yield from self._admitted(ranges, self._told(portions, ranges) if parent is None else portions, parent, sources)
+
+    def _told(self, portions: Iterable[tuple[int, int]], ranges: Ranges) -> Iterator[tuple[int, int]]:
+        for start, stop in portions:
+            self._reached(start / len(ranges.row))
+            yield start, stop
 
     def _room(self, parent: Block | None) -> int:
         """How many rows the next blocks may have: what is done with them takes room for each row and each of its

@@ -1,0 +1,61 @@
+"""What a run tells of its progress while it lasts."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cepc.running.progress import Progress
+from cepc_runtime.execute import execute
+from tests.equivalence import compile_text
+
+STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind;\n"
+COUNTED = "QUERY c RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 4 s SLIDE 2 s;\n"
+LISTED = "QUERY l RETURN MATCH A.x AS a PATTERN SEQ(A, B) WITHIN 4 s;\n"
+MERGED = "QUERY m RETURN MATCH COUNT(*) AS n PATTERN SEQ(A+, A+) WITHIN 3 s;\n"
+AFTER = "QUERY f RETURN MATCH A.x AS a PATTERN SEQ(A, B) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;\n"
+
+
+def told(queries: str, events: int) -> list[float]:
+    plan = compile_text(STREAM + queries).plan
+    kinds = np.array(["A", "B", "A", "C"])[np.arange(events) % 4]
+    table = pa.table({"at": np.arange(events), "kind": kinds, "x": pa.array(np.arange(events), pa.int32())})
+    found: list[float] = []
+    execute(plan, table, tell=found.append)
+    return found
+
+
+@pytest.mark.parametrize("queries", [COUNTED, LISTED, MERGED, AFTER, COUNTED + LISTED + AFTER])
+def test_what_is_done_grows_to_all(queries: str) -> None:
+    found = told(queries, 1000)
+    assert found == sorted(found)
+    assert found[-1] == 1.0
+
+
+@pytest.mark.parametrize("query", [LISTED, MERGED, AFTER])
+def test_listing_matches_tells_how_far_it_is(query: str) -> None:
+    assert any(0 < fraction < 1 for fraction in told(query, 300_000))
+
+
+def test_every_query_is_a_part_of_the_work() -> None:
+    found = told(COUNTED + LISTED, 1000)
+    assert 0.5 in found
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_is_for_a_terminal_and_long_input() -> None:
+    for stream, events, shown in (
+        (Terminal(), 200_000, True),
+        (Terminal(), 100, False),
+        (io.StringIO(), 200_000, False),
+    ):
+        with Progress(stream) as progress:
+            progress.running(events)(0.5)
+        assert ("running the queries on 200,000 events" in stream.getvalue()) == shown
