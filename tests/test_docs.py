@@ -19,7 +19,7 @@ EXAMPLES = [page for page in PAGES if any(block.kind == "rows" for block in bloc
 
 
 def test_there_are_programs_to_check() -> None:
-    assert len(PROGRAMS) >= 20
+    assert len(PROGRAMS) >= 24
 
 
 @pytest.mark.parametrize("text", [b.text for b in PROGRAMS], ids=[b.name for b in PROGRAMS])
@@ -79,3 +79,9 @@ def anchors(page: Path) -> set[str]:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_index_leads_to_every_page() -> None:
+    docs = ROOT / "docs"
+    listed = {(docs / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", (docs / "README.md").read_text())}
+    assert [str(page) for page in docs.rglob("*.md") if page.resolve() not in listed | {docs / "README.md"}] == []
