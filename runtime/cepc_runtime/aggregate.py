@@ -70,15 +70,15 @@ def _run_class(
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
         check_edges(events.ticks, query, plan.stream)
-    return {q.name: result_table(Results(t, plan.stream)) for q, t in _totals(events, kinds, queries, interpreted)}
+    return {q.name: result_table(Results(t, plan.stream)) for q, t in _totals(events, kinds, plan, queries, interpreted)}
 
 
 def _totals(
-    events: Events, kinds: Kinds, queries: Sequence[QueryPlan], interpreted: bool | None
+    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], interpreted: bool | None
 ) -> Iterator[tuple[QueryPlan, Totals]]:
     """The totals of each query: all in one pass but those with conditions between neighbours."""
     if together := [query for query in queries if not query.adjacent]:
-        counted = count_matches(events, kinds, together, interpreted=interpreted)
+        counted = count_matches(events, kinds, together, plan.sharing, interpreted=interpreted)
         for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
             yield query, totals_of(query, events, kinds, layout, counted.values, emissions)
     for query in queries:

@@ -62,7 +62,11 @@ def _version(module: Any) -> str:
     """What the machine code depends on. numba itself looks at the module's file alone, not at constants from others."""
     constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float))
     codes = [_code(function.__code__) for function in _functions(module).values()]
-    return hashlib.sha256(repr((constants, codes, sorted(module.INLINED), _OPTIONS)).encode()).hexdigest()[:12]
+    others = {function.__module__ for function in _functions(module).values()} - {module.__name__}
+    versions = [_version(sys.modules[name]) for name in sorted(others)]
+    return hashlib.sha256(repr((constants, codes, sorted(module.INLINED), versions, _OPTIONS)).encode()).hexdigest()[
+        :12
+    ]
 
 
 def _code(code: CodeType) -> tuple[Any, ...]:

@@ -10,67 +10,93 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .program import ADD, ZERO
+from .numbers import OPERATION, carry_out_all
 from .tables import (
-    ACCEPTING,
-    ACCEPTING_END,
-    ADDITIVE,
-    BINDING,
-    BINDINGS,
-    BINDINGS_END,
+    AHEAD,
+    ALL_BASES,
+    ALL_BASES_END,
     BITS,
+    BLOCK,
     CHANGE,
-    CODE,
+    CHANGED,
+    COMPONENT,
+    COST,
+    DIRECT,
+    DIRECT_END,
+    DIRECT_NUMBERS,
+    DIRECT_UNTIL,
     DONE,
     EMITTED,
     EMITTED_VALUES,
-    FROM,
+    EVENTS_SHARED,
+    EVENTS_SPLIT,
+    GAIN,
+    GATE,
+    GATE_GROUP,
+    GATE_UNTIL,
+    GOING,
     GROUP,
+    GUARDED,
+    GUARDED_END,
+    INSIDE,
     KILLED,
-    KILLS,
-    LAST_TOUCHED,
-    LEAST,
+    KILLED_UNITS,
+    KILLED_UNITS_END,
     LETTERS,
+    MEANING,
+    MERGES,
+    MERGES_END,
+    MERGES_NUMBERS,
     MOVE,
     MOVES,
     MOVES_END,
     NEGATION,
-    NEGATION_RECORD,
     NEGATIONS,
     NEGATIONS_END,
     NEW,
     NONE,
-    NUMBER,
-    OPEN,
-    OPEN_END,
-    OPERATION,
+    NUMBERS,
+    OF,
+    ONES,
+    ONES_END,
     OPERATIONS,
     OPERATIONS_END,
-    PLANE,
+    OTHER,
+    OTHERS,
+    OTHERS_END,
     PROGRESS,
-    QUERY,
-    REGION,
-    REGION_END,
+    PUT,
+    PUT_END,
+    RESET,
+    RESET_END,
+    RESET_NUMBERS,
+    RUN,
+    RUNS,
+    RUNS_END,
+    RUNS_SHARED,
+    RUNS_SPLIT,
     SEEN,
     SEEN_END,
     SEEN_LETTERS,
-    SEGMENT,
-    SLIDE,
-    SLOTS,
-    SOURCE,
+    SETTLED,
+    SETTLED_END,
+    SETTLED_NUMBERS,
+    SETTLING,
+    SHARED,
+    SHARED_END,
+    SHARED_NUMBERS,
     STARTS,
-    STRIDE,
-    TARGET,
-    TIES,
-    TIES_END,
-    TO,
+    TAKE,
+    TAKE_END,
+    TIED,
+    TIED_END,
+    TIED_NUMBERS,
     TOUCHED,
-    TOUCHED_BEFORE,
-    VALUE,
+    UNIT,
     WAITING,
     WHEN,
-    WITHIN,
 )  # fmt: skip
+from .windows import advance, clear_unit, close_group, end_runs, next_change, touch
 
 if TYPE_CHECKING:
     from ..columns import Floats, Ints
@@ -79,7 +105,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int32]
 
 
-INLINED: Final = frozenset(["add_row", "come", "operate"])
+INLINED: Final = frozenset(["come", "do", "operate"])
 
 
 class Input(NamedTuple):
@@ -104,9 +130,9 @@ def run(
 ) -> int:  # fmt: skip
     """Process instants from `instant` on; the first one not processed. It stops early when more than the limits is in the buffer.
 
-    With `last`, the windows of the last group are closed when all is processed; the caller goes on until no query is touched.
+    With `last`, the windows of the last group are closed when all is processed; the caller goes on until no unit is touched.
     """
-    ticks, kinds, groups, instants, values = events
+    ticks, kinds, groups, instants, _ = events
     rows, emitted = buffer
     end = len(instants) - 1
     while instant < end and s[EMITTED] <= row_limit and s[EMITTED_VALUES] <= value_limit:
@@ -117,284 +143,219 @@ def run(
             continue  # there has to be room again
         instant += 1
         if instants[instant] - event > 1:
-            several_events(t, s, m, ticks, kinds, values, rows, emitted, event, instants[instant])
+            several_events(t, s, m, events, buffer, event, instants[instant])
             continue
         kind = kinds[event]
-        segment, segments = t[kind], t[kind + 1]
-        while segment < segments:
-            query = t[segment + QUERY]
-            if come(t, s, m, rows, emitted, query, ticks[event], t[segment + STARTS]):
-                operate(t, s, m, values, query, segment, event)
-            segment += SEGMENT
+        block, blocks = t[kind], t[kind + 1]
+        while block < blocks:
+            if come(t, s, m, rows, emitted, block, ticks[event]):
+                operate(t, s, m, events, block, event)
+            block += BLOCK
     if last and instant == end and s[EMITTED] <= row_limit and s[EMITTED_VALUES] <= value_limit:
         close_group(t, s, m, rows, emitted)
     return instant
 
 
-def operate(t: Ints, s: Ints, m: Floats, values: Matrix, query: int, segment: int, event: int) -> None:
-    """The operations of a segment, in place: an instant of which only this event concerns the query."""
-    slots, additive, stride = t[query + SLOTS], t[query + ADDITIVE], t[query + STRIDE]
-    for o in range(t[segment + OPERATIONS], t[segment + OPERATIONS_END], OPERATION):
-        source, target, code = t[o + SOURCE], t[o + TARGET], t[o + CODE]
-        if code == ADD:
-            add_row(t, m, target, source, values, event, o, slots, additive, stride)
-        elif code == ZERO:
-            clear_row(m, target, additive, stride)
+def operate(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
+    """What a block does, in place: an instant of which only this event concerns the component."""
+    if t[block + RUNS] != t[block + RUNS_END]:
+        go_on(t, s, m, events, block, event)
+    do(t, s, m, events.values, event, t[block + OPERATIONS], t[block + OPERATIONS_END], t[block + NUMBERS])
+
+
+def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int, numbers: int) -> None:
+    carry_out_all(t, m, values, event, begin, end)
+    s[DONE] += (end - begin) // OPERATION
+    s[CHANGED] += numbers
+
+
+# ---- units -----------------------------------------------------------------------------------------------------------
+
+
+def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> bool:
+    """Bring the units of a block to the time at hand; False if there is nothing to do, as none was touched and this cannot start a
+    match.
+    """
+    gate = t[block + GATE]
+    if gate == NONE:
+        unit = t[block + UNIT]
+        p = t[unit + PROGRESS]
+        if s[p + TOUCHED] == 0:
+            if t[block + STARTS] == 0:
+                return False
+            touch(t, s, m, unit, p, tick)
+        elif tick >= s[p + CHANGE]:
+            advance(t, s, m, rows, emitted, unit, p, tick)
+        return True
+    if s[gate + GATE_GROUP] == s[GROUP] + 1 and tick < s[gate + GATE_UNTIL]:
+        return True
+    return come_together(t, s, m, rows, emitted, block, tick)
+
+
+def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> bool:
+    """Bring several units to the time at hand. Until windows open or close for one of them, it need not be done again: those
+    that were not touched, and cannot be by this kind of event, have nothing that could be wrong.
+    """
+    until = np.iinfo(np.int64).max
+    touched = False
+    for other in range(t[block + OTHERS], t[block + OTHERS_END], OTHER):
+        unit = t[other]
+        p = t[unit + PROGRESS]
+        if s[p + TOUCHED] == 0:
+            if t[other + 1] == 0:
+                until = min(until, next_change(t, unit, tick))
+                continue
+            touch(t, s, m, unit, p, tick)
+        elif tick >= s[p + CHANGE]:
+            advance(t, s, m, rows, emitted, unit, p, tick)
+        touched = True
+        until = min(until, s[p + CHANGE])
+    gate = t[block + GATE]
+    s[gate + GATE_GROUP] = s[GROUP] + 1 if touched else 0
+    s[gate + GATE_UNTIL] = until
+    return touched
+
+
+# ---- runs on basis columns ---------------------------------------------------------------------------------------------
+
+
+def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
+    """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is split."""
+    for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
+        if t[x + INSIDE] == NONE:
+            end_runs(t, s, m, x + OF, x + OF + 1)
+    for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
+        i = t[x + INSIDE]
+        if i == NONE:
+            continue
+        r = t[t[x + OF] + RUN]
+        if s[r + GOING] == 0 and event >= s[r + DIRECT_UNTIL]:
+            begin_run(t, s, m, events, t[x + OF], s[t[block + GATE] + GATE_UNTIL], event)
+        if s[r + GOING] != 0:
+            do(t, s, m, events.values, event, t[i + SHARED], t[i + SHARED_END], t[i + SHARED_NUMBERS])
+            s[EVENTS_SHARED] += 1
         else:
-            for i in range(stride):
-                m[target + i] = m[source + i]
-        s[DONE] += 1
+            do(t, s, m, events.values, event, t[i + DIRECT], t[i + DIRECT_END], t[i + DIRECT_NUMBERS])
+            s[EVENTS_SPLIT] += 1
 
 
-# ---- rows ------------------------------------------------------------------------------------------------------------
+def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int, event: int) -> None:
+    """Decide, for the run that begins: sharing pays if its events gain more than the application of the basis costs.
 
-
-def add_row(
-    t: Ints, m: Floats, target: int, source: int, values: Matrix, event: int, o: int, slots: int, additive: int, stride: int
-) -> None:  # fmt: skip
-    """Add a row, with the event bound as operation `o` says. The row may be the target itself, so the counts come last."""
-    if stride > slots:
-        for i in range(slots, additive):
-            m[target + i] += m[source + i]
-        for i in range(additive, stride):
-            if m[source + i] < m[target + i]:
-                m[target + i] = m[source + i]
-        for b in range(t[o + BINDINGS], t[o + BINDINGS_END], BINDING):
-            value = values[t[b + VALUE], event]
-            plane = target + t[b + PLANE]
-            if t[b + LEAST]:
-                for i in range(slots):
-                    if m[source + i] > 0 and value < m[plane + i]:
-                        m[plane + i] = value
-            elif value - value == 0:
-                if value != 0:  # infinitely many times 0 is 0
-                    for i in range(slots):
-                        m[plane + i] += value * m[source + i]
-            else:  # an infinite value or NaN spoils only what there is
-                for i in range(slots):
-                    if m[source + i] > 0:
-                        m[plane + i] += value * m[source + i]
-    for i in range(slots):
-        m[target + i] += m[source + i]
-
-
-def clear_row(m: Floats, row: int, additive: int, stride: int) -> None:
-    for i in range(row, row + additive):
-        m[i] = 0
-    for i in range(row + additive, row + stride):
-        m[i] = np.inf
-
-
-def clear_region(t: Ints, m: Floats, query: int, offset: int) -> None:
-    """Empty all states of a query, in the memory at an offset."""
-    row = t[query + REGION] + offset
-    while row < t[query + REGION_END] + offset:
-        clear_row(m, row, t[query + ADDITIVE], t[query + STRIDE])
-        row += t[query + STRIDE]
-
-
-def merge_row(m: Floats, into: int, row: int, additive: int, stride: int) -> None:
-    """Add a row to another of the same query."""
-    for i in range(additive):
-        m[into + i] += m[row + i]
-    for i in range(additive, stride):
-        if m[row + i] < m[into + i]:
-            m[into + i] = m[row + i]
-
-
-# ---- windows ---------------------------------------------------------------------------------------------------------
-
-
-def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int, tick: int, starts: int) -> bool:
-    """Bring a query to the time at hand; False if there is nothing to do, as it was not touched and this cannot start a match."""
-    p = t[query + PROGRESS]
-    if s[p + TOUCHED] == 0:
-        if starts == 0:
-            return False
-        touch(t, s, m, query, p, tick)
-    elif tick >= s[p + CHANGE]:
-        advance(t, s, m, rows, emitted, query, p, tick)
-    return True
-
-
-def touch(t: Ints, s: Ints, m: Floats, query: int, p: int, tick: int) -> None:
-    """Begin with a query in the group at hand: everything empty but the start row of the open windows."""
-    clear_region(t, m, query, 0)
-    s[p + TOUCHED] = 1
-    s[p + TOUCHED_BEFORE] = s[LAST_TOUCHED]
-    s[LAST_TOUCHED] = query
-    slide = t[query + SLIDE]
-    first = 0 if slide == 0 else (tick - t[query + WITHIN]) // slide + 1
-    s[p + OPEN] = first
-    s[p + OPEN_END] = first
-    open_windows(t, s, m, query, p, tick)
-
-
-def open_windows(t: Ints, s: Ints, m: Floats, query: int, p: int, tick: int) -> None:
-    """Open the windows up to the last one that has begun at `tick`, and note when that changes."""
-    slide, slots, start = t[query + SLIDE], t[query + SLOTS], t[query + REGION]
-    if slide == 0:
-        s[p + OPEN_END] = 1
-        s[p + CHANGE] = np.iinfo(np.int64).max
-        m[start] = 1.0
+    Looking ahead stops as soon as that is sure, or at what ends the run, so that each event is looked at once.
+    """
+    ticks, kinds, groups, _, values = events
+    ahead, cost, gain, i = t[basis + AHEAD], t[basis + COST], 0, event
+    while i < len(kinds) and groups[i] == groups[event] and ticks[i] < until:
+        if i > event and i + 1 < len(kinds) and ticks[i] == ticks[i + 1] and groups[i + 1] == groups[event]:
+            break  # perhaps an instant of several events
+        inside = t[ahead + kinds[i]]
+        if inside == NONE:
+            break
+        i += 1
+        if inside != 0:
+            gain += t[inside + GAIN]
+            if gain > cost:
+                break
+    r = t[basis + RUN]
+    if gain <= cost:
+        s[r + DIRECT_UNTIL] = i
+        s[RUNS_SPLIT] += 1
         return
-    end = tick // slide + 1
-    window = s[p + OPEN_END]
-    slot = window % slots
-    while window < end:
-        m[start + slot] = 1.0
-        window += 1
-        slot = slot + 1 if slot + 1 < slots else 0
-    change = end * slide
-    if s[p + OPEN] < end:
-        change = min(change, s[p + OPEN] * slide + t[query + WITHIN])
-    s[p + OPEN_END] = end
-    s[p + CHANGE] = change
-
-
-def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int, p: int, tick: int) -> None:
-    """Close the windows that ended by `tick`, open those that began."""
-    slots, additive, stride = t[query + SLOTS], t[query + ADDITIVE], t[query + STRIDE]
-    first = (tick - t[query + WITHIN]) // t[query + SLIDE] + 1
-    window = s[p + OPEN]
-    slot = window % slots
-    while window < min(first, s[p + OPEN_END]):
-        emit(t, s, m, rows, emitted, query, window, slot)
-        row = t[query + REGION]
-        while row < t[query + REGION_END]:
-            i = row + slot
-            while i < row + additive:
-                m[i] = 0
-                i += slots
-            while i < row + stride:
-                m[i] = np.inf
-                i += slots
-            row += stride
-        window += 1
-        slot = slot + 1 if slot + 1 < slots else 0
-    s[p + OPEN] = first
-    s[p + OPEN_END] = max(s[p + OPEN_END], first)
-    open_windows(t, s, m, query, p, tick)
-
-
-def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, query: int, window: int, slot: int) -> None:
-    """A row for the window if it has a match."""
-    first, end = t[query + ACCEPTING], t[query + ACCEPTING_END]
-    count = m[t[first] + slot]
-    for a in range(first + 1, end):
-        count += m[t[a] + slot]
-    if count == 0:
-        return
-    row = s[EMITTED]
-    rows[row, 0] = t[query + NUMBER]
-    rows[row, 1] = s[GROUP]
-    rows[row, 2] = window
-    s[EMITTED] = row + 1
-    place = s[EMITTED_VALUES]
-    plane = 0
-    while plane < t[query + STRIDE]:
-        value = m[t[first] + slot + plane]
-        for a in range(first + 1, end):
-            number = m[t[a] + slot + plane]
-            if plane < t[query + ADDITIVE]:
-                value += number
-            elif number < value:
-                value = number
-        emitted[place] = value
-        place += 1
-        plane += t[query + SLOTS]
-    s[EMITTED_VALUES] = place
-
-
-def close_group(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats) -> None:
-    """Close all windows of the group at hand."""
-    query = s[LAST_TOUCHED]
-    while query != NONE:
-        p = t[query + PROGRESS]
-        for window in range(s[p + OPEN], s[p + OPEN_END]):
-            emit(t, s, m, rows, emitted, query, window, window % t[query + SLOTS])
-        s[p + TOUCHED] = 0
-        query = s[p + TOUCHED_BEFORE]
-    s[LAST_TOUCHED] = NONE
+    s[r + GOING] = 1
+    s[RUNS_SHARED] += 1
+    do(t, s, m, values, event, t[basis + RESET], t[basis + RESET_END], t[basis + RESET_NUMBERS])
+    for x in range(t[basis + ONES], t[basis + ONES_END]):
+        m[t[x]] = 1.0
 
 
 # ---- instants of several events ---------------------------------------------------------------------------------------
 
 
-def several_events(
-    t: Ints, s: Ints, m: Floats, ticks: Ints, kinds: Numbers, values: Matrix, rows: Ints, emitted: Floats, begin: int, end: int
-) -> None:  # fmt: skip
-    """An instant of several events. What it adds to a query gathers in a second memory and is merged when all are read."""
-    second = len(m) // 3
+def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, begin: int, end: int) -> None:
+    """An instant of several events. What it adds to a component gathers in a second memory and is merged when all are read."""
+    ticks, kinds = events.ticks, events.kinds
+    rows, emitted = buffer
     for event in range(begin, end):
-        for segment in range(t[kinds[event]], t[kinds[event] + 1], SEGMENT):
-            s[t[t[segment + QUERY] + PROGRESS] + WAITING] += 1
+        for block in range(t[kinds[event]], t[kinds[event] + 1], BLOCK):
+            w = t[t[block + COMPONENT] + WAITING]
+            s[w] += 1
+            s[w + SETTLING] = 0
+            come(t, s, m, rows, emitted, block, ticks[begin])
     for event in range(begin, end):
-        for segment in range(t[kinds[event]], t[kinds[event] + 1], SEGMENT):
-            query = t[segment + QUERY]
-            p = t[query + PROGRESS]
-            if s[p + WAITING] == 1:  # no other event of the instant concerns it
-                s[p + WAITING] = 0
-                if come(t, s, m, rows, emitted, query, ticks[begin], t[segment + STARTS]):
-                    operate(t, s, m, values, query, segment, event)
+        for block in range(t[kinds[event]], t[kinds[event] + 1], BLOCK):
+            component = t[block + COMPONENT]
+            w = t[component + WAITING]
+            here = come(t, s, m, rows, emitted, block, ticks[begin])
+            if s[w] == 1:  # no other event of the instant concerns it
+                s[w] = 0
+                if here:
+                    operate(t, s, m, events, block, event)
                 continue
-            if s[p + WAITING] > 0:
-                come(t, s, m, rows, emitted, query, ticks[begin], 1)
-                clear_region(t, m, query, second)
-                s[p + KILLED] = 0
-                for negation in range(t[query + NEGATIONS], t[query + NEGATIONS_END], NEGATION_RECORD):
-                    s[t[negation + SEEN_LETTERS]] = 0
-                s[p + WAITING] = -s[p + WAITING]
-            read_tied(t, s, m, values, query, segment, event, second)
-            s[p + WAITING] += 1
-            if s[p + WAITING] == 0:
-                end_instant(t, s, m, query, second)
+            if s[w] > 0:
+                begin_instant(t, s, m, component)
+                s[w + SETTLING] = s[w]
+                s[w] = -s[w]
+            read_tied(t, s, m, events.values, block, event, here)
+            s[w] += 1
+            if s[w] == 0:
+                end_instant(t, s, m, events.values, component)
+    for event in range(begin, end):
+        for block in range(t[kinds[event]], t[kinds[event] + 1], BLOCK):
+            if s[t[t[block + COMPONENT] + WAITING] + SETTLING] != 0:
+                do(
+                    t,
+                    s,
+                    m,
+                    events.values,
+                    event,
+                    t[block + SETTLED],
+                    t[block + SETTLED_END],
+                    t[block + SETTLED_NUMBERS],
+                )
 
 
-def read_tied(t: Ints, s: Ints, m: Floats, values: Matrix, query: int, segment: int, event: int, second: int) -> None:
-    """One event of an instant: it reads what stood before it, so what it adds stays in a third memory until it is done."""
-    slots, additive, stride = t[query + SLOTS], t[query + ADDITIVE], t[query + STRIDE]
-    third = 2 * second
-    first, end = t[segment + TIES], t[segment + TIES_END]
-    for o in range(first, end, OPERATION):
-        clear_row(m, third + t[o + TARGET], additive, stride)
-    for o in range(first, end, OPERATION):
-        source = t[o + SOURCE] + second * t[o + CODE]
-        add_row(t, m, third + t[o + TARGET], source, values, event, o, slots, additive, stride)
-        s[DONE] += 1
-    for o in range(first, end, OPERATION):
-        merge_row(m, second + t[o + TARGET], third + t[o + TARGET], additive, stride)
-        clear_row(m, third + t[o + TARGET], additive, stride)  # another step may have the same target
-    s[t[query + PROGRESS] + KILLED] |= t[segment + KILLS]
-    for i in range(t[segment + SEEN], t[segment + SEEN_END], LETTERS):
-        s[t[i + NEGATION]] |= t[i + BITS]
+def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
+    end_runs(t, s, m, t[component + ALL_BASES], t[component + ALL_BASES_END])
+    for x in range(t[component + GUARDED], t[component + GUARDED_END]):
+        s[t[t[x] + PROGRESS] + KILLED] = 0
+        for negation in range(t[t[x] + NEGATIONS], t[t[x] + NEGATIONS_END], NEGATION):
+            s[t[negation + SEEN_LETTERS]] = 0
 
 
-def end_instant(t: Ints, s: Ints, m: Floats, query: int, second: int) -> None:
-    """Moves, kills, and what the instant added."""
-    if s[t[query + PROGRESS] + KILLED] != 0:
-        clear_region(t, m, query, 0)
-        return
-    for negation in range(t[query + NEGATIONS], t[query + NEGATIONS_END], NEGATION_RECORD):
-        if s[t[negation + SEEN_LETTERS]] != 0:
-            for new in range(2):
-                move_rows(t, s, m, query, negation, new, new * second, 2 * second)
-    row = t[query + REGION]
-    while row < t[query + REGION_END]:
-        merge_row(m, row, second + row, t[query + ADDITIVE], t[query + STRIDE])
-        row += t[query + STRIDE]
+def read_tied(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int, here: bool) -> None:
+    """One event of an instant: what it adds, if a unit is touched, and the letters of negations that it has."""
+    if here:
+        do(t, s, m, values, event, t[block + TIED], t[block + TIED_END], t[block + TIED_NUMBERS])
+    for x in range(t[block + KILLED_UNITS], t[block + KILLED_UNITS_END]):
+        s[t[t[x] + PROGRESS] + KILLED] = 1
+    for x in range(t[block + SEEN], t[block + SEEN_END], LETTERS):
+        s[t[x]] |= t[x + BITS]
 
 
-def move_rows(t: Ints, s: Ints, m: Floats, query: int, negation: int, new: int, memory: int, third: int) -> None:
-    """The moves of one negation, all at once: out of their rows into a third memory, then into their targets."""
-    additive, stride = t[query + ADDITIVE], t[query + STRIDE]
+def end_instant(t: Ints, s: Ints, m: Floats, values: Matrix, component: int) -> None:
+    """Moves and kills of units with negations, and then what the instant added to them."""
+    second = len(m) // 3
+    for x in range(t[component + GUARDED], t[component + GUARDED_END]):
+        unit = t[x]
+        if s[t[unit + PROGRESS] + KILLED] != 0:
+            clear_unit(t, m, unit, 0)
+        if s[t[unit + PROGRESS] + KILLED] != 0 or s[t[unit + PROGRESS] + TOUCHED] == 0:
+            clear_unit(t, m, unit, second)
+            continue
+        for negation in range(t[unit + NEGATIONS], t[unit + NEGATIONS_END], NEGATION):
+            if s[t[negation + SEEN_LETTERS]] != 0:
+                for new in range(2):
+                    move_places(t, s, m, values, negation, new)
+        do(t, s, m, values, 0, t[unit + MERGES], t[unit + MERGES_END], t[unit + MERGES_NUMBERS])
+
+
+def move_places(t: Ints, s: Ints, m: Floats, values: Matrix, negation: int, new: int) -> None:
+    """The moves of one negation, all at once: out of their places into a third memory, then into their targets."""
     seen = s[t[negation + SEEN_LETTERS]]
     for move in range(t[negation + MOVES], t[negation + MOVES_END], MOVE):
         if t[move + NEW] == new and t[move + WHEN] == seen:
-            source = t[move + FROM]
-            for i in range(source, source + stride):
-                m[third + i] = m[memory + i]
-            clear_row(m, memory + source, additive, stride)
+            carry_out_all(t, m, values, 0, t[move + TAKE], t[move + TAKE_END])
     for move in range(t[negation + MOVES], t[negation + MOVES_END], MOVE):
-        if t[move + NEW] == new and t[move + WHEN] == seen and t[move + TO] != NONE:
-            merge_row(m, memory + t[move + TO], third + t[move + FROM], additive, stride)
+        if t[move + NEW] == new and t[move + WHEN] == seen:
+            carry_out_all(t, m, values, 0, t[move + PUT], t[move + PUT_END])

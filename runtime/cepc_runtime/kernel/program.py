@@ -1,7 +1,7 @@
-"""What an instant of one event does to a query's rows, as a short list of operations in place.
+"""What an instant of one event does to the rows of an automaton, and in which order rows can change in place.
 
 The rows after the instant are a linear function of the rows before it: a row stays, moves or is dropped, and steps add rows to
-others. The operations are ordered so that a row changes only when all who read it have; where that cannot be, they read a copy.
+others. A row changes only when all who read it have; where that cannot be, they read a copy.
 """
 
 from __future__ import annotations
@@ -10,56 +10,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from ..plan import Automaton, Move
-
-COPY: Final = 0
-ZERO: Final = 1
-ADD: Final = 2
 
 UNBOUND: Final = -1
 DROPPED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """Row `target` becomes row `source` (COPY) or zero (ZERO), or gets row `source` added with the event bound to `variable`."""
+class Read:
+    """Row `source`, as it stood before the event, is added to row `target` with the event bound to `variable`."""
 
-    code: int
     source: int
     target: int
     variable: int = UNBOUND
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """`rows` counts the states and the copies after them. `starts`: it does something to a query of which only the start row
-    is not zero.
+class Effect:
+    """Row s stays if `kept[s]`, else it is emptied; then the reads are added. `starts`: it does something to a query of which only
+    the start row is not empty.
     """
 
-    operations: tuple[Operation, ...]
-    rows: int
+    kept: tuple[bool, ...]
+    reads: tuple[Read, ...]
     starts: bool
 
 
-def program(automaton: Automaton, letters: frozenset[int]) -> Program:
-    """The operations of an instant of one event that satisfies exactly these letters."""
+def effect(automaton: Automaton, letters: frozenset[int]) -> Effect:
+    """What an instant of one event does that satisfies exactly these letters."""
     if letters & set(automaton.kills):
-        zeros = tuple(Operation(ZERO, s, s) for s in range(automaton.states))
-        return Program(zeros, automaton.states, True)
+        return Effect((False,) * automaton.states, (), True)
     stands = moved(automaton.moves, letters, automaton.states)
     adds = moved(automaton.new_moves, letters, automaton.states)
-    reads: dict[int, list[tuple[int, int]]] = {}  # target: (source, variable) of what is added to it
-    for source, target in enumerate(stands):
-        if target not in (source, DROPPED):
-            reads.setdefault(target, []).append((source, UNBOUND))
+    reads = [Read(source, target) for source, target in enumerate(stands) if target not in (source, DROPPED)]
     for step in automaton.steps:
         if step.letter in letters and adds[step.target] != DROPPED:
-            reads.setdefault(adds[step.target], []).append((step.source, step.variable))
-    kept = [stands[s] == s for s in range(automaton.states)]
-    starts = not kept[0] or any(source == 0 for found in reads.values() for source, _ in found)
-    return Program(*_ordered(automaton.states, kept, reads), starts)
+            reads.append(Read(step.source, adds[step.target], step.variable))
+    kept = tuple(stands[s] == s for s in range(automaton.states))
+    return Effect(kept, tuple(reads), not kept[0] or any(read.source == 0 for read in reads))
 
 
 def moved(moves: Iterable[Move], letters: frozenset[int], states: int) -> list[int]:
@@ -77,32 +67,27 @@ def moved(moves: Iterable[Move], letters: frozenset[int], states: int) -> list[i
     return places
 
 
-def _ordered(
-    states: int, kept: list[bool], reads: dict[int, list[tuple[int, int]]]
-) -> tuple[tuple[Operation, ...], int]:
-    """The operations in an order in which each row is read before it changes, and the number of rows with copies."""
-    changed = [s for s in range(states) if s in reads or not kept[s]]
-    waiting = {
-        s: {t for t, found in reads.items() if t != s and any(source == s for source, _ in found)} for s in changed
-    }
-    copies: dict[int, int] = {}
-    for s in changed:  # a row that reads itself may do so first, once, unless it is emptied
-        if sum(source == s for source, _ in reads.get(s, ())) > (1 if kept[s] else 0):
-            copies[s] = states + len(copies)
-    order: list[int] = []
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The rows that change, each after all who read it; of those in `copied` they read a copy."""
+
+    rows: tuple[int, ...]
+    copied: frozenset[int]
+
+
+def order(changed: Iterable[int], reads: Mapping[int, Collection[int]], copied: Iterable[int] = ()) -> Order:
+    """An order for rows of which `reads[target]` are the sources. A row that reads itself does so before it changes otherwise;
+    one that cannot is in `copied`.
+    """
+    copies = set(copied)
+    waiting = {s: {t for t, sources in reads.items() if t != s and s in sources} for s in changed}
+    rows: list[int] = []
     while waiting:
         ready = [s for s, readers in waiting.items() if s in copies or not readers & waiting.keys()]
         if not ready:
-            first = min(waiting)
-            copies[first] = states + len(copies)
+            copies.add(min(waiting))
             continue
         for s in ready:
             del waiting[s]
-        order += ready
-    operations = [Operation(COPY, s, copy) for s, copy in copies.items()]
-    for s in order:
-        found = sorted(reads.get(s, ()), key=lambda read: read[0] != s)
-        if not kept[s]:
-            operations.append(Operation(ZERO, s, s))
-        operations += [Operation(ADD, copies.get(source, source), s, variable) for source, variable in found]
-    return tuple(operations), states + len(copies)
+        rows += ready
+    return Order(tuple(rows), frozenset(copies))

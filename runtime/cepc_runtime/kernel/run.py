@@ -12,7 +12,20 @@ from . import loop
 from .compiled import run_function
 from .loop import Buffer, Input
 from .planes import QueryPlanes, planes_of
-from .tables import DONE, EMITTED, EMITTED_VALUES, LAST_TOUCHED, NONE, build, new_state
+from .tables import (
+    CHANGED,
+    DONE,
+    EMITTED,
+    EMITTED_VALUES,
+    EVENTS_SHARED,
+    EVENTS_SPLIT,
+    LAST_TOUCHED,
+    NONE,
+    RUNS_SHARED,
+    RUNS_SPLIT,
+    build,
+    new_state,
+)
 from .values import Values, values_of
 
 if TYPE_CHECKING:
@@ -21,7 +34,8 @@ if TYPE_CHECKING:
     from ..columns import Ints
     from ..events import Events
     from ..letters import Kinds
-    from ..plan import QueryPlan
+    from ..plan import QueryPlan, SharedStates
+    from .basis import Costs
     from .tables import Layout, State
 
 ROWS = 1 << 16
@@ -38,24 +52,47 @@ class Emissions:
 
 
 @dataclass(frozen=True)
+class Work:
+    """What a run did: operations on rows of memory, and numbers that they changed; runs of events inside of a shared part, and their
+    events: on basis columns (shared), or for each query by itself (split).
+    """
+
+    operations: int = 0
+    numbers: int = 0
+    runs_shared: int = 0
+    runs_split: int = 0
+    events_shared: int = 0
+    events_split: int = 0
+
+
+@dataclass(frozen=True)
 class Counted:
-    """The outcome for a class: emissions by query, in the order of the queries; `operations` counts row operations."""
+    """The outcome for a class: emissions by query, in the order of the queries."""
 
     emissions: tuple[Emissions, ...]
     planes: tuple[QueryPlanes, ...]
     values: Values
-    operations: int
+    work: Work
 
 
 def count_matches(
-    events: Events, kinds: Kinds, queries: Sequence[QueryPlan], *, interpreted: bool | None = None, rows: int = ROWS
+    events: Events,
+    kinds: Kinds,
+    queries: Sequence[QueryPlan],
+    shared: Sequence[SharedStates] = (),
+    *,
+    costs: Costs | None = None,
+    interpreted: bool | None = None,
+    rows: int = ROWS,
 ) -> Counted:
-    """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their order."""
+    """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their order;
+    `shared` is what the queries share, of which what is about others is left out. The costs decide which runs are shared.
+    """
     planes = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
     values = values_of([plane.value for own in planes for plane in own.planes], events.table, kinds)
-    layout = build(queries, planes, kinds.letters, values.index)
-    emissions, operations = run_kernel(events, kinds, layout, planes, values.matrix, interpreted=interpreted, rows=rows)
-    return Counted(emissions, planes, values, operations)
+    layout = build(queries, planes, kinds.letters, values.index, shared, costs)
+    emissions, work = run_kernel(events, kinds, layout, planes, values.matrix, interpreted=interpreted, rows=rows)
+    return Counted(emissions, planes, values, work)
 
 
 def run_kernel(
@@ -67,8 +104,8 @@ def run_kernel(
     *,
     interpreted: bool | None = None,
     rows: int = ROWS,
-) -> tuple[tuple[Emissions, ...], int]:
-    """One pass over the events: the emissions of each query, and how many row operations it took. Numbers are of the matrix's type."""
+) -> tuple[tuple[Emissions, ...], Work]:
+    """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
     found: list[list[Emissions]] = [[] for _ in planes]
     state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, rows, matrix.dtype)
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
@@ -83,7 +120,8 @@ def run_kernel(
             break
         state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
     joined = tuple(_joined(parts, own.count, matrix.dtype) for parts, own in zip(found, planes, strict=True))
-    return joined, int(state.progress[DONE])
+    counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT
+    return joined, Work(*(int(state.progress[counter]) for counter in counters))
 
 
 def _buffer(layout: Layout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:

@@ -1,12 +1,12 @@
-"""The kernel's table: the automata of a sharing class as records in one array of integers, and the memory in which they run.
+"""The kernel's table: the automata of a partition class as records in one array of integers, and the memory in which they run.
 
 A record is given by where it starts in the table, its fields by their offsets, below. `X` and `X_END` say where the records of
-a list start and end. One array instead of many, because each array
-that a compiled function is handed costs time, to compile it and to call it.
+a list start and end. One array instead of many, because each array that a compiled function is handed costs time, to compile it
+and to call it.
 
-Every query has a *region* of memory: for each row (a state, or a copy) its planes, for each plane its window slots; window k is
-in slot k mod `SLOTS`. Memory holds three times the regions: what stands; what the instant at hand adds; and what one of its
-events adds.
+What stands where in memory is said in lanes.py. The loop knows blocks (what a kind of event does to a component), units (what goes
+from window to window together) and outputs (what is emitted for a query). Memory is held three times: what stands; what the
+instant at hand adds; and what one of its events adds.
 """
 
 from __future__ import annotations
@@ -16,92 +16,167 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .program import UNBOUND, Program, program
+from .basis import Costs, Happening, inner_of
+from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
+from .lanes import memory_of, queries_of
+from .sharing import sharing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from ..columns import Ints
-    from ..plan import Automaton, Move, QueryPlan, Step
+    from ..plan import Move, QueryPlan, SharedStates
+    from .basis import Basis, Inside
+    from .lanes import Column, Query
+    from .operations import Operation
     from .planes import QueryPlanes, ValueKey
+    from .sharing import Place
 
     Numbers = npt.NDArray[np.float64 | np.int64]
 
-# The segments of kind k, what its events do to each query, are from table[k] to table[k + 1].
-QUERY: Final = 0
-STARTS: Final = 1  # it does something to a query of which only the start row is not empty
-OPERATIONS: Final = 2  # in an instant of one event
-OPERATIONS_END: Final = 3
-TIES: Final = 4  # in an instant of several
-TIES_END: Final = 5
-SEEN: Final = 6  # the letters of negations that the kind has
-SEEN_END: Final = 7
-KILLS: Final = 8
-SEGMENT: Final = 9
+# The blocks of kind k are from table[k] to table[k + 1].
+COMPONENT: Final = 0
+GATE: Final = 1  # where it is in the state; NONE with a single unit, which is asked itself
+UNIT: Final = 2  # the single one, or the first
+STARTS: Final = 3  # it does something to a unit of which only start rows are not empty
+OTHERS: Final = 4  # units with whether it does, the first one too
+OTHERS_END: Final = 5
+OPERATIONS: Final = 6  # in an instant of one event
+OPERATIONS_END: Final = 7
+NUMBERS: Final = 8  # that they change
+RUNS: Final = 9  # what it means for runs on basis columns
+RUNS_END: Final = 10
+TIED: Final = 11  # in an instant of several
+TIED_END: Final = 12
+TIED_NUMBERS: Final = 13
+SETTLED: Final = 14  # at its end
+SETTLED_END: Final = 15
+SETTLED_NUMBERS: Final = 16
+SEEN: Final = 17  # the letters of negations that the kind has
+SEEN_END: Final = 18
+KILLED_UNITS: Final = 19
+KILLED_UNITS_END: Final = 20
+BLOCK: Final = 21
+
+OTHER: Final = 2  # a unit, and STARTS for it
+
+WAITING: Final = 0  # where it is in the state; SETTLING follows
+GUARDED: Final = 1  # units with negations
+GUARDED_END: Final = 2
+ALL_BASES: Final = 3
+ALL_BASES_END: Final = 4
+COMPONENT_RECORD: Final = 5
 
 PROGRESS: Final = 0  # where its progress is in the state
 WITHIN: Final = 1
 SLIDE: Final = 2  # 0: one window over everything
 SLOTS: Final = 3
-ADDITIVE: Final = 4  # numbers of additive planes in a row
-STRIDE: Final = 5  # numbers in a row
-REGION: Final = 6
-REGION_END: Final = 7  # of the states; copies follow
-ACCEPTING: Final = 8  # rows in memory
-ACCEPTING_END: Final = 9
-NEGATIONS: Final = 10
-NEGATIONS_END: Final = 11
-NUMBER: Final = 12
-QUERY_RECORD: Final = 13
+ZEROS: Final = 4  # its additive sections, as progressions
+ZEROS_END: Final = 5
+INFINITES: Final = 6  # its minimum sections
+INFINITES_END: Final = 7
+START_ROWS: Final = 8
+START_ROWS_END: Final = 9
+OUTPUTS: Final = 10
+OUTPUTS_END: Final = 11
+BASES: Final = 12  # of its lanes
+BASES_END: Final = 13
+NEGATIONS: Final = 14
+NEGATIONS_END: Final = 15
+MERGES: Final = 16  # what instants add, into what stands
+MERGES_END: Final = 17
+MERGES_NUMBERS: Final = 18
+UNIT_RECORD: Final = 19
 
-# A tie reads what stood before the instant (CODE 0) or what earlier events of the instant added (CODE 1).
-CODE: Final = 0
-SOURCE: Final = 1
-TARGET: Final = 2
-BINDINGS: Final = 3
-BINDINGS_END: Final = 4
-OPERATION: Final = 5
+FIRST: Final = 0
+STEP: Final = 1
+TIMES: Final = 2
+PROGRESSION: Final = 3
 
-PLANE: Final = 0  # where in a row
-VALUE: Final = 1  # a row of the values' matrix
-LEAST: Final = 2
-BINDING: Final = 3
+QUERY: Final = 0
+ACCEPTING: Final = 1  # how many states
+PLANES: Final = 2
+ADDITIVE: Final = 3
+PLACES: Final = 4  # for each plane, where it stands of each accepting state
+OUTPUT: Final = 5
 
-NEGATION: Final = 0  # where its letters are in the state
-BITS: Final = 1
+BITS: Final = 1  # after where its letters are in the state
 LETTERS: Final = 2
 
 SEEN_LETTERS: Final = 0  # where the letters seen are in the state
 MOVES: Final = 1
 MOVES_END: Final = 2
-NEGATION_RECORD: Final = 3
+NEGATION: Final = 3
 
 WHEN: Final = 0  # the letters of the negation
 NEW: Final = 1  # applies to what the instant added
-FROM: Final = 2
-TO: Final = 3  # -1: dropped
-MOVE: Final = 4
+TAKE: Final = 2  # for what stands, or for what the instant added: into the third memory
+TAKE_END: Final = 3
+PUT: Final = 4  # from there
+PUT_END: Final = 5
+MOVE: Final = 6
 
-# ---- the state: counters, then the progress of each query in the group at hand, then the letters seen of each negation
+RUN: Final = 0  # where it is in the state
+AHEAD: Final = 1  # for each kind: INSIDE, NONE if it ends a run, 0 if it does not matter
+RESET: Final = 2
+RESET_END: Final = 3
+RESET_NUMBERS: Final = 4
+ONES: Final = 5
+ONES_END: Final = 6
+APPLICATION: Final = 7
+APPLICATION_END: Final = 8
+COST: Final = 9
+
+OF: Final = 0  # a basis
+INSIDE: Final = 1  # NONE: ends the run
+MEANING: Final = 2
+
+DIRECT: Final = 0
+DIRECT_END: Final = 1
+DIRECT_NUMBERS: Final = 2
+SHARED: Final = 3
+SHARED_END: Final = 4
+SHARED_NUMBERS: Final = 5
+GAIN: Final = 6
+INSIDE_RECORD: Final = 7
+
+# ---- the state: counters, then the progress of units and components in the group at hand, gates, runs, letters seen
 GROUP: Final = 0
-LAST_TOUCHED: Final = 1  # a list of the queries touched in the group, NONE at its end
-DONE: Final = 2  # row operations
-EMITTED: Final = 3  # rows in the buffer
-EMITTED_VALUES: Final = 4
-COUNTERS: Final = 5
+LAST_TOUCHED: Final = 1  # a list of the units touched in the group, NONE at its end
+DONE: Final = 2  # operations
+CHANGED: Final = 3  # numbers
+EMITTED: Final = 4  # rows in the buffer
+EMITTED_VALUES: Final = 5
+RUNS_SHARED: Final = 6
+RUNS_SPLIT: Final = 7
+EVENTS_SHARED: Final = 8
+EVENTS_SPLIT: Final = 9
+COUNTERS: Final = 10
 
 TOUCHED: Final = 0
-TOUCHED_BEFORE: Final = 1  # the query before it in the list
+TOUCHED_BEFORE: Final = 1  # the unit before it in the list
 OPEN: Final = 2  # the first open window
 OPEN_END: Final = 3
 CHANGE: Final = 4  # the first tick at which other windows are open
-WAITING: Final = 5  # minus the events of the instant at hand that are to come
-KILLED: Final = 6
-PROGRESS_RECORD: Final = 7
+KILLED: Final = 5
+UNIT_PROGRESS: Final = 6
+
+SETTLING: Final = 1  # events of the instant after which to settle
+COMPONENT_PROGRESS: Final = 2  # WAITING comes first: minus the events of the instant at hand that are to come
+
+GATE_GROUP: Final = 0  # for which it was passed, from 1 on
+GATE_UNTIL: Final = 1  # the first tick at which it has to be asked again
+GATE_PROGRESS: Final = 2
+
+GOING: Final = 0
+DIRECT_UNTIL: Final = 1  # the first event for which it is to be decided again
+RUN_PROGRESS: Final = 2
 
 NONE: Final = -1
+
+_LIMIT: Final = 1 << 60
 
 
 class State(NamedTuple):
@@ -113,24 +188,25 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The table; how long memory and progress are; the most rows and values that closing all windows can emit."""
+    """The table; how long memory and progress are, and where in memory no value is infinity; the most rows and values that closing
+    all windows can emit.
+    """
 
     table: Ints
     memory: int
+    infinite: Ints
     progress: int
     rows: int
     values: int
 
 
-def slots_of(within: int | None, slide: int | None) -> int:
-    """How many windows can be open at once."""
-    return 1 if within is None else -(-within // (slide or within))
-
-
 def new_state(layout: Layout, dtype: type[np.float64 | np.int64] = np.float64) -> State:
     progress = np.zeros(layout.progress, dtype=np.int64)
     progress[GROUP] = progress[LAST_TOUCHED] = NONE
-    return State(np.zeros(3 * layout.memory, dtype), progress)
+    memory = np.zeros(3 * layout.memory, dtype)
+    for part in range(3 if len(layout.infinite) else 0):
+        memory[layout.infinite + part * layout.memory] = np.inf
+    return State(memory, progress)
 
 
 def build(
@@ -138,37 +214,24 @@ def build(
     planes: Sequence[QueryPlanes],
     kinds: Sequence[frozenset[int]],
     index: Mapping[ValueKey, int],
+    shared: Sequence[SharedStates] = (),
+    costs: Costs | None = None,
 ) -> Layout:
     """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the rows of values."""
-    return _Builder(queries, planes, kinds, index).layout()
+    return _Builder(queries, planes, kinds, index, shared, costs or Costs()).layout()
 
 
 @dataclass
-class _Query:
-    """One query while the table is built."""
+class _Component:
+    """A component while the table is built. `inside` says where a basis' records of kinds are."""
 
-    plan: QueryPlan
-    automaton: Automaton
-    planes: QueryPlanes
-    slots: int
-    record: int
-    region: int
-    programs: dict[frozenset[int], Program]
-    bindings: dict[int, tuple[int, int]] = field(default_factory=dict)  # by variable
-    negations: dict[int, tuple[int, list[int]]] = field(
-        default_factory=dict
-    )  # by number: where in the state, the letters
-
-    @property
-    def stride(self) -> int:
-        return self.planes.count * self.slots
-
-    @property
-    def rows(self) -> int:
-        return max([self.automaton.states, *(p.rows for p in self.programs.values())])
-
-    def row(self, state: int) -> int:
-        return self.region + state * self.stride
+    queries: tuple[int, ...]
+    units: list[int]
+    happenings: dict[int, Happening]
+    bases: list[tuple[int, Basis]] = field(default_factory=list)  # with their regions
+    records: list[int] = field(default_factory=list)
+    inside: list[dict[int, int]] = field(default_factory=list)
+    record: int = 0
 
 
 class _Builder:
@@ -178,112 +241,254 @@ class _Builder:
         planes: Sequence[QueryPlanes],
         kinds: Sequence[frozenset[int]],
         index: Mapping[ValueKey, int],
+        shared: Sequence[SharedStates],
+        costs: Costs,
     ) -> None:
-        self._index = index
-        self._table = [0] * (len(kinds) + 1 + QUERY_RECORD * len(plans))
-        self._memory = 0
-        self._progress = COUNTERS + PROGRESS_RECORD * len(plans)
-        self._queries: list[_Query] = []
-        for number, (plan, own) in enumerate(zip(plans, planes, strict=True)):
-            self._add_query(plan, own, kinds, len(kinds) + 1 + number * QUERY_RECORD)
-        segments = [
-            [self._segment(query, there) for query in self._queries if (there := kind & query.automaton.letters)]
-            for kind in kinds
-        ]
+        self._kinds = kinds
+        self._costs = costs
+        self._sharing = sharing_of(plans, shared)
+        self._queries = queries_of(plans, planes, kinds, index, self._sharing)
+        self._memory = memory_of(self._queries, self._sharing)
+        self._table = [0] * (len(kinds) + 1)
+        self._progress = COUNTERS
+        self._unit_of = {n: u for u, unit in enumerate(self._sharing.units) for n in unit}
+        self._places: list[list[Place]] = [[] for _ in self._sharing.units]
+        for place in self._memory.at:
+            self._places[self._unit_of[place[0]]].append(place)
+        self._guarded = [any(_negates(self._queries[n]) for n in unit) for unit in self._sharing.units]
+        self._letters: dict[int, list[tuple[int, list[int]]]] = {}  # by query: where negations' are in the state, which
+        components = [self._component(queries) for queries in self._sharing.components]
+        self._add_bases(components)
+        self._second = self._memory.size
+        self._units = [self._reserve(UNIT_RECORD) for _ in self._sharing.units]
+        for component in components:
+            self._fill(component)
+        blocks = [[self._block(c, kind) for c in components if kind in c.happenings] for kind in range(len(kinds))]
         self._table[0] = len(self._table)
-        for number, of_kind in enumerate(segments):
-            self._table[number + 1] = self._append(of_kind)[1]
+        for kind, of_kind in enumerate(blocks):
+            self._table[kind + 1] = self._append(of_kind)[1]
 
     def layout(self) -> Layout:
+        infinite = [
+            at
+            for region in self._memory.regions
+            for row in range(region.start, region.start + region.rows * region.width, region.width)
+            for at in range(row + region.additive, row + region.width)
+        ]
         return Layout(
             np.array(self._table, dtype=np.int64),
-            self._memory,
+            self._second,
+            np.array(infinite, dtype=np.int64),
             self._progress,
             sum(query.slots for query in self._queries),
-            sum(query.stride for query in self._queries),
+            sum(query.slots * query.planes.count for query in self._queries),
         )
 
-    def _append(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
+    # ---- lists
+
+    def _append(self, records: Iterable[Sequence[int]]) -> tuple[int, int]:
         """Where the records start and end."""
         start = len(self._table)
         for record in records:
             self._table += record
         return start, len(self._table)
 
-    def _add_query(self, plan: QueryPlan, planes: QueryPlanes, kinds: Sequence[frozenset[int]], record: int) -> None:
-        automaton = plan.automaton
-        assert automaton is not None
-        there = {kind & automaton.letters for kind in kinds}
-        programs = {letters: program(automaton, letters) for letters in there}
-        number, slots = len(self._queries), slots_of(plan.within, plan.slide)
-        query = _Query(plan, automaton, planes, slots, record, self._memory, programs)
-        self._memory += query.rows * query.stride
-        self._queries.append(query)
-        for variable in range(len(automaton.variables)):
-            query.bindings[variable] = self._append(self._bindings(query, variable))
-        accepting = self._append([[query.row(state)] for state in automaton.accepting])
-        negations = self._append(
-            [self._negation(query, *found) for found in sorted(automaton.negation_letters.items())]
-        )
-        self._table[record : record + QUERY_RECORD] = [
-            COUNTERS + PROGRESS_RECORD * number, plan.within or 0, 0 if plan.within is None else plan.slide or plan.within,
-            slots, planes.additive * slots, query.stride, query.region, query.row(automaton.states), *accepting, *negations,
-            number,
+    def _reserve(self, size: int) -> int:
+        return self._append([[0] * size])[0]
+
+    def _state(self, size: int) -> int:
+        """A place in the state for so many numbers."""
+        self._progress += size
+        return self._progress - size
+
+    def _listed(self, operations: Sequence[Operation]) -> tuple[int, int, int]:
+        """Where operations start and end, and how many numbers they change."""
+        return *self._append(operations), sum(o.width for o in operations)
+
+    # ---- components
+
+    def _component(self, queries: tuple[int, ...]) -> _Component:
+        found: dict[int, Happening] = {}
+        for kind in range(len(self._kinds)):
+            if own := [n for n in queries if kind in self._queries[n].effects]:
+                atoms = [a for n in own for a in atoms_of(self._memory, n, kind)]
+                emptied = [place for n in own for place in emptied_by(self._memory, n, kind)]
+                found[kind] = Happening([a for a in atoms if a.counts or a.columns], emptied)
+        return _Component(queries, list(dict.fromkeys(self._unit_of[n] for n in queries)), found)
+
+    def _add_bases(self, components: Sequence[_Component]) -> None:
+        """Basis columns get their memory first: their operations need to know how large all of it is."""
+        memory = self._memory
+        of = {n: component for component in components for n in component.queries}
+        found = []
+        for number, region in enumerate(tuple(memory.regions)):
+            if region.part.basis:
+                component = of[region.part.lanes[0][0][0]]
+                if (inner := inner_of(memory, number, component.happenings)) is not None:
+                    found.append((component, number, inner))
+        for component, number, inner in found:
+            component.bases.append((number, inner.basis(2 * memory.size)))
+
+    def _fill(self, component: _Component) -> None:
+        """The records of a component and of its units."""
+        for _, basis in component.bases:
+            component.inside.append({kind: self._inside(inside) for kind, inside in basis.inside.items()})
+            component.records.append(self._basis(basis, component.inside[-1]))
+        for unit in component.units:
+            bases = [
+                [record]
+                for (region, _), record in zip(component.bases, component.records, strict=True)
+                if any(self._unit_of[lane[0][0]] == unit for lane in self._memory.regions[region].part.lanes)
+            ]
+            self._table[self._units[unit] : self._units[unit] + UNIT_RECORD] = self._unit(unit, bases)
+        guarded = self._append([self._units[u]] for u in component.units if self._guarded[u])
+        records = self._append([record] for record in component.records)
+        component.record = self._append([[self._state(COMPONENT_PROGRESS), *guarded, *records]])[0]
+
+    def _basis(self, basis: Basis, inside: Mapping[int, int]) -> int:
+        ahead = self._append([inside.get(kind, NONE if kind in basis.ends else 0)] for kind in range(len(self._kinds)))[
+            0
+        ]
+        reset = self._listed(basis.reset)
+        ones = self._append([place] for place in basis.ones)
+        application = self._listed(basis.application)[:2]
+        cost = self._costs.application * (self._costs.of(basis.reset) + self._costs.of(basis.application))
+        record = [self._state(RUN_PROGRESS), ahead, *reset, *ones, *application, _whole(cost)]
+        return self._append([record])[0]
+
+    def _inside(self, inside: Inside) -> int:
+        direct, basis = self._listed(inside.direct), self._listed(inside.basis)
+        gain = self._costs.of(inside.direct) - self._costs.of(inside.basis)
+        return self._append([[*direct, *basis, _whole(gain)]])[0]
+
+    # ---- units
+
+    def _unit(self, unit: int, bases: Sequence[Sequence[int]]) -> list[int]:
+        memory, numbers = self._memory, self._sharing.units[unit]
+        plan, places = self._queries[numbers[0]].plan, self._places[unit]
+        slots = self._queries[numbers[0]].slots
+        sections: dict[
+            tuple[bool, int, Column | None], list[int]
+        ] = {}  # by region and lane, the rows one after the other
+        for place in places:
+            region, lane, _ = memory.at[place]
+            of = region << 32 | lane
+            sections.setdefault((True, of, None), []).append(memory.count(place))
+            for c in memory.all_columns(place):
+                sections.setdefault((c.additive, of, c), []).append(memory.column(place, c))
+        lists = [
+            _progressions([found for (additive, _, _), found in sections.items() if additive]),
+            _progressions([found for (additive, _, _), found in sections.items() if not additive]),
+            [[at] for at in dict.fromkeys(memory.count(memory.place(n, 0)) for n in numbers)],
+            [self._output(n) for n in numbers],
+            bases,
+            [found for n in numbers for found in self._negations(n)],
+        ]
+        merges = [*merged(memory, places, self._second, 0), *cleared(memory, places, self._second)]
+        ends = [place for records in lists for place in self._append(records)]
+        return [
+            self._state(UNIT_PROGRESS), plan.within or 0, 0 if plan.within is None else plan.slide or plan.within, slots, *ends,
+            *self._listed(merges if self._guarded[unit] else []),
         ]  # fmt: skip
 
-    def _bindings(self, query: _Query, variable: int) -> list[list[int]]:
-        bindings = []
-        for p, plane in enumerate(query.planes.planes, start=1):
-            if plane.variable == variable:
-                value = self._index[plane.value]
-                bindings.append([p * query.slots, value, not plane.additive])
-        return bindings
+    def _output(self, n: int) -> list[int]:
+        memory, query = self._memory, self._queries[n]
+        accepting = [memory.place(n, state) for state in query.automaton.accepting]
+        counts = [memory.count(place) for place in accepting]
+        columns = [memory.column(place, c) for c in query.columns for place in accepting]
+        return [n, len(accepting), query.planes.count, query.planes.additive, self._append([counts, columns])[0]]
 
-    def _negation(self, query: _Query, negation: int, letters: frozenset[int]) -> list[int]:
+    def _negations(self, n: int) -> list[list[int]]:
+        return [self._negation(n, *found) for found in sorted(self._queries[n].automaton.negation_letters.items())]
+
+    def _negation(self, n: int, negation: int, letters: frozenset[int]) -> list[int]:
         if len(letters) > 62:
             raise ValueError("a negation of more than 62 letters")
-        order = sorted(letters)
+        automaton, order = self._queries[n].automaton, sorted(letters)
         moves = [
-            self._move(query, move, order, new)
-            for new, found in enumerate((query.automaton.moves, query.automaton.new_moves))
+            self._move(n, move, order, new)
+            for new, found in enumerate((automaton.moves, automaton.new_moves))
             for move in found
             if move.negation == negation
         ]
-        query.negations[negation] = self._progress, order
-        self._progress += 1
-        return [self._progress - 1, *self._append(moves)]
+        seen = self._state(1)
+        self._letters.setdefault(n, []).append((seen, order))
+        return [seen, *self._append(moves)]
 
-    def _move(self, query: _Query, move: Move, order: list[int], new: int) -> list[int]:
-        return [
-            _bits(move.letters, order),
-            new,
-            query.row(move.source),
-            query.row(move.target) if move.target >= 0 else NONE,
-        ]
+    def _move(self, n: int, move: Move, order: list[int], new: int) -> list[int]:
+        memory, at, third = self._memory, new * self._second, 2 * self._second
+        source = memory.place(n, move.source)
+        taken = [o._replace(source=o.source + at) for o in copied_to(memory, [source], third)]
+        taken += cleared(memory, [source], at)
+        put: list[Operation] = []
+        if move.target >= 0:
+            columns = self._queries[n].columns
+            put = added(memory, [(Atom(source, memory.place(n, move.target), True, columns, ()), third, at)])
+        return [_bits(move.letters, order), new, *self._append(taken), *self._append(put)]
 
-    def _segment(self, query: _Query, letters: frozenset[int]) -> list[int]:
-        found = query.programs[letters]
-        operations = [
-            [o.code, query.row(o.source), query.row(o.target), *(query.bindings[o.variable] if o.variable != UNBOUND else (0, 0))]
-            for o in found.operations
-        ]  # fmt: skip
-        ties = [
-            self._tie(query, step, code)
-            for code, steps in enumerate((query.automaton.steps, query.automaton.ties))
-            for step in steps
-            if step.letter in letters
+    # ---- blocks
+
+    def _block(self, component: _Component, kind: int) -> list[int]:
+        memory, happening, letters = self._memory, component.happenings[kind], self._kinds[kind]
+        concerned = [n for n in component.queries if kind in self._queries[n].effects]
+        starts: dict[int, bool] = {}
+        for n in concerned:
+            unit = self._unit_of[n]
+            starts[unit] = starts.get(unit, False) or self._queries[n].effects[kind].starts
+        inside = {region for region, basis in component.bases if kind in basis.inside}
+        rest = [a for a in happening.atoms if memory.at[a.target][0] not in inside]
+        runs = [
+            [record, found.get(kind, NONE)]
+            for (_, basis), record, found in zip(component.bases, component.records, component.inside, strict=True)
+            if kind in basis.inside or kind in basis.ends
         ]
+        tied_operations, changed = tied(memory, concerned, letters, self._second)
+        loose = [place for place in changed if not self._guarded[self._unit_of[place[0]]]]
+        settled = [*merged(memory, loose, self._second, 0), *cleared(memory, loose, self._second)]
         seen = [
             [place, bits]
-            for place, order in query.negations.values()
+            for n in concerned
+            for place, order in self._letters.get(n, ())
             if (bits := _bits([letter for letter in order if letter in letters], order))
         ]
-        kills = bool(letters & set(query.automaton.kills))
-        lists = [place for records in (operations, ties, seen) for place in self._append(records)]
-        return [query.record, found.starts, *lists, kills]
+        killed = [n for n in concerned if letters & set(self._queries[n].automaton.kills)]
+        first = next(iter(starts))
+        gated = len(component.units) > 1 or bool(component.bases)
+        return [
+            component.record,
+            self._state(GATE_PROGRESS) if gated else NONE,
+            self._units[first], starts[first],
+            *self._append([self._units[unit], begins] for unit, begins in starts.items()),
+            *self._listed(in_place(memory, rest, happening.emptied, 2 * self._second)),
+            *self._append(runs),
+            *self._listed(tied_operations),
+            *self._listed(settled),
+            *self._append(seen),
+            *self._append([self._units[self._unit_of[n]]] for n in killed),
+        ]  # fmt: skip
 
-    def _tie(self, query: _Query, step: Step, code: int) -> list[int]:
-        return [code, query.row(step.source), query.row(step.target), *query.bindings[step.variable]]
+
+def _negates(query: Query) -> bool:
+    return bool(query.automaton.moves or query.automaton.new_moves or query.automaton.kills)
+
+
+def _whole(cost: float) -> int:
+    return int(max(-_LIMIT, min(_LIMIT, cost)))
+
+
+def _progressions(sections: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Places as few arithmetic progressions: the first, the step, how many. A section's are one already."""
+    found: list[list[int]] = []
+    for place in sorted(place for section in sections for place in section):
+        if found and found[-1][TIMES] == 1:
+            found[-1][STEP], found[-1][TIMES] = place - found[-1][FIRST], 2
+        elif found and place == found[-1][FIRST] + found[-1][STEP] * found[-1][TIMES]:
+            found[-1][TIMES] += 1
+        else:
+            found.append([place, 0, 1])
+    if len(found) <= len(sections):
+        return found
+    return [progression for section in sections for progression in _progressions([section])]
 
 
 def _bits(letters: Sequence[int], order: Sequence[int]) -> int:

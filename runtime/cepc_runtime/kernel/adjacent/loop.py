@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..loop import add_row, clear_row, merge_row
-from ..tables import CODE, SOURCE, TARGET
+from .rows import CODE, SOURCE, TARGET, add_row, clear_row, merge_row
 from .tables import (
     ACCEPTING,
     ACCEPTING_END,
@@ -143,7 +142,7 @@ def read(
                     merge_row(m, source, t[t[step + INDEX] + TREE] + (place - 1) * planes, additive, planes)
             else:
                 scan(t, s, m, numbers, own, step, x, block, source)
-        add_row(t, m, third + t[step + TARGET], source, values, own[x], step, 1, additive, planes)
+        add_row(t, m, third + t[step + TARGET], source, values, own[x], step, additive, planes)
     for step in range(first, end, STEP):
         added = third + t[step + TARGET]
         if m[added] > 0:  # not yet by another step with the same target

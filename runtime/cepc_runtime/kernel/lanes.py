@@ -1,0 +1,241 @@
+"""Where the numbers of a state stand in memory.
+
+A part has a region of memory with a row for each of its rows; a row has a section for each lane's counts, then for each of its
+additive planes, then for its minimum planes; a section has a number for each window slot, and window k is in slot k mod slots.
+Sections of lanes to which the same value is added at the same steps are neighbours, so that one operation serves them all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from .program import effect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..plan import Automaton, QueryPlan
+    from .planes import QueryPlanes, ValueKey
+    from .program import Effect
+    from .sharing import Part, Place, Sharing
+
+
+Bound = list[tuple[int, int, int]]
+"""Row, row, kind of event."""
+
+
+class Column(NamedTuple):
+    """A plane of a place, by a number that is unique among those of its unit. `value` is a row of the values' matrix."""
+
+    number: int
+    value: int
+    additive: bool
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query as the kernel sees it: what it does at events of each kind that concerns it, and the columns of its planes."""
+
+    plan: QueryPlan
+    automaton: Automaton
+    planes: QueryPlanes
+    slots: int
+    effects: dict[int, Effect]
+    columns: tuple[Column, ...]
+
+    def bound(self, variable: int) -> list[Column]:
+        """The columns to which an event adds that is bound to the variable."""
+        return [c for c, plane in zip(self.columns, self.planes.planes, strict=True) if plane.variable == variable]
+
+
+def slots_of(within: int | None, slide: int | None) -> int:
+    """How many windows can be open at once."""
+    return 1 if within is None else -(-within // (slide or within))
+
+
+def queries_of(
+    plans: Sequence[QueryPlan],
+    planes: Sequence[QueryPlanes],
+    kinds: Sequence[frozenset[int]],
+    index: Mapping[ValueKey, int],
+    sharing: Sharing,
+) -> list[Query]:
+    """The queries, for events of these kinds. `index` finds the rows of values."""
+    kept = Counter(sharing.leader.values())
+    joined = {place for place, times in kept.items() if times > 1}
+    columns: dict[int, tuple[Column, ...]] = {}
+    for unit in sharing.units:
+        known: dict[tuple[int, bool, frozenset[object]], list[Column]] = {}
+        for n in unit:
+            columns[n] = _columns(n, plans[n], planes[n], index, sharing, joined, known)
+    found = []
+    for n, (plan, own) in enumerate(zip(plans, planes, strict=True)):
+        automaton = plan.automaton
+        assert automaton is not None
+        effects = {k: effect(automaton, there) for k, kind in enumerate(kinds) if (there := kind & automaton.letters)}
+        found.append(Query(plan, automaton, own, slots_of(plan.within, plan.slide), effects, columns[n]))
+    return found
+
+
+def _columns(
+    n: int,
+    plan: QueryPlan,
+    planes: QueryPlanes,
+    index: Mapping[ValueKey, int],
+    sharing: Sharing,
+    joined: set[Place],
+    known: dict[tuple[int, bool, frozenset[object]], list[Column]],
+) -> tuple[Column, ...]:
+    """The columns of a query: where places are kept together, planes to which the same is added have the same column."""
+    automaton = plan.automaton
+    assert automaton is not None
+    taken: Counter[object] = Counter()
+    found = []
+    for plane in planes.planes:
+        steps = frozenset(
+            (source if source in joined else None, target, step.letter)
+            for step in (*automaton.steps, *automaton.ties)
+            if step.variable == plane.variable
+            and (target := sharing.leader[n, step.target]) in joined
+            and (source := sharing.leader[n, step.source])
+        )
+        key = index[plane.value], plane.additive, steps
+        alike = known.setdefault(key, [])
+        if taken[key] == len(alike):
+            alike.append(Column(sum(map(len, known.values())), index[plane.value], plane.additive))
+        found.append(alike[taken[key]])
+        taken[key] += 1
+    return tuple(found)
+
+
+@dataclass
+class Region:
+    """The memory of a part: `counts[l]` and `columns[l]` say where the sections of a lane begin in a row."""
+
+    part: Part
+    start: int
+    slots: tuple[int, ...]
+    counts: tuple[int, ...]
+    columns: tuple[dict[Column, int], ...]
+    additive: int
+    width: int
+
+    @property
+    def rows(self) -> int:
+        return len(self.part.lanes[0])
+
+
+@dataclass
+class Memory:
+    """All regions. `at` finds the region, lane and row of a place that is kept."""
+
+    queries: Sequence[Query]
+    sharing: Sharing
+    regions: list[Region] = field(default_factory=list)
+    at: dict[Place, tuple[int, int, int]] = field(default_factory=dict)
+    owners: dict[tuple[Place, Column | None], int] = field(default_factory=dict)
+    size: int = 0
+
+    def place(self, query: int, state: int) -> Place:
+        return self.sharing.leader[query, state]
+
+    def row(self, place: Place) -> int:
+        region, _, row = self.at[place]
+        return self.regions[region].start + row * self.regions[region].width
+
+    def count(self, place: Place) -> int:
+        """Where the counts of a place begin."""
+        region, lane, _ = self.at[place]
+        return self.row(place) + self.regions[region].counts[lane]
+
+    def column(self, place: Place, column: Column) -> int:
+        region, lane, _ = self.at[place]
+        return self.row(place) + self.regions[region].columns[lane][column]
+
+    def all_columns(self, place: Place) -> Iterable[Column]:
+        region, lane, _ = self.at[place]
+        return self.regions[region].columns[lane]
+
+    def slots(self, place: Place) -> int:
+        region, lane, _ = self.at[place]
+        return self.regions[region].slots[lane]
+
+
+def memory_of(queries: Sequence[Query], sharing: Sharing) -> Memory:
+    memory = Memory(queries, sharing)
+    followers: dict[Place, list[int]] = {}
+    for (n, _), place in sharing.leader.items():
+        followers.setdefault(place, []).append(n)
+    for place, own in followers.items():
+        memory.owners[place, None] = place[0]
+        for n in sorted(own, key=lambda n: (n != place[0], n)):
+            for column in queries[n].columns:
+                memory.owners.setdefault((place, column), n)
+    for part in sharing.parts:
+        bound = [
+            {c: _bindings(queries, sharing, lane, c, memory.owners) for c in _all(queries, lane, followers)}
+            for lane in part.lanes
+        ]
+        add_region(memory, part, [queries[lane[0][0]].slots for lane in part.lanes], bound)
+    return memory
+
+
+def _all(queries: Sequence[Query], lane: Sequence[Place], followers: Mapping[Place, Sequence[int]]) -> list[Column]:
+    """The columns of a lane: those of all queries for which some of its places are kept."""
+    return list(dict.fromkeys(c for place in lane for n in sorted(followers[place]) for c in queries[n].columns))
+
+
+def _bindings(
+    queries: Sequence[Query],
+    sharing: Sharing,
+    lane: Sequence[Place],
+    column: Column,
+    owners: Mapping[tuple[Place, Column | None], int],
+) -> Bound:
+    """At which kinds of events, from which row (-1: another part's) to which, the value is added to a column of the lane."""
+    rows = {place: i for i, place in enumerate(lane)}
+    own = {owners[place, column] for place in lane if (place, column) in owners}
+    return sorted(
+        (rows.get(sharing.leader[n, read.source], -1), rows[target], kind)
+        for n in own
+        for kind, found in queries[n].effects.items()
+        for read in found.reads
+        if (target := sharing.leader[n, read.target]) in rows
+        and owners.get((target, column)) == n
+        and column in queries[n].bound(read.variable)
+    )
+
+
+def add_region(memory: Memory, part: Part, slots: Sequence[int], bound: Sequence[Mapping[Column, Bound]]) -> Region:
+    """Give a part its memory. `bound` has for each lane its columns, and when values are added to them."""
+
+    def alike(lane: int, column: Column) -> tuple[bool, int, Bound]:
+        return not column.additive, column.value, bound[lane][column]
+
+    def signature(lane: int) -> list[tuple[bool, int, Bound]]:
+        return sorted(alike(lane, column) for column in bound[lane])
+
+    lanes = sorted(range(len(part.lanes)), key=signature)
+    counts = [0] * len(lanes)
+    columns: list[dict[Column, int]] = [{} for _ in lanes]
+    width = 0
+    for lane in lanes:
+        counts[lane] = width
+        width += slots[lane]
+    sections = sorted(
+        ((alike(lane, column), place, lane, column) for place, lane in enumerate(lanes) for column in bound[lane]),
+        key=lambda section: section[:2],
+    )
+    additive = width + sum(slots[lane] for _, _, lane, column in sections if column.additive)
+    for _, _, lane, column in sections:
+        columns[lane][column] = width
+        width += slots[lane]
+    region = Region(part, memory.size, tuple(slots), tuple(counts), tuple(columns), additive, width)
+    for lane, places in enumerate(part.lanes):
+        for row, place in enumerate(places):
+            memory.at[place] = len(memory.regions), lane, row
+    memory.regions.append(region)
+    memory.size += width * len(part.lanes[0])
+    return region

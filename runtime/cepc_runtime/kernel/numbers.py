@@ -1,0 +1,96 @@
+"""Operations carried out: plain functions over the table and the memory, which `compiled.py` compiles.
+
+Loops run over slices: they become vector instructions, which indexes computed from others would prevent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .operations import ADD, COPY, INFINITE, LEAST, MIN, MIN_IF, MULTIPLY, SCALE, TWICE, ZERO
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..columns import Floats, Ints
+
+    Matrix = npt.NDArray[np.float64]
+
+INLINED: Final = frozenset(["carry_out"])
+
+# An operation in the table.
+CODE: Final = 0
+TARGET: Final = 1
+SOURCE: Final = 2
+WIDTH: Final = 3
+VALUE: Final = 4
+OPERATION: Final = 5
+
+
+def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int) -> None:
+    """The operations from `begin` to `end`; the values are those of the event."""
+    for o in range(begin, end, OPERATION):
+        code = t[o + CODE]
+        value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
+        carry_out(m, code, t[o + TARGET], t[o + SOURCE], t[o + WIDTH], value)
+
+
+def apply_all(t: Ints, m: Floats, begin: int, end: int) -> tuple[int, int]:
+    """The operations, with values from memory, that change anything; how many, and how many numbers they changed."""
+    done, changed = 0, 0
+    for o in range(begin, end, OPERATION):
+        code, value = t[o + CODE], m[t[o + VALUE]]
+        if code == COPY or (value < np.inf if code == LEAST else value != 0):
+            carry_out(m, code, t[o + TARGET], t[o + SOURCE], t[o + WIDTH], value)
+            done += 1
+            changed += t[o + WIDTH]
+    return done, changed
+
+
+def carry_out(m: Floats, code: int, target: int, source: int, width: int, value: float) -> None:
+    """One operation. A row that is added to itself is TWICE: then source and target are never the same."""
+    a = m[target : target + width]
+    b = m[source : source + width]
+    if code == ADD:
+        for i in range(width):
+            a[i] += b[i]
+    elif code == TWICE:
+        for i in range(width):
+            a[i] += a[i]
+    elif code == MULTIPLY:
+        if value - value == 0:
+            if value != 0:  # infinitely many times 0 is 0
+                for i in range(width):
+                    a[i] += value * b[i]
+        else:  # an infinite value or NaN spoils only what there is
+            for i in range(width):
+                if b[i] != 0:
+                    a[i] += value * b[i]
+    elif code == LEAST:
+        for i in range(width):
+            if (b[i] > 0) & (value < a[i]):
+                a[i] = value
+    elif code == MIN:
+        for i in range(width):
+            if b[i] < a[i]:
+                a[i] = b[i]
+    elif code == ZERO:
+        for i in range(width):
+            a[i] = 0
+    elif code == INFINITE:
+        for i in range(width):
+            a[i] = np.inf
+    elif code == COPY:
+        for i in range(width):
+            a[i] = b[i]
+    elif code == SCALE:
+        if value != 1:
+            for i in range(width):
+                if a[i] != 0:  # infinitely many times 0 is 0
+                    a[i] *= value
+    elif code == MIN_IF and value > 0:
+        for i in range(width):
+            if b[i] < a[i]:
+                a[i] = b[i]
