@@ -85,7 +85,8 @@ def _one(events: Reading, plan: Plan, queries: Sequence[QueryPlan], start: int, 
     time = to_arrow(dict(plan.stream.columns)[plan.stream.time_column])
     edges = [times_of(np.array([edge]), time) for edge in (start, end)]
     try:
-        found = _run(events, plan, [replace(query, within=None, slide=None) for query in queries])
+        alone = replace(plan, sharing=(), shared_matches=())  # what is shared is so for the queries' own windows
+        found = _run(events, alone, [replace(query, within=None, slide=None) for query in queries])
     except ResultOverflowError as error:
         window = edges[0][0].as_py(), edges[1][0].as_py()
         raise ResultOverflowError(error.query, error.group, window, error.aggregate, error.type, error.cure) from None

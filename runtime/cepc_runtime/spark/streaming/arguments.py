@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from ..schema import JobError
 from ..sinks import path_of
 from . import checkpoint
 from .query import continuous
@@ -55,6 +56,10 @@ def problem(arguments: argparse.Namespace) -> str | None:
         return "--mode stream requires --checkpoint DIR, where the stream keeps what it needs to go on"
     if arguments.flush and arguments.trigger != "available-now":
         return "--flush is for a run that ends: write --trigger available-now"
+    try:
+        trigger_of(arguments.trigger)
+    except JobError as error:
+        return str(error)
     return None
 
 

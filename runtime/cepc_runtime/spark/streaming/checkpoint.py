@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.errors import AnalysisException
@@ -22,8 +23,8 @@ _FOLDER: Final = "cepc"
 
 
 def identity(what: Continuous) -> dict[str, Any]:
-    """What state depends on: equal for the same queries, whichever compiler wrote the job."""
-    data = to_data(what.plan)
+    """What state depends on: equal for the same queries, whichever compiler wrote the job, and whatever queries share in it."""
+    data = to_data(replace(what.plan, sharing=(), shared_matches=()))
     queries = {
         query.name: _digest([record, [what.streamed.letters[i] for i in sorted(letters_of(query) or ())]])
         for query, record in zip(what.plan.queries, data["queries"], strict=True)

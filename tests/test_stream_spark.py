@@ -1,0 +1,213 @@
+"""Jobs as streams on Spark: rows are those of a batch, once each, however the stream is stopped and started."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cepc
+from cepc.api import check_text
+from cepc.codegen.compiling import job_of
+from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming.query import continuous
+from cepc_runtime.spark.streaming.run import start, wait
+from cepc_runtime.spark.streaming.sinks import files
+from cepc_runtime.spark.streaming.source import read_stream
+from tests.equivalence import same
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from cepc_runtime.spark.streaming.query import Continuous, Streamed
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = """STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, district STRING, fare DECIMAL(9, 2), note STRING)
+EVENT TIME at WATERMARK 20 SECONDS
+EVENT TYPE kind IN ('Pickup', 'Travel', 'Drop', 'Cancel');
+QUERY counted RETURN district, COUNT(*) AS n, SUM(t.fare) AS fare PATTERN SEQ(Pickup, Travel+ t, Drop)
+  WHERE [driver] GROUP BY district WITHIN 1 MINUTE SLIDE 30 SECONDS;
+QUERY plain RETURN COUNT(*) AS n, MAX(Travel.fare) AS most PATTERN Travel WITHIN 1 MINUTE;
+QUERY listed RETURN driver, p.at AS since, t.fare PATTERN SEQ(Pickup p, Travel t) WHERE [driver] WITHIN 10 SECONDS;
+QUERY absent RETURN p.at AS since PATTERN SEQ(Pickup p, NOT Drop WITHIN 45 SECONDS) WHERE [driver] WITHIN 1 MINUTE;
+QUERY runs RETURN MATCH driver, COUNT(t) AS travels PATTERN Travel+ t WHERE [driver]
+  SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
+"""
+START = datetime(1969, 12, 31, 23, 57, tzinfo=UTC)  # Spark's own watermark begins in 1970
+SCHEMA = pa.schema(
+    [("at", pa.timestamp("us", "UTC")), ("kind", pa.string()), ("driver", pa.int64()), ("district", pa.string()),
+     ("fare", pa.decimal128(9, 2)), ("note", pa.string())]
+)  # fmt: skip
+
+
+def events() -> list[dict[str, Any]]:
+    """Ten minutes of rides; integers that pandas would spoil, nulls, and rows that are no events."""
+    chance = random.Random(7)
+    rows = []
+    for _ in range(900):
+        driver = chance.choice((2**60 + 1, 2**60 + 2, 3, 4, 5, 6, 7, None))
+        rows.append({
+            "at": START + timedelta(milliseconds=chance.randrange(600_000)) if chance.random() > 0.01 else None,
+            "kind": chance.choice(("Pickup", "Travel", "Travel", "Drop", "Cancel", "Other", None)),
+            "driver": driver,
+            "district": ("n", "s", None)[(driver or 0) % 3],
+            "fare": chance.choice((Decimal("1.50"), Decimal("-0.25"), None)),
+            "note": "x",
+        })  # fmt: skip
+    return sorted(rows, key=lambda row: (row["at"] or START) + timedelta(seconds=chance.uniform(0, 20)))
+
+
+def streamed(text: str) -> Streamed:
+    checked = check_text(text)
+    assert checked.program is not None, checked.text()
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(job_of(checked.program, checked.sources).text, namespace)
+    (found,) = namespace["STREAMED"]
+    return found  # type: ignore[no-any-return]
+
+
+def put(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
+    """A file of events; files are taken by their times."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{number}.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
+    os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+
+class Job:
+    """The program over files that come one by one, each a micro-batch."""
+
+    def __init__(self, spark: SparkSession, folder: Path, text: str = PROGRAM, buckets: int = 3) -> None:
+        self.spark, self.folder, self.streamed = spark, folder, streamed(text)
+        self.what: Continuous = continuous(self.streamed, self.streamed.stream.queries, buckets, 86_400_000)
+        self.lines: list[dict[str, Any]] = []
+
+    def run(self, flush: bool = False) -> None:
+        frame = read_stream(
+            self.spark, self.streamed.stream, "parquet", str(self.folder / "in"), {"maxFilesPerTrigger": "1"}
+        )
+        running = start(
+            self.what, frame, str(self.folder / "checkpoint"), files(str(self.folder / "out"), "parquet"),
+            {"availableNow": True}, str(self.folder / "late"),
+        )  # fmt: skip
+        wait([running], self.lines.append)
+        if flush:
+            running.flush(self.lines.append)
+
+    def rows(self, query: str, schema: pa.Schema) -> list[dict[str, Any]]:
+        table = pq.read_table(self.folder / "out" / query)
+        found: list[dict[str, Any]] = table.drop_columns(["batch"]).cast(schema).to_pylist()
+        return found
+
+
+def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path) -> None:
+    rows = events()
+    for number in range(3):
+        put(tmp_path / "in", number, rows[number * 300 : (number + 1) * 300])
+    job = Job(spark, tmp_path)
+    job.run()
+    # Another process goes on from the checkpoint. An event is years ahead, and one comes minutes late.
+    ahead = {**rows[0], "at": datetime(2400, 1, 1, tzinfo=UTC), "kind": "Travel"}
+    late = {**rows[0], "at": START, "kind": "Travel"}
+    put(tmp_path / "in", 3, [ahead, late])
+    job.run(flush=True)
+
+    expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+    for query, table in expected.items():
+        assert table.num_rows
+        assert same(job.rows(query, table.schema), table.to_pylist()), query
+
+    lines = [line for line in job.lines if "flush" not in line]
+    assert [line["batch"] for line in lines] == list(range(len(lines)))
+    assert sum(line["rows"] for line in lines) == 902
+    assert sum(line["without_time"] for line in lines) == sum(row["at"] is None for row in rows)
+    assert sum(sum(line["out"].values()) for line in job.lines) == sum(t.num_rows for t in expected.values())
+    assert lines[0]["watermark"] is None
+    assert lines[-1]["watermark"] < "1970-01-01T00:08"  # not of the year 2400
+    reasons = [json.loads(row.value) for row in spark.read.text(str(tmp_path / "late")).collect()]
+    assert {(r["reason"], r["event"]["at"][:10]) for r in reasons} == {
+        ("late", "1969-12-31"), ("ahead of the clock", "2400-01-01"),
+    }  # fmt: skip
+    assert sum(line["late"] + line["ahead"] for line in lines) == len(reasons)
+    with pytest.raises(JobError, match="was ended by --flush"):
+        job.run()
+
+
+FAR = PROGRAM.replace("QUERY listed", "EVENT Far AS Travel WHERE fare > 1;\nQUERY listed")
+CHANGED = {
+    "query counted is not what it was": PROGRAM.replace("SLIDE 30 SECONDS", "SLIDE 20 SECONDS", 1),
+    "query listed is not what it was": FAR.replace("SEQ(Pickup p, Travel t)", "SEQ(Pickup p, Far t)"),
+    "query other is new; query plain is gone": PROGRAM.replace("QUERY plain", "QUERY other"),
+    "the stream's columns, event time or event types": PROGRAM.replace("TIME at", "TIME at ORDER BY fare"),
+}
+
+
+def test_the_checkpoint_of_another_program_is_refused_with_what_changed(spark: SparkSession, tmp_path: Path) -> None:
+    folder = str(tmp_path / "checkpoint")
+    checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path).what))
+    same_queries = PROGRAM.replace("WATERMARK 20 SECONDS", "WATERMARK 1 MINUTE").replace("QUERY", "-- a comment\nQUERY")
+    checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, same_queries).what))
+    for said, text in CHANGED.items():
+        with pytest.raises(JobError) as failure:
+            checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, text).what))
+        assert said in str(failure.value)
+    with pytest.raises(JobError, match="it has 3 buckets, write --buckets 3"):
+        checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
+    (tmp_path / "foreign" / "offsets").mkdir(parents=True)
+    with pytest.raises(JobError, match="the checkpoint of another streaming query"):
+        checkpoint.claim(spark, str(tmp_path / "foreign"), checkpoint.identity(Job(spark, tmp_path).what))
+
+
+def test_a_window_without_an_end_is_refused() -> None:
+    text = PROGRAM.replace("PATTERN Travel WITHIN 1 MINUTE", "PATTERN Travel WITHIN UNBOUNDED")
+    found = streamed(text)
+    with pytest.raises(JobError, match=r"query plain has WITHIN UNBOUNDED.*--queries counted,listed,absent,runs"):
+        continuous(found, found.stream.queries, 3, 0)
+
+
+def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    job = Job(spark, tmp_path)
+    frame = read_stream(spark, job.streamed.stream, "parquet", str(tmp_path / "in"), {})
+    job.what.rows(frame, "plan").explain()
+    after, mark, before = capsys.readouterr().out.partition("EventTimeWatermark")
+    assert mark
+    assert "Filter" in after
+    assert "Filter" not in before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--mode stream", "--mode stream requires --checkpoint DIR"),
+        ("--mode stream --checkpoint c --flush", "write --trigger available-now"),
+        ("--mode stream --checkpoint c --buckets 0", "write a number from 1 on"),
+        ("--mode stream --checkpoint c --ahead soon", "write a time such as"),
+        ("--mode stream --checkpoint c --trigger often", "write available-now, or a time"),
+        ("--checkpoint c", "--checkpoint is for --mode stream"),
+    ],
+)
+def test_a_wrong_command_is_said_before_spark_starts(
+    arguments: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checked = check_text(PROGRAM)
+    assert checked.program is not None
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(job_of(checked.program, checked.sources).text, namespace)
+    with pytest.raises(SystemExit) as stopped:
+        namespace["main"](["--input", "x", *arguments.split()])
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
