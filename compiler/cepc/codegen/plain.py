@@ -18,6 +18,7 @@ from cepc_runtime.types import (
     BOOLEAN,
     DATE,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
     DataType,
     Decimal,
     is_float,
@@ -147,10 +148,13 @@ def _part(aggregate: Aggregate, name: str, fitting: Fitting | None) -> Part:
     return Part(name, f"SUM({argument})", f"SUM({name})", fitting)
 
 
-def _ticks(stream: StreamPlan, time: DataType) -> str:
+def ticks(stream: StreamPlan, time: DataType) -> str:
+    """The event time in ticks."""
     column = quote_name(stream.time_column)
     if time == TIMESTAMP:
         return f"UNIX_MICROS({column})"
+    if time == TIMESTAMP_NTZ:  # jobs run in UTC
+        return f"UNIX_MICROS(CAST({column} AS TIMESTAMP))"
     return f"UNIX_DATE({column})" if time == DATE else f"CAST({column} AS BIGINT)"
 
 
@@ -159,8 +163,8 @@ def _pane(stream: StreamPlan, time: DataType, query: QueryPlan) -> str:
     if query.within is None:
         return "0L"
     length = gcd(query.within, query.slide or query.within)
-    ticks = _ticks(stream, time)
-    return f"{ticks} - PMOD({ticks}, {length}L)"
+    now = ticks(stream, time)
+    return f"{now} - PMOD({now}, {length}L)"
 
 
 def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:

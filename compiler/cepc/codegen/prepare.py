@@ -76,7 +76,7 @@ def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
-        classes=classes_of(others),
+        classes=classes_of(others, cut=True),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_runtime.spark.rows import layout_of, result_columns
+from cepc_runtime.spark.share import pane_of
 from cepc_runtime.types import quote_name
 
-from .plain import plain
+from .plain import plain, ticks
 from .plan_text import plan_text
 from .prepare import type_text
 from .python import Code, Node, call, comment, free_names, lay_out, listed, mapped, string, tupled
@@ -76,6 +77,7 @@ def _constants(job: StreamJob, constant: str) -> str:
             keys=tupled(map(string, one.keys)),
             queries=tupled(Code(str(q)) for q in one.queries),
             letters=Code("None") if one.letters is None else tupled(Code(str(i)) for i in one.letters),
+            **({} if one.pane is None else {"pane": Code(str(one.pane))}),
         )
         for one in job.classes
     )
@@ -147,11 +149,15 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         '    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""',
         f"    classes = job.shares({constant}_CLASSES, {constant}_PLAN, queries)",
     ]
-    shared = len(job.classes) > 1
+    cut = any(one.pane is not None for one in job.classes)
+    shared = cut or len(job.classes) > 1
     if shared:
+        if cut:
+            time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
+            lines.append("    # Without GROUP BY all events are one group, which is cut in time into panes.")
         lines += [
             "    # An event goes once to each class, so that one read and one shuffle serve them all.",
-            f"    copies = job.copies(events, classes, len({constant}_LETTERS))",
+            f"    copies = job.copies(events, classes, len({constant}_LETTERS){f', {string(time).text}' if cut else ''})",
             "    keys = job.keys(classes)",
         ]
         keys: list[Node] = [Code("*keys")]
@@ -248,6 +254,9 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
             Code(f"F.col({string(layout.slots[slot].name).text}).alias({string(column).text})")
             for slot, (column, _) in zip(layout.places[place], result_columns(query, job.kernel.stream), strict=True)
         ]
-        of_query = f'rows.where(F.col("query") == {place}).select' if len(queries) > 1 else "rows.select"
+        if pane_of(query) is not None:
+            of_query = f"job.product(rows, {name.upper()}_PLAN, {place}).select"
+        else:
+            of_query = f'rows.where(F.col("query") == {place}).select' if len(queries) > 1 else "rows.select"
         entries.append((query.name, call(of_query, *columns)))
     return "\n".join([*lines, f"    return {lay_out(mapped(entries), 4)}"])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .share import Class
 
 CLASS: Final = "_class"
+PANE: Final = "_pane"
 
 
 def word_names(letters: int) -> list[str]:
@@ -71,8 +72,10 @@ def absent(time: str, type_: str | None) -> list[Column]:
     ]
 
 
-def copies(events: DataFrame, classes: Sequence[Class], letters: int) -> DataFrame:
-    """Each event once for every class that looks at it, with the number of the class."""
+def copies(events: DataFrame, classes: Sequence[Class], letters: int, ticks: str | None = None) -> DataFrame:
+    """Each event once for every class that looks at it, with the number of the class, and of the event's pane where the class
+    has panes; `ticks` is the event time as SQL.
+    """
     wanted = [
         F.lit(number).cast("int")
         if one.letters is None
@@ -81,13 +84,23 @@ def copies(events: DataFrame, classes: Sequence[Class], letters: int) -> DataFra
         if one.queries
     ]
     copied = events.withColumn(CLASS, F.explode(F.array(*wanted, F.lit(None).cast("int"))))
-    return copied.where(F.col(CLASS).isNotNull())
+    copied = copied.where(F.col(CLASS).isNotNull())
+    if all(one.pane is None for one in classes):
+        return copied
+    assert ticks is not None
+    panes = [
+        F.when(F.col(CLASS) == number, F.expr(f"({ticks} - PMOD({ticks}, {one.pane}L)) DIV {one.pane}L"))
+        for number, one in enumerate(classes)
+        if one.pane is not None
+    ]
+    return copied.withColumn(PANE, F.coalesce(*panes))
 
 
 def keys(classes: Sequence[Class]) -> list[Column]:
     """The class, then each key where the class has it: what brings together the events of a group of a class."""
     names = dict.fromkeys(key for one in classes for key in one.keys)
-    return [F.col(CLASS), *(_key(name, classes) for name in names)]
+    panes = [F.col(PANE)] if any(one.pane is not None for one in classes) else []
+    return [F.col(CLASS), *(_key(name, classes) for name in names), *panes]
 
 
 def _key(name: str, classes: Sequence[Class]) -> Column:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.sql import functions as F  # noqa: N812
+
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
+from .cut import product_of
 from .events import CLASS, absent, copies, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .panes import fitting, windows
-from .rows import layout_of
+from .rows import QUERY, layout_of
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .share import Class, chosen
@@ -18,6 +21,8 @@ from .streaming.query import Streamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from pyspark.sql import DataFrame
 
 __all__ = [
     "CLASS",
@@ -35,10 +40,17 @@ __all__ = [
     "letters",
     "main",
     "no_error",
+    "product",
     "row_schema",
     "shares",
     "windows",
 ]
+
+
+def product(rows: DataFrame, plan: str, number: int) -> DataFrame:
+    """The rows of query `number`, whose group was cut in time: its panes in `rows` are multiplied in order, in one task."""
+    found = rows.where(F.col(QUERY) == number).repartition(1)
+    return found.mapInArrow(product_of(plan, number), row_schema(plan)).where(no_error())
 
 
 def row_schema(plan: str) -> str:

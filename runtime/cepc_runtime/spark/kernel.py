@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..aggregate import run_aggregates
-from ..enumerate.budget import TooManyPartialMatchesError
 from ..enumerate.run import arrange_for, tables_of
-from ..evaluate.errors import EvaluationError
-from ..events import InputError, read
+from ..events import read
 from ..letters import classify
-from ..plan_data import from_text_of_plan
-from ..results import ResultOverflowError, WindowEdgeError
+from .cut import pane_rows
 from .groups import ROWS, by_class, whole_groups
-from .rows import Packing, layout_of
+from .prepared import USER_ERRORS, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..events import Reading
     from ..plan import Plan, QueryPlan
+    from .rows import Packing
     from .share import Class
-
-USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
-"""What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
 
 
 def kernel(
@@ -42,22 +36,18 @@ def run_partition(
     batches: Iterable[Any], plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS
 ) -> Iterator[Any]:
     """The rows of one partition, sorted by class, keys and time."""
-    plan, packing = _prepared(plan_text)
+    plan, packing = prepared(plan_text)
     try:
         for number, same in by_class(batches, class_column):
             one = classes[number]
+            if one.pane is not None:
+                yield from pane_rows(same, plan, one, packing, rows)
+                continue
             queries = [plan.queries[q] for q in one.queries]
             for table in whole_groups(same, one.keys, rows):
                 yield from _rows(read(table, plan.stream), plan, queries, packing)
     except USER_ERRORS as error:
         yield packing.error(str(error))
-
-
-@lru_cache(maxsize=8)
-def _prepared(plan_text: str) -> tuple[Plan, Packing]:
-    """Once for each worker process, which runs many tasks."""
-    plan = from_text_of_plan(plan_text)
-    return plan, Packing.of(layout_of(plan))
 
 
 def _rows(reading: Reading, plan: Plan, queries: Sequence[QueryPlan], packing: Packing) -> Iterator[Any]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from ..columns import flat
 from ..types import STRING as TEXT
 from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
+from .share import pane_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 QUERY: Final = "query"
 ERROR: Final = "error"
+MATRICES: Final = "matrices"
 BATCH: Final = 1 << 14
 
 
@@ -34,10 +36,13 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`places[q][i]` is the index of the slot that holds column i of query q of the plan."""
+    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `matrices`: some query is cut into panes,
+    and there is a column for their matrices.
+    """
 
     slots: tuple[Slot, ...]
     places: tuple[tuple[int, ...], ...]
+    matrices: bool = False
 
 
 def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
@@ -70,12 +75,14 @@ def layout_of(plan: Plan) -> Layout:
             row.append(same[used[type_]])
             used[type_] += 1
         places.append(tuple(row))
-    return Layout(tuple(slots), tuple(places))
+    return Layout(tuple(slots), tuple(places), any(pane_of(query) is not None for query in plan.queries))
 
 
 def row_schema(layout: Layout) -> str:
     """The schema of the rows as DDL."""
     columns = [(QUERY, "INT"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
+    if layout.matrices:
+        columns.append((MATRICES, "BINARY"))
     return ", ".join(f"{quote_name(name)} {type_}" for name, type_ in columns)
 
 
@@ -89,13 +96,23 @@ class Packing:
     @classmethod
     def of(cls, layout: Layout) -> Packing:
         found = [pa.field(QUERY, pa.int32()), pa.field(ERROR, pa.string())]
-        return cls(layout, pa.schema([*found, *(pa.field(s.name, to_arrow(s.type)) for s in layout.slots)]))
+        found += [pa.field(s.name, to_arrow(s.type)) for s in layout.slots]
+        return cls(layout, pa.schema([*found, *([pa.field(MATRICES, pa.binary())] if layout.matrices else [])]))
 
     def rows(self, number: int, tables: Iterable[Any]) -> Iterator[Any]:
         """The tables of query `number` as batches."""
         for table in tables:
             for start in range(0, table.num_rows, BATCH):
                 yield self._batch(number, table.slice(start, BATCH))
+
+    def matrices(self, number: int, table: Any) -> Any:
+        """The matrices of query `number` as one row."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        columns = [pa.nulls(1, field.type) for field in self.schema]
+        columns[0], columns[-1] = pa.array([number], pa.int32()), pa.array([sink.getvalue().to_pybytes()], pa.binary())
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def error(self, text: str) -> Any:
         """A row that says why there are no others."""

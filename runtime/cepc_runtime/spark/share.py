@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ..panes.queries import can_be_cut, pane_length
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
@@ -15,12 +17,20 @@ if TYPE_CHECKING:
 class Class:
     """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
 
-    `letters` are those that some of them ask for; None where every event counts.
+    `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the panes
+    into which the events are cut, so that there is more than one place: the queries' windows are products of panes.
     """
 
     keys: tuple[str, ...]
     queries: tuple[int, ...]
     letters: tuple[int, ...] | None
+    pane: int | None = None
+
+
+def pane_of(query: QueryPlan) -> int | None:
+    """The length of a pane for a query that has one group, and so would be one task, but can be cut in time."""
+    one_group = query.kind == "aggregate" and not query.group_by
+    return pane_length(query) if one_group and can_be_cut(query) else None
 
 
 def keys_of(query: QueryPlan) -> tuple[str, ...]:
@@ -46,12 +56,12 @@ def _letters(positions: Positions) -> Iterator[int]:
         yield from _letters(negation.positions)
 
 
-def classes_of(queries: Sequence[QueryPlan]) -> tuple[Class, ...]:
-    """The classes of the queries, in the order of first occurrence."""
-    found: dict[tuple[str, ...], list[int]] = {}
+def classes_of(queries: Sequence[QueryPlan], *, cut: bool = False) -> tuple[Class, ...]:
+    """The classes of the queries, in the order of first occurrence; with `cut`, those of one group are cut in time if they can be."""
+    found: dict[tuple[tuple[str, ...], int | None], list[int]] = {}
     for number, query in enumerate(queries):
-        found.setdefault(keys_of(query), []).append(number)
-    return tuple(Class(keys, tuple(numbers), _union(queries, numbers)) for keys, numbers in found.items())
+        found.setdefault((keys_of(query), pane_of(query) if cut else None), []).append(number)
+    return tuple(Class(keys, tuple(numbers), _union(queries, numbers), pane) for (keys, pane), numbers in found.items())
 
 
 def _union(queries: Sequence[QueryPlan], numbers: list[int]) -> tuple[int, ...] | None:

@@ -18,7 +18,7 @@ from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
 from ...streaming.ticks import END
 from ..events import CLASS
-from ..kernel import USER_ERRORS
+from ..prepared import USER_ERRORS
 from ..rows import Packing, layout_of
 from .blobs import LATE, METRICS, event_schema, notes
 from .time import timer_for, watermark_in_ticks

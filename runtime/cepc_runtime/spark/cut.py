@@ -1,0 +1,67 @@
+"""Queries with one group, in many tasks: each finds matrices of panes, and one task multiplies them, which is little work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ..aggregate import result_table, run_aggregates
+from ..events import read
+from ..panes.product import totals_of_panes
+from ..panes.queries import pane_queries
+from ..results import Results
+from ..types import BIGINT
+from .events import PANE
+from .groups import whole_groups
+from .prepared import USER_ERRORS, prepared
+from .rows import MATRICES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..panes.queries import PaneQueries
+    from ..plan import Plan
+    from .rows import Packing
+    from .share import Class
+
+
+def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:
+    """For a class with panes, the matrices of its queries; the batches are sorted by pane."""
+    types = dict(plan.stream.columns)
+    cut = {number: pane_queries(plan.queries[number], types, PANE) for number in one.queries}
+    paned = _plan(plan, list(cut.values()))
+    for table in whole_groups(batches, (PANE,), rows):
+        found = run_aggregates(read(table, paned.stream), paned)
+        for number, queries in cut.items():
+            matrices = pa.concat_tables(found[query.name] for query in queries.queries)
+            if matrices.num_rows:
+                yield packing.matrices(number, matrices)
+
+
+def _plan(plan: Plan, cut: list[PaneQueries]) -> Plan:
+    return replace(
+        plan,
+        stream=replace(plan.stream, columns=(*plan.stream.columns, (PANE, BIGINT))),
+        queries=tuple(query for found in cut for query in found.queries),
+        sharing=tuple(part for found in cut for part in found.sharing),
+    )
+
+
+def product_of(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The function for `mapInArrow` that makes the rows of a query from all of its matrices."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        plan, packing = prepared(plan_text)
+        blobs = [blob for batch in batches for blob in batch.column(MATRICES).to_pylist()]
+        if not blobs:
+            return
+        matrices = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
+        try:
+            totals = totals_of_panes(plan.queries[number], matrices)
+            yield from packing.rows(number, [result_table(Results(totals, plan.stream))])
+        except USER_ERRORS as error:
+            yield packing.error(str(error))
+
+    return run

@@ -1,0 +1,26 @@
+"""What a worker makes of a plan's text, and which errors it hands on as rows."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ..enumerate.budget import TooManyPartialMatchesError
+from ..evaluate.errors import EvaluationError
+from ..events import InputError
+from ..plan_data import from_text_of_plan
+from ..results import ResultOverflowError, WindowEdgeError
+from .rows import Packing, layout_of
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
+"""What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
+
+
+@lru_cache(maxsize=8)
+def prepared(plan_text: str) -> tuple[Plan, Packing]:
+    """Once for each worker process, which runs many tasks."""
+    plan = from_text_of_plan(plan_text)
+    return plan, Packing.of(layout_of(plan))
