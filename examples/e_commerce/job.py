@@ -64,7 +64,7 @@ PURCHASES_LETTERS = [
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
-PURCHASES_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3), letters=(0, 1, 2, 3, 4, 5), pane=10)]
+PURCHASES_CLASSES = [job.Class(keys=("customer",), queries=(0, 1, 2, 3), letters=(0, 1, 2, 3, 4, 5))]
 
 # What the kernel does: automata, conditions over several events, results.
 PURCHASES_PLAN = (
@@ -144,14 +144,10 @@ def purchases_events(events: DataFrame, dropped: Observation | str | None = None
 def purchases_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
     """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
     classes = job.shares(PURCHASES_CLASSES, PURCHASES_PLAN, queries)
-    # Without GROUP BY all events are one group, which is cut in time into panes.
-    # An event goes once to each class, so that one read and one shuffle serve them all.
-    copies = job.copies(events, classes, len(PURCHASES_LETTERS), "CAST(`at` AS BIGINT)")
-    keys = job.keys(classes)
     return (
-        copies.repartition(*keys)
-        .sortWithinPartitions(*keys, "at")
-        .mapInArrow(job.kernel(PURCHASES_PLAN, classes, job.CLASS), job.row_schema(PURCHASES_PLAN))
+        events.repartition("customer")
+        .sortWithinPartitions("customer", "at")
+        .mapInArrow(job.kernel(PURCHASES_PLAN, classes, None), job.row_schema(PURCHASES_PLAN))
         .where(job.no_error())
     )
 
@@ -167,22 +163,22 @@ def purchases_results(
     if len(queries) > 1:
         rows = rows.persist()  # computed once, whichever query is asked for first
     return {
-        "q8": job.product(rows, PURCHASES_PLAN, 0).select(
+        "q8": job.together(rows, PURCHASES_PLAN, 0).select(
             F.col("bigint_0").alias("sequences"),
             F.col("bigint_1").alias("window_start"),
             F.col("bigint_2").alias("window_end"),
         ),
-        "q9": job.product(rows, PURCHASES_PLAN, 1).select(
+        "q9": job.together(rows, PURCHASES_PLAN, 1).select(
             F.col("bigint_0").alias("sequences"),
             F.col("bigint_1").alias("window_start"),
             F.col("bigint_2").alias("window_end"),
         ),
-        "q10": job.product(rows, PURCHASES_PLAN, 2).select(
+        "q10": job.together(rows, PURCHASES_PLAN, 2).select(
             F.col("bigint_0").alias("sequences"),
             F.col("bigint_1").alias("window_start"),
             F.col("bigint_2").alias("window_end"),
         ),
-        "q11": job.product(rows, PURCHASES_PLAN, 3).select(
+        "q11": job.together(rows, PURCHASES_PLAN, 3).select(
             F.col("bigint_0").alias("sequences"),
             F.col("decimal_0").alias("spent"),
             F.col("decimal_1").alias("dearest_laptop"),

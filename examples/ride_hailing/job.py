@@ -76,7 +76,7 @@ REPORTS_LETTERS = [
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
-REPORTS_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4, 5, 6), letters=(0, 1, 2, 3, 4, 5, 6), pane=7500000)]
+REPORTS_CLASSES = [job.Class(keys=("vehicle",), queries=(0, 1, 2, 3, 4, 5, 6), letters=(0, 1, 2, 3, 4, 5, 6))]
 
 # What the kernel does: automata, conditions over several events, results.
 REPORTS_PLAN = (
@@ -186,14 +186,10 @@ def reports_events(events: DataFrame, dropped: Observation | str | None = None) 
 def reports_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
     """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
     classes = job.shares(REPORTS_CLASSES, REPORTS_PLAN, queries)
-    # Without GROUP BY all events are one group, which is cut in time into panes.
-    # An event goes once to each class, so that one read and one shuffle serve them all.
-    copies = job.copies(events, classes, len(REPORTS_LETTERS), "UNIX_MICROS(`at`)")
-    keys = job.keys(classes)
     return (
-        copies.repartition(*keys)
-        .sortWithinPartitions(*keys, "at")
-        .mapInArrow(job.kernel(REPORTS_PLAN, classes, job.CLASS), job.row_schema(REPORTS_PLAN))
+        events.repartition("vehicle")
+        .sortWithinPartitions("vehicle", "at")
+        .mapInArrow(job.kernel(REPORTS_PLAN, classes, None), job.row_schema(REPORTS_PLAN))
         .where(job.no_error())
     )
 
@@ -209,38 +205,38 @@ def reports_results(
     if len(queries) > 1:
         rows = rows.persist()  # computed once, whichever query is asked for first
     return {
-        "q1": job.product(rows, REPORTS_PLAN, 0).select(
+        "q1": job.together(rows, REPORTS_PLAN, 0).select(
             F.col("bigint_0").alias("trips"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "q2": job.product(rows, REPORTS_PLAN, 1).select(
+        "q2": job.together(rows, REPORTS_PLAN, 1).select(
             F.col("bigint_0").alias("trips"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "q3": job.product(rows, REPORTS_PLAN, 2).select(
+        "q3": job.together(rows, REPORTS_PLAN, 2).select(
             F.col("bigint_0").alias("trips"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "q4": job.product(rows, REPORTS_PLAN, 3).select(
+        "q4": job.together(rows, REPORTS_PLAN, 3).select(
             F.col("bigint_0").alias("trips"),
             F.col("double_0").alias("speed"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "q5": job.product(rows, REPORTS_PLAN, 4).select(
+        "q5": job.together(rows, REPORTS_PLAN, 4).select(
             F.col("bigint_0").alias("trips"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "q6": job.product(rows, REPORTS_PLAN, 5).select(
+        "q6": job.together(rows, REPORTS_PLAN, 5).select(
             F.col("bigint_0").alias("trips"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "q7": job.product(rows, REPORTS_PLAN, 6).select(
+        "q7": job.together(rows, REPORTS_PLAN, 6).select(
             F.col("bigint_0").alias("trips"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),

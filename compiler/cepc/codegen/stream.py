@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_runtime.spark.rows import layout_of, result_columns
-from cepc_runtime.spark.share import pane_of
+from cepc_runtime.spark.share import in_parts
 from cepc_runtime.types import quote_name
 
 from .plain import plain, ticks
@@ -254,8 +254,8 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
             Code(f"F.col({string(layout.slots[slot].name).text}).alias({string(column).text})")
             for slot, (column, _) in zip(layout.places[place], result_columns(query, job.kernel.stream), strict=True)
         ]
-        if pane_of(query) is not None:
-            of_query = f"job.product(rows, {name.upper()}_PLAN, {place}).select"
+        if in_parts(query):
+            of_query = f"job.together(rows, {name.upper()}_PLAN, {place}).select"
         else:
             of_query = f'rows.where(F.col("query") == {place}).select' if len(queries) > 1 else "rows.select"
         entries.append((query.name, call(of_query, *columns)))

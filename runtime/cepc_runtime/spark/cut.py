@@ -1,4 +1,4 @@
-"""Queries with one group, in many tasks: each finds matrices of panes, and one task multiplies them, which is little work."""
+"""Queries with one group, in many tasks: each finds numbers of some parts, and one task puts them together, which is little work."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import pyarrow as pa
 
 from ..aggregate import result_table, run_aggregates
 from ..events import read
-from ..panes.product import totals_of_panes
-from ..panes.queries import pane_queries
+from ..parts.panes import pane_queries
+from ..parts.partitions import totals_of_partitions
+from ..parts.product import totals_of_panes
 from ..results import Results
 from ..types import BIGINT
 from .events import PANE
 from .groups import whole_groups
 from .prepared import USER_ERRORS, prepared
-from .rows import MATRICES
+from .rows import PARTS
+from .share import pane_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ..panes.queries import PaneQueries
+    from ..parts.panes import PaneQueries
     from ..plan import Plan
     from .rows import Packing
     from .share import Class
@@ -37,7 +39,7 @@ def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, 
         for number, queries in cut.items():
             matrices = pa.concat_tables(found[query.name] for query in queries.queries)
             if matrices.num_rows:
-                yield packing.matrices(number, matrices)
+                yield packing.part(number, matrices)
 
 
 def _plan(plan: Plan, cut: list[PaneQueries]) -> Plan:
@@ -49,17 +51,18 @@ def _plan(plan: Plan, cut: list[PaneQueries]) -> Plan:
     )
 
 
-def product_of(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """The function for `mapInArrow` that makes the rows of a query from all of its matrices."""
+def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The function for `mapInArrow` that makes the rows of a query from all of its parts."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         plan, packing = prepared(plan_text)
-        blobs = [blob for batch in batches for blob in batch.column(MATRICES).to_pylist()]
+        query = plan.queries[number]
+        blobs = [blob for batch in batches for blob in batch.column(PARTS).to_pylist()]
         if not blobs:
             return
-        matrices = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
+        parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
         try:
-            totals = totals_of_panes(plan.queries[number], matrices)
+            totals = totals_of_panes(query, parts) if pane_of(query) is not None else totals_of_partitions(query, parts)
             yield from packing.rows(number, [result_table(Results(totals, plan.stream))])
         except USER_ERRORS as error:
             yield packing.error(str(error))

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
-from .cut import product_of
+from .cut import together as _together
 from .events import CLASS, absent, copies, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
@@ -40,17 +40,17 @@ __all__ = [
     "letters",
     "main",
     "no_error",
-    "product",
     "row_schema",
     "shares",
+    "together",
     "windows",
 ]
 
 
-def product(rows: DataFrame, plan: str, number: int) -> DataFrame:
-    """The rows of query `number`, whose group was cut in time: its panes in `rows` are multiplied in order, in one task."""
+def together(rows: DataFrame, plan: str, number: int) -> DataFrame:
+    """The rows of query `number`, which has one group: what tasks found of its parts is put together in one."""
     found = rows.where(F.col(QUERY) == number).repartition(1)
-    return found.mapInArrow(product_of(plan, number), row_schema(plan)).where(no_error())
+    return found.mapInArrow(_together(plan, number), row_schema(plan)).where(no_error())
 
 
 def row_schema(plan: str) -> str:

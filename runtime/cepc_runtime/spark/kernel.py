@@ -8,9 +8,11 @@ from ..aggregate import run_aggregates
 from ..enumerate.run import arrange_for, tables_of
 from ..events import read
 from ..letters import classify
+from ..parts.partitions import partition_query
 from .cut import pane_rows
 from .groups import ROWS, by_class, whole_groups
 from .prepared import USER_ERRORS, prepared
+from .share import in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,8 +56,13 @@ def _rows(reading: Reading, plan: Plan, queries: Sequence[QueryPlan], packing: P
     numbers = {query.name: number for number, query in enumerate(plan.queries)}
     counted = [q for q in queries if q.automaton is not None]
     if counted:
-        for name, table in run_aggregates(reading, plan, counted).items():
-            yield from packing.rows(numbers[name], [table])
+        parts = {q.name for q in counted if in_parts(q)}
+        asked = [partition_query(q) if q.name in parts else q for q in counted]
+        for name, table in run_aggregates(reading, plan, asked).items():
+            if name not in parts:
+                yield from packing.rows(numbers[name], [table])
+            elif table.num_rows:
+                yield packing.part(numbers[name], table)
     listed = [q for q in queries if q.automaton is None]
     if listed:
         kinds = classify(reading, plan.letters)

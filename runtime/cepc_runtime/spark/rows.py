@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..columns import flat
 from ..types import STRING as TEXT
 from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
-from .share import pane_of
+from .share import in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 QUERY: Final = "query"
 ERROR: Final = "error"
-MATRICES: Final = "matrices"
+PARTS: Final = "parts"
 BATCH: Final = 1 << 14
 
 
@@ -36,13 +36,13 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `matrices`: some query is cut into panes,
-    and there is a column for their matrices.
+    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `parts`: some query is found in parts,
+    and there is a column for them.
     """
 
     slots: tuple[Slot, ...]
     places: tuple[tuple[int, ...], ...]
-    matrices: bool = False
+    parts: bool = False
 
 
 def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
@@ -75,14 +75,14 @@ def layout_of(plan: Plan) -> Layout:
             row.append(same[used[type_]])
             used[type_] += 1
         places.append(tuple(row))
-    return Layout(tuple(slots), tuple(places), any(pane_of(query) is not None for query in plan.queries))
+    return Layout(tuple(slots), tuple(places), any(map(in_parts, plan.queries)))
 
 
 def row_schema(layout: Layout) -> str:
     """The schema of the rows as DDL."""
     columns = [(QUERY, "INT"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
-    if layout.matrices:
-        columns.append((MATRICES, "BINARY"))
+    if layout.parts:
+        columns.append((PARTS, "BINARY"))
     return ", ".join(f"{quote_name(name)} {type_}" for name, type_ in columns)
 
 
@@ -97,7 +97,7 @@ class Packing:
     def of(cls, layout: Layout) -> Packing:
         found = [pa.field(QUERY, pa.int32()), pa.field(ERROR, pa.string())]
         found += [pa.field(s.name, to_arrow(s.type)) for s in layout.slots]
-        return cls(layout, pa.schema([*found, *([pa.field(MATRICES, pa.binary())] if layout.matrices else [])]))
+        return cls(layout, pa.schema([*found, *([pa.field(PARTS, pa.binary())] if layout.parts else [])]))
 
     def rows(self, number: int, tables: Iterable[Any]) -> Iterator[Any]:
         """The tables of query `number` as batches."""
@@ -105,8 +105,8 @@ class Packing:
             for start in range(0, table.num_rows, BATCH):
                 yield self._batch(number, table.slice(start, BATCH))
 
-    def matrices(self, number: int, table: Any) -> Any:
-        """The matrices of query `number` as one row."""
+    def part(self, number: int, table: Any) -> Any:
+        """Numbers of a part of query `number` as one row."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..panes.queries import can_be_cut, pane_length
+from ..parts.panes import can_be_cut, pane_length
+from ..parts.partitions import has_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -29,8 +30,13 @@ class Class:
 
 def pane_of(query: QueryPlan) -> int | None:
     """The length of a pane for a query that has one group, and so would be one task, but can be cut in time."""
-    one_group = query.kind == "aggregate" and not query.group_by
+    one_group = query.kind == "aggregate" and not query.partition
     return pane_length(query) if one_group and can_be_cut(query) else None
+
+
+def in_parts(query: QueryPlan) -> bool:
+    """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
+    return has_partitions(query) or pane_of(query) is not None
 
 
 def keys_of(query: QueryPlan) -> tuple[str, ...]:
@@ -57,10 +63,11 @@ def _letters(positions: Positions) -> Iterator[int]:
 
 
 def classes_of(queries: Sequence[QueryPlan], *, cut: bool = False) -> tuple[Class, ...]:
-    """The classes of the queries, in the order of first occurrence; with `cut`, those of one group are cut in time if they can be."""
+    """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can be."""
     found: dict[tuple[tuple[str, ...], int | None], list[int]] = {}
     for number, query in enumerate(queries):
-        found.setdefault((keys_of(query), pane_of(query) if cut else None), []).append(number)
+        keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
+        found.setdefault((keys, pane_of(query) if cut else None), []).append(number)
     return tuple(Class(keys, tuple(numbers), _union(queries, numbers), pane) for (keys, pane), numbers in found.items())
 
 

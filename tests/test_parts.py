@@ -1,4 +1,4 @@
-"""A group cut in time: windows as products of panes' matrices are the windows of the group as a whole."""
+"""A group in parts, put together, has the rows of the group as a whole: parts are partitions, or panes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.events import read
-from cepc_runtime.panes.product import totals_of_panes
-from cepc_runtime.panes.queries import PaneQueries, can_be_cut, pane_length, pane_queries
+from cepc_runtime.parts.panes import PaneQueries, can_be_cut, pane_length, pane_queries
+from cepc_runtime.parts.partitions import has_partitions, partition_query, totals_of_partitions
+from cepc_runtime.parts.product import totals_of_panes
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from tests.automata import automaton, query
@@ -97,6 +99,35 @@ def test_cut_in_time_the_rows_are_the_same(case: Case) -> None:
                 cut(alone, one, table)
             continue
         assert same(expected.to_pylist(), cut(alone, one, table).to_pylist())
+
+
+@given(cases(match=False, select="ANY", pairs=False, size=2), st.integers(2, 3))
+@settings(suppress_health_check=list(HealthCheck))
+def test_from_some_partitions_each_the_rows_are_the_same(case: Case, tasks: int) -> None:
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        return
+    table = table_of(case, compiled)
+    for one in compiled.plan.queries:
+        if not has_partitions(one):
+            continue
+        alone = replace(compiled.plan, queries=(one,))
+        try:
+            expected = run_aggregates(table, alone, interpreted=True)[one.name]
+        except ArithmeticError:
+            continue
+        keys = [tuple(str(row[name]) for name in one.partition) for row in case.rows]
+        places = {key: i % tasks for i, key in enumerate(dict.fromkeys(keys))}
+        apart = replace(alone, queries=(partition_query(one),))
+        parts = [
+            run_aggregates(
+                table.filter(pa.array([places[key] == task for key in keys], pa.bool_())), apart, interpreted=True
+            )[one.name]
+            for task in range(tasks)
+        ]
+        totals = totals_of_partitions(one, pa.concat_tables(parts))
+        assert same(expected.to_pylist(), result_table(Results(totals, alone.stream)).to_pylist())
 
 
 def test_counts_of_any_size_are_exact() -> None:

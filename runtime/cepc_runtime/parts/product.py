@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..columns import codes, combine_codes, dense, flat, ranks
-from ..exactness import EXACT
+from ..columns import codes, combine_codes, dense, flat
 from ..kernel.planes import planes_of
 from ..totals import Totals, grouped
-from ..types import Decimal, is_float
-from .queries import MATCHES, PANE, SOURCE, TARGET, key_name, names, pane_length
+from .numbers import Numbers, number_column
+from .panes import PANE, SOURCE, TARGET, key_name, pane_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ..exactness import Column
-    from ..kernel.planes import QueryPlanes
     from ..plan import QueryPlan
+    from .numbers import Entry
 
-    Entry = tuple[Any, ...]  # by plane: the count, sums, then places, inf where there is none
     Entries = dict[int, Entry]  # by state
     Matrix = dict[int, Entries]  # by source
 
@@ -39,7 +35,7 @@ def totals_of_panes(query: QueryPlan, matrices: Any) -> Totals:
     layout = planes_of(query.automaton, query.measures)
     keys = {name: flat(matrices.column(key_name(i))) for i, name in enumerate(query.partition)}
     group_of, first = dense(combine_codes([codes(key) for key in keys.values()], matrices.num_rows)[0])
-    numbers = _Numbers.of(query, layout, matrices)
+    numbers = Numbers.of(query, layout, matrices)
     groups: defaultdict[int, defaultdict[int, Matrix]] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     places = (matrices.column(name).to_pylist() for name in (PANE, SOURCE, TARGET))
     for group, pane, source, target, entry in zip(group_of.tolist(), *places, numbers.entries, strict=True):
@@ -56,7 +52,7 @@ def totals_of_panes(query: QueryPlan, matrices: Any) -> Totals:
         np.array([group for group, _, _ in found], dtype=np.int64),
         np.array([window for _, window, _ in found], dtype=np.int64),
         {},
-        tuple(_column(column, p >= layout.additive) for p, column in enumerate(columns)),
+        tuple(number_column(column, p >= layout.additive) for p, column in enumerate(columns)),
         numbers.extremes,
     )
     return grouped(totals, {name: keys[name].take(first) for name in query.group_by}, len(first))
@@ -119,57 +115,3 @@ def _times(count: int, total: Any) -> Any:
 def _sum(found: Sequence[Entry], additive: int) -> Entry:
     columns = list(zip(*found, strict=True))
     return (*(sum(column) for column in columns[:additive]), *(min(column) for column in columns[additive:]))
-
-
-# ---- numbers ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """The entry of each row, and the values by place."""
-
-    entries: list[Entry]
-    extremes: dict[Any, Any]
-
-    @staticmethod
-    def of(query: QueryPlan, layout: QueryPlanes, matrices: Any) -> _Numbers:
-        zeros = [0] * matrices.num_rows
-        columns: list[list[Any]] = [zeros] * layout.count
-        columns[0] = [int(count) for count in matrices.column(MATCHES).to_pylist()]
-        extremes: dict[Any, Any] = {}
-        for number, (measure, planes) in enumerate(zip(query.measures, layout.measures, strict=True)):
-            count, total, extreme = (
-                matrices.column(name) if name in matrices.column_names else None for name in names(number)
-            )
-            if planes.extreme is not None:
-                key = layout.planes[planes.extreme - 1].value
-                ranked = ranks(extreme)
-                extremes[key] = ranked.values
-                sign = -1.0 if measure.function == "max" else 1.0
-                columns[planes.extreme] = np.where(ranked.numbers < 0, math.inf, sign * ranked.numbers).tolist()
-                continue
-            if planes.count is not None and count is not None:
-                columns[planes.count] = [int(text) for text in count.to_pylist()]
-            if planes.total is not None and total is not None and measure.argument is not None:
-                type_ = measure.argument.type
-                scale = type_.scale if isinstance(type_, Decimal) else 0
-                columns[planes.total] = [
-                    0 if value is None else value if is_float(type_) else _scaled(value, scale)
-                    for value in total.to_pylist()
-                ]
-        return _Numbers(list(zip(*columns, strict=True)), extremes)
-
-
-def _scaled(text: str, scale: int) -> int:
-    """A decimal number as written, times 10**scale."""
-    whole, _, fraction = text.partition(".")
-    return int(whole + fraction.ljust(scale, "0"))
-
-
-def _column(numbers: Sequence[Any], places: bool) -> Column:
-    """float64 where a number is one, int64 where all fit, else Python's integers."""
-    if places or any(isinstance(number, float) for number in numbers):
-        return np.array(numbers, dtype=np.float64)
-    if all(-EXACT < number < EXACT for number in numbers):
-        return np.array(numbers, dtype=np.int64)
-    return np.array([*numbers, None], dtype=object)[:-1]

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from ..expression import Aggregate, Field, Literal
-from ..plan import Measure, Member, OutputPlan, SharedStates
-from ..types import BIGINT, DOUBLE, INT, STRING, is_float, is_numeric
+from ..expression import Field, Literal
+from ..plan import Member, OutputPlan, SharedStates
+from ..types import BIGINT, INT
+from .numbers import has_numbers, measures_of, numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from ..plan import Automaton, QueryPlan
     from ..types import DataType
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 PANE: Final = "pane"
 SOURCE: Final = "source"
 TARGET: Final = "target"
-MATCHES: Final = "matches"
 
 PARTS: Final = 8
 """The least time between two edges of windows is cut into so many panes, if its ticks allow it, so that tasks are many."""
@@ -46,9 +46,7 @@ def can_be_cut(query: QueryPlan) -> bool:
     a = query.automaton
     if a is None or query.within is None or query.adjacent or a.moves or a.new_moves or a.kills:
         return False
-    return all(
-        m.argument is None or m.function not in ("sum", "avg") or is_numeric(m.argument.type) for m in query.measures
-    )
+    return query.select == "ANY" and has_numbers(query)
 
 
 def pane_length(query: QueryPlan) -> int:
@@ -65,7 +63,7 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
     keys = (*query.partition, pane_column)
     columns = [OutputPlan(key_name(i), Field(None, key, "each", types[key])) for i, key in enumerate(query.partition)]
     columns.append(OutputPlan(PANE, Field(None, pane_column, "each", BIGINT)))
-    numbers = tuple(_numbers(query))
+    numbers = tuple(numbers_of(query))
     states = tuple(range(automaton.states))
     queries = []
     for i in states:
@@ -74,7 +72,7 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
             queries.append(
                 replace(
                     query, name=_name(query, i, j), partition=keys, group_by=keys, within=None, slide=None,
-                    automaton=_between(automaton, i, j), measures=_measures(numbers),
+                    automaton=_between(automaton, i, j), measures=measures_of(numbers),
                     outputs=(*columns, *ends, *numbers), having=None,
                 )
             )  # fmt: skip
@@ -86,11 +84,6 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
 def key_name(number: int) -> str:
     """The column of a partition attribute."""
     return f"key_{number}"
-
-
-def names(measure: int) -> tuple[str, str, str]:
-    """The columns of a measure's count, total and extreme, as far as it has them."""
-    return f"count_{measure}", f"total_{measure}", f"extreme_{measure}"
 
 
 def _name(query: QueryPlan, start: int, end: int) -> str:
@@ -110,39 +103,3 @@ def _between(automaton: Automaton, start: int, end: int) -> Automaton:
         ties=tuple(replace(s, source=number[s.source], target=number[s.target]) for s in automaton.ties),
         accepting=(number[end],),
     )
-
-
-def _numbers(query: QueryPlan) -> Iterator[OutputPlan]:
-    """What an entry of the matrix holds: exact numbers as text, which has no bounds."""
-    yield OutputPlan(MATCHES, Aggregate("count", None, None, False, STRING, STRING))
-    for number, measure in enumerate(query.measures):
-        count, total, extreme = names(number)
-        if measure.function in ("min", "max"):
-            assert measure.argument is not None
-            type_ = measure.argument.type
-            yield OutputPlan(
-                extreme, Aggregate(measure.function, measure.variable, measure.argument, False, None, type_)
-            )
-        elif measure.variable is not None:
-            yield OutputPlan(count, Aggregate("count", measure.variable, measure.argument, False, STRING, STRING))
-        if measure.function in ("sum", "avg"):
-            yield OutputPlan(total, _total(measure))
-
-
-def _total(measure: Measure) -> Aggregate:
-    assert measure.argument is not None
-    if is_float(measure.argument.type):
-        return Aggregate("sum", measure.variable, measure.argument, False, None, DOUBLE)
-    return Aggregate("sum", measure.variable, measure.argument, False, STRING, STRING)
-
-
-def _measures(outputs: tuple[OutputPlan, ...]) -> tuple[Measure, ...]:
-    found: dict[tuple[object, ...], Measure] = {}
-    for output in outputs:
-        a = output.expression
-        assert isinstance(a, Aggregate)
-        assert a.function != "collect"
-        found.setdefault(
-            (a.function, a.variable, a.argument), Measure(a.function, a.variable, a.argument, a.type != DOUBLE)
-        )
-    return tuple(found.values())

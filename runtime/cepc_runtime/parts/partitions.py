@@ -1,0 +1,42 @@
+"""A group whose matches lie within partitions: partitions are counted anywhere, and their numbers added up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..events import ticks_of
+from ..kernel.planes import planes_of
+from ..totals import Totals, grouped
+from .numbers import Numbers, has_numbers, measures_of, number_column, numbers_of
+
+if TYPE_CHECKING:
+    from ..plan import QueryPlan
+
+
+def has_partitions(query: QueryPlan) -> bool:
+    """Whether the query has one group of several partitions, and numbers that add up."""
+    one_group = query.kind == "aggregate" and not query.group_by
+    return one_group and bool(query.partition) and query.automaton is not None and has_numbers(query)
+
+
+def partition_query(query: QueryPlan) -> QueryPlan:
+    """The query that finds the numbers of some partitions."""
+    numbers = tuple(numbers_of(query))
+    return replace(query, outputs=numbers, measures=measures_of(numbers), having=None)
+
+
+def totals_of_partitions(query: QueryPlan, found: Any) -> Totals:
+    """The totals of a query from all rows of its `partition_query`."""
+    assert query.automaton is not None
+    layout = planes_of(query.automaton, query.measures)
+    numbers = Numbers.of(query, layout, found)
+    columns = list(zip(*numbers.entries, strict=True)) or [()] * layout.count
+    windows = np.zeros(found.num_rows, dtype=np.int64)
+    if query.within is not None:
+        windows = ticks_of(found.column("window_start")) // (query.slide or query.within)
+    planes = tuple(number_column(column, p >= layout.additive) for p, column in enumerate(columns))
+    nowhere = np.zeros(found.num_rows, dtype=np.int64)
+    return grouped(Totals(query, layout, nowhere, windows, {}, planes, numbers.extremes), {}, 1)
