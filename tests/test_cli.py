@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from cepc import api
@@ -443,3 +444,34 @@ def test_what_is_used_while_editing_imports_nothing_heavy(arguments: list[str]) 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+# ---- completion
+
+COMPLETED = [
+    ((), "ex", ["explain"]),
+    ((), "com", ["compile"]),
+    (("explain",), "--form", ["--format"]),
+    (("explain", "--format"), "h", ["html"]),
+    (("run", "p.cep", "--engine"), "", ["local", "spark"]),
+]
+
+
+@pytest.mark.parametrize(("words", "begun", "expected"), COMPLETED)
+def test_a_shell_completes(words: tuple[str, ...], begun: str, expected: list[str]) -> None:
+    found = ShellComplete(cepc, {}, "cepc", "_CEPC_COMPLETE").get_completions(list(words), begun)
+    assert [item.value for item in found][: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    "words", [("check",), ("run",), ("run", "p.cep", "--events"), ("explain",), ("explain", "p.cep", "-o"), ("test",)]
+)
+def test_a_shell_completes_files(words: tuple[str, ...]) -> None:
+    found = ShellComplete(cepc, {}, "cepc", "_CEPC_COMPLETE").get_completions(list(words), "qu")
+    assert [item.type for item in found] == ["file"]
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_there_is_a_script_for_each_shell(name: str) -> None:
+    result = CliRunner().invoke(cepc, [], prog_name="cepc", env={"_CEPC_COMPLETE": f"{name}_source"})
+    assert (result.exit_code, result.output.count(f"_CEPC_COMPLETE={name}_complete")) == (0, 1)

@@ -18,6 +18,7 @@ from .errors import CepcError, DataError, ProgramError, RunError
 
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from .api import Checked
     from .compiled import Compiled
@@ -37,3 +38,10 @@ def compile(*programs: str | os.PathLike[str]) -> Compiled:  # noqa: A001 - the 
     from .api import compile_program
 
     return compile_program(*programs)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext cepc` in a notebook gives it the magic %%cep."""
+    from .editing.notebook import load
+
+    load(shell)

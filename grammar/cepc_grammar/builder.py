@@ -27,7 +27,7 @@ _SPELLINGS: dict[ast.Unit, str] = {
     "MONTH": "month months",
     "YEAR": "y year years",
 }
-_UNITS: dict[str, ast.Unit] = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
+UNITS: dict[str, ast.Unit] = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
 _NUMBER = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 _SUFFIXES: dict[str, ast.LiteralKind] = {
     "L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"
@@ -40,7 +40,7 @@ _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
 
 
 def _unit_hint(word: str) -> str:
-    near = nearest(word.lower(), reversed(_UNITS))  # the plural first
+    near = nearest(word.lower(), reversed(UNITS))  # the plural first
     if near:
         return f"did you mean {near.upper() if word.isupper() else near}?"
     return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
@@ -114,7 +114,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         text = string_value(number).strip() if number.type == "STRING" else str(number)
         amount, glued = found.groups() if (found := _NUMBER.fullmatch(text)) else ("", text)
         word = glued.strip() if unit is None else glued.strip() + unit.text
-        kind = _UNITS.get(word.lower())
+        kind = UNITS.get(word.lower())
         if not amount:
             self._error(
                 "E0111", f"`{text}` is no number", self._token_span(number), "a duration is a number and a unit"
@@ -370,7 +370,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Column(children[0], children[1], self._span(meta))
 
     def time_unit(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, Any]:
-        unit = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us"}.get(_UNITS.get(children[0].text.lower(), ""))
+        unit = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us"}.get(UNITS.get(children[0].text.lower(), ""))
         if unit is None:
             self._error(
                 "E0107", f"`{children[0].text}` is no unit of an event time", children[0].span, "unknown unit",

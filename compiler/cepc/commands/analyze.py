@@ -15,16 +15,22 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--events", multiple=True, metavar="[STREAM=]PATH",
+    "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
     help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
 )  # fmt: skip
 @click.option(
     "--input-format", type=click.Choice(["parquet", "csv", "json"]),
     help="What the events are, where the names of the files do not say it.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="STATS.json", help="Write a statistics file instead of printing tables.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="STATS.json",
+    type=click.Path(),
+    help="Write a statistics file instead of printing tables.",
+)
 @click.pass_context
 def analyze(
     ctx: click.Context, files: tuple[str, ...], events: tuple[str, ...], input_format: Format | None, output: str | None

@@ -11,9 +11,14 @@ from .optimisation import check, optimisation, options_of
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the job here instead of printing it.")
-@click.option("--bundle", metavar="DIR", help="Write the job, the runtime for --py-files, and how to submit them.")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the job here instead of printing it.")
+@click.option(
+    "--bundle",
+    metavar="DIR",
+    type=click.Path(),
+    help="Write the job, the runtime for --py-files, and how to submit them.",
+)
 @optimisation
 @click.pass_context
 def compile(  # noqa: A001 - the word for it

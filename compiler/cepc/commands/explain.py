@@ -19,12 +19,18 @@ CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 
 
 @click.command(short_help="Explain an error by its code, or a program.")
-@click.argument("what", nargs=-1, required=True, metavar="CODE|FILE...")
+@click.argument("what", nargs=-1, required=True, metavar="CODE|FILE...", type=click.Path())
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "dot", "svg", "html"]),
     help="Text; data; a graph for Graphviz; a picture; a page to look at and click. What -o ends with says it too.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Write the explanation of a program here instead of printing it.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the explanation of a program here instead of printing it.",
+)
 @optimisation
 @click.pass_context
 def explain(

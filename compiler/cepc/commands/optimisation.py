@@ -33,7 +33,12 @@ def optimisation(command: Callable[..., Any]) -> Callable[..., Any]:
         "--optimizer-budget", metavar="4s|STEPS",
         help="How long the optimisers may take: seconds, or steps of each, so that every machine finds the same plan.",
     )  # fmt: skip
-    @click.option("--stats", metavar="FILE", help="What is known of the events, as `cepc analyze -o FILE` writes it.")
+    @click.option(
+        "--stats",
+        metavar="FILE",
+        type=click.Path(),
+        help="What is known of the events, as `cepc analyze -o FILE` writes it.",
+    )
     @functools.wraps(command)
     def with_options(*args: Any, **given: Any) -> Any:
         return command(*args, sharing={name: given.pop(name) for name in names}, **given)

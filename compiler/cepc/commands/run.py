@@ -23,9 +23,9 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--events", multiple=True, metavar="[STREAM=]PATH",
+    "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
     help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
 )  # fmt: skip
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Run this query; may be given several times.")
@@ -41,7 +41,12 @@ FORMS = ("table", "jsonl", "csv", "parquet")
     "--format", "form", type=click.Choice(FORMS),
     help="How to write the rows. [default: table at a terminal, jsonl in a pipe, parquet with --output]",
 )  # fmt: skip
-@click.option("--output", metavar="DIR", help="Write a file for each query, DIR/QUERY.FORMAT, instead of printing.")
+@click.option(
+    "--output",
+    metavar="DIR",
+    type=click.Path(),
+    help="Write a file for each query, DIR/QUERY.FORMAT, instead of printing.",
+)
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
 @optimisation
 @click.pass_context

@@ -8,7 +8,7 @@ from .common import chosen_program, failed, right_program
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--test", "names", multiple=True, metavar="NAME", help="Run this test; may be given several times.")
 @click.pass_context
 def test(ctx: click.Context, files: tuple[str, ...], names: tuple[str, ...]) -> None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Explain a row, or why there is none.")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--query", "name", required=True, metavar="NAME", help="The query asked about.")
 @click.option(
-    "--events", multiple=True, metavar="[STREAM=]PATH",
+    "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
     help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
 )  # fmt: skip
 @click.option(

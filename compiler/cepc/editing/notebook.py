@@ -1,0 +1,147 @@
+"""`%load_ext cepc`, then a program in a cell under `%%cep`: its rows as tables, below them what its queries share as a picture."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from base64 import b64encode
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..errors import CepcError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ..compiled import Compiled
+
+AT_MOST = 20  # rows of a query that a notebook shows
+
+
+class _Usage(Exception):  # noqa: N818 - what a wrong line is answered with
+    """The line behind %%cep cannot be read."""
+
+
+class _Line(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise _Usage(f"{message}\n{self.format_usage().strip()}")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - for --help
+        raise _Usage(message or self.format_help())
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a cell shows: the rows, if it was told where events are, and the picture."""
+
+    rows: Mapping[str, Any]
+    picture: str
+    warnings: str = field(default="", repr=False)
+
+    def __repr__(self) -> str:
+        return (
+            "\n\n".join(f"{name}  {_count(table)}\n{table.to_pandas()}" for name, table in self.rows.items())
+            or "checked"
+        )
+
+    def _repr_html_(self) -> str:
+        parts = [f"<pre>{escape(self.warnings)}</pre>"] if self.warnings else []
+        for name, table in self.rows.items():
+            parts.append(f"<h4>{escape(name)} <small>{_count(table)}</small></h4>")
+            parts.append(table.slice(0, AT_MOST).to_pandas().to_html(index=False, na_rep="NULL"))
+        opened = "" if self.rows else " open"
+        parts.append(f"<details{opened}><summary>The queries</summary>{self._image()}</details>")
+        return "\n".join(parts)
+
+    def _image(self) -> str:
+        """As an image the picture keeps its style to itself, and the notebook's away."""
+        data = b64encode(self.picture.encode()).decode()
+        return f"<img alt='the automata of the queries' src='data:image/svg+xml;base64,{data}'>"
+
+
+def _count(table: Any) -> str:
+    rows = "1 row" if table.num_rows == 1 else f"{table.num_rows:,} rows"
+    return rows if table.num_rows <= AT_MOST else f"{rows}, the first {AT_MOST}"
+
+
+def load(shell: Any) -> None:
+    """Give the shell the magic."""
+    shell.register_magic_function(magic(shell.user_ns), "cell", "cep")
+
+
+def magic(variables: dict[str, Any]) -> Callable[[str, str], Shown | None]:
+    """The magic over a notebook's variables: events are looked for among them, and rows put there."""
+    reader = _Line(prog="%%cep", add_help=True)
+    reader.add_argument("name", nargs="?", help="the variable that gets the rows: a dictionary of tables by query")
+    reader.add_argument(
+        "-e", "--events", action="append", default=[], metavar="[STREAM=]EVENTS",
+        help="a variable with a table or a frame, or a path; without it the program is checked and its picture shown",
+    )  # fmt: skip
+    reader.add_argument("-q", "--query", action="append", help="run this query; may be given several times")
+
+    def cep(line: str, cell: str) -> Shown | None:
+        """A program of cepc: checked, run over events, its rows shown."""
+        try:
+            asked = reader.parse_args(shlex.split(line))
+            return _run(cell, asked, variables)
+        except (_Usage, CepcError) as error:
+            print(error, file=sys.stderr)
+        return None
+
+    return cep
+
+
+def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Shown:
+    from ..api import check_text
+    from ..compiled import Compiled
+    from ..errors import ProgramError
+    from ..explaining.as_svg import to_svg
+    from ..explaining.explanation import explain
+    from ..running.messages import nothing_to_run
+    from ..sharing import plan_shared
+
+    checked = check_text(cell, "<cell>")
+    if not checked.ok:
+        raise ProgramError(checked.diagnostics, checked.sources)
+    if checked.program is None:
+        raise ProgramError([nothing_to_run("STREAM", "write the STREAM into the same cell")], checked.sources)
+    compiled = Compiled(checked, checked.program)
+    if wrong := [name for name in asked.query or () if name not in compiled.queries]:
+        raise _Usage(f"there is no query `{wrong[0]}`; there are {', '.join(compiled.queries)}")
+    has_events = bool(asked.events) or any(stream.source for stream in compiled.program.streams)
+    rows = _tables(compiled, asked, variables) if has_events else {}
+    if asked.name is not None and has_events:
+        variables[asked.name] = rows
+    picture = to_svg(explain(checked.program, plan_shared(checked.program)))
+    return Shown(rows, picture, checked.text() if checked.diagnostics else "")
+
+
+def _tables(compiled: Compiled, asked: argparse.Namespace, variables: Mapping[str, Any]) -> dict[str, Any]:
+    import pyarrow as pa
+
+    found = compiled.run(_events(asked.events, variables), asked.query)
+    return {
+        name: table if isinstance(table, pa.Table) else pa.Table.from_pandas(table) for name, table in found.items()
+    }
+
+
+def _events(asked: Sequence[str], variables: Mapping[str, Any]) -> Any:
+    """As `Compiled.run` takes them; None where the streams say FROM."""
+    streams = dict(one.split("=", 1) for one in asked if "=" in one)
+    alone = [one for one in asked if "=" not in one]
+    if len(alone) > 1 or (alone and streams):
+        raise _Usage("events of several streams are given as --events STREAM=EVENTS, once for each")
+    if alone:
+        return _value(alone[0], variables)
+    return {stream: _value(events, variables) for stream, events in streams.items()} or None
+
+
+def _value(events: str, variables: Mapping[str, Any]) -> Any:
+    if events in variables:
+        return variables[events]
+    if events.isidentifier() and not Path(events).exists():
+        raise _Usage(f"there is no variable `{events}`, and no file of that name")
+    return events

@@ -1,0 +1,97 @@
+"""%%cep: a program in a notebook's cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from cepc.editing.notebook import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+interactiveshell = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
+
+PROGRAM = """\
+STREAM s (at TIMESTAMP, kind STRING, k BIGINT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+QUERY pairs RETURN MATCH k PATTERN SEQ(A, B) WHERE [k] WITHIN 1 MINUTE;
+QUERY counts RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE [k] WITHIN 1 MINUTE;
+"""
+EVENTS = pd.DataFrame(
+    {
+        "at": pd.to_datetime(["2026-03-02 10:00:01", "2026-03-02 10:00:02"], utc=True).astype("datetime64[us, UTC]"),
+        "kind": ["A", "B"],
+        "k": [7, 7],
+    }
+)
+
+
+@pytest.fixture
+def shell() -> Iterator[Any]:
+    found = interactiveshell.InteractiveShell()
+    found.run_line_magic("load_ext", "cepc")
+    found.user_ns["events"] = EVENTS
+    yield found
+    found.reset()
+
+
+def cell(shell: Any, line: str, text: str = PROGRAM) -> Any:
+    return shell.run_cell_magic("cep", line, text)
+
+
+def test_a_cell_shows_the_rows_of_each_query_and_the_picture(shell: Any) -> None:
+    shown = cell(shell, "--events events")
+    assert isinstance(shown, Shown)
+    page = shown._repr_html_()
+    assert "<h4>pairs <small>1 row</small></h4>" in page
+    assert "<td>7</td>" in page
+    assert "data:image/svg+xml" in page
+    assert "counts  1 row" in repr(shown)
+
+
+@pytest.mark.parametrize("given", [EVENTS, pa.Table.from_pandas(EVENTS)], ids=["a pandas frame", "a pyarrow table"])
+def test_rows_go_into_a_variable(shell: Any, given: Any) -> None:
+    shell.user_ns["given"] = given
+    cell(shell, "rows --events given --query pairs")
+    assert {name: table.column("k").to_pylist() for name, table in shell.user_ns["rows"].items()} == {"pairs": [7]}
+
+
+def test_events_may_be_a_file_and_named_by_stream(shell: Any, tmp_path: Any) -> None:
+    EVENTS.to_parquet(tmp_path / "e.parquet")
+    assert cell(shell, f"-e s={tmp_path / 'e.parquet'}").rows["counts"].column("n").to_pylist() == [1]
+
+
+def test_without_events_a_program_is_checked_and_drawn(shell: Any) -> None:
+    shown = cell(shell, "")
+    assert shown.rows == {}
+    assert "<details open>" in shown._repr_html_()
+
+
+WRONG = [
+    ("--events events", PROGRAM.replace("SEQ(A, B)", "SEQ(A, X)"), "unknown event type `X`"),
+    ("--events nothing", PROGRAM, "there is no variable `nothing`"),
+    ("--query other", PROGRAM, "there is no query `other`; there are pairs, counts"),
+    ("--evnets events", PROGRAM, "usage: %%cep"),
+    ("-e events -e s=events", PROGRAM, "--events STREAM=EVENTS"),
+    ("", "QUERY q RETURN COUNT(*) PATTERN A WITHIN 1 min;", "write the STREAM into the same cell"),
+    ("--events missing", PROGRAM.replace("k BIGINT", "k BIGINT, z INT").replace("MATCH k", "MATCH k, A.z"), "no column `z`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "text", "message"), WRONG, ids=[message for *_, message in WRONG])
+def test_what_is_wrong_is_said_without_a_traceback(
+    shell: Any, line: str, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.user_ns["missing"] = EVENTS
+    assert cell(shell, line, text) is None
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_names_are_text(shell: Any) -> None:
+    hostile = PROGRAM.replace("QUERY pairs", "QUERY `<script>`")
+    assert "<script>" not in cell(shell, "--events events", hostile)._repr_html_()
