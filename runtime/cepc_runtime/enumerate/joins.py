@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .evaluation import Evaluator
     from .timeline import Bools, Ints, Timeline
 
-PORTION = 1 << 17
+PORTION = 1 << 19
 """Events in a portion, where groups are that large."""
 HELD = 1 << 22
 """Events of matches that are held at once."""
@@ -67,7 +67,7 @@ class _Rows:
     @staticmethod
     def of(events: Mapping[int, Ints]) -> _Rows:
         columns = list(events.values())
-        return _Rows(events, np.minimum.reduce(columns), np.maximum.reduce(columns))
+        return _Rows(events, _least(columns), _most(columns))
 
     @staticmethod
     def joined(several: Sequence[_Rows]) -> _Rows:
@@ -80,6 +80,14 @@ class _Rows:
             np.concatenate([rows.last for rows in several]),
         )
         return found if np.all(first[1:] >= first[:-1]) else found.take(np.argsort(first, kind="stable"))
+
+
+def _least(columns: Sequence[Ints]) -> Ints:
+    return columns[0] if len(columns) == 1 else np.minimum.reduce(columns)
+
+
+def _most(columns: Sequence[Ints]) -> Ints:
+    return columns[0] if len(columns) == 1 else np.maximum.reduce(columns)
 
 
 class _Bound:
@@ -151,7 +159,8 @@ class Joins:
         self._block, self._held, self._size = block, held, portion
         self._queries = {query.name: query for query in queries}
         self._parts = [_Part(part) for part in shared.parts]
-        self._windows: dict[int | None, tuple[Ints, Ints]] = {}
+        self._reaches: dict[int | None, Ints] = {}
+        self._sinces: dict[int | None, Ints] = {}
         self._schedules: dict[frozenset[int], list[tuple[int, int]]] = {}
         self._failed = False  # has a condition failed to evaluate on some row?
         self._inputs = [part_inputs(part) for part in shared.parts]
@@ -204,8 +213,9 @@ class Joins:
             if answers:
                 found = iter([tables[number]]) if number in tables else self._rows(number, tables, portion, last=True)
                 for rows in found:
+                    wanted_rows = rows if portion.stop == portion.high else rows.take(rows.first < portion.stop)
                     for answer in answers:
-                        yield from self._out(answer, rows.take(rows.first < portion.stop))
+                        yield from self._out(answer, wanted_rows)
                 left = [answer for answer in left if answer.part != number]
             for over in [held for held, last in needed if last <= number and held in tables]:
                 del tables[over]
@@ -294,7 +304,7 @@ class Joins:
         for earlier, later in plan.order:
             keep &= self._timeline.instant_end[rows.events[earlier]] <= rows.events[later]
         if plan.within != within:
-            keep &= rows.last < self._window(plan.within)[1][rows.first]
+            keep &= rows.last < self._reach(plan.within)[rows.first]
         return rows if keep.all() else rows.take(keep)
 
     def _grown(
@@ -328,16 +338,15 @@ class Joins:
 
     def _range(self, rows: _Rows, join: Join, within: int | None, portion: _Portion) -> tuple[Ints, Ints]:
         """From where to before where the joined events may lie, for each row."""
-        since, reach = self._window(within)
-        if join.after:
-            low = self._timeline.instant_end[np.maximum.reduce([rows.events[leaf] for leaf in join.after])]
-        else:
-            low = np.maximum(since[rows.last], portion.low)
-        high = np.minimum(reach[rows.first], portion.high)
+        high = np.minimum(self._reach(within)[rows.first], portion.high)
         if join.before:
-            first = np.minimum.reduce([rows.events[leaf] for leaf in join.before])
+            first = _least([rows.events[leaf] for leaf in join.before])
             high = np.minimum(high, self._timeline.instant_start[first])
-        return low, np.maximum(low, high)
+        if join.after:
+            low = self._timeline.instant_end[_most([rows.events[leaf] for leaf in join.after])]
+        else:
+            low = np.maximum(self._since(within)[rows.last], portion.low)
+        return np.minimum(low, high), high
 
     def _extended(
         self, rows: _Rows, above: Ints, chosen: Ints, high: Ints, join: Join, tables: Mapping[int, _Rows]
@@ -375,27 +384,31 @@ class Joins:
 
     def _lacking(self, rows: _Rows, plan: MatchPart) -> Bools:
         """The rows in whose window there is no event of an absent letter."""
-        since, reach = self._window(plan.within)
-        low, high = since[rows.last], reach[rows.first]
+        low, high = self._since(plan.within)[rows.last], self._reach(plan.within)[rows.first]
         lacks = np.ones(len(rows), dtype=np.bool_)
         for letter in plan.absent:
             rank = self._timeline.rank(letter)
             lacks &= rank[low] >= rank[high]
         return lacks
 
-    def _window(self, within: int | None) -> tuple[Ints, Ints]:
-        """For each event since where, and to before where, events are within the span of it."""
-        if within not in self._windows:
-            every = np.arange(self._timeline.length)
-            self._windows[within] = self._timeline.since(every, within), self._timeline.reach(every, within)
-        return self._windows[within]
+    def _reach(self, within: int | None) -> Ints:
+        """For each event to before where events are within the span after it."""
+        if within not in self._reaches:
+            self._reaches[within] = self._timeline.reach(np.arange(self._timeline.length), within)
+        return self._reaches[within]
+
+    def _since(self, within: int | None) -> Ints:
+        """For each event since where events are within the span before it."""
+        if within not in self._sinces:
+            self._sinces[within] = self._timeline.since(np.arange(self._timeline.length), within)
+        return self._sinces[within]
 
     # ---- answers -----------------------------------------------------------------------------------------------------
 
     def _out(self, answer: MatchAnswer, rows: _Rows) -> Iterator[tuple[str, Matches]]:
         """The rows as matches of a query, in portions."""
         for start in range(0, len(rows), self._block):
-            some = rows.take(slice(start, start + self._block))
+            some = rows if len(rows) <= self._block else rows.take(slice(start, start + self._block))
             if self._failed:
                 some = self._decided(answer, some)
             positions = np.array([some.events[leaf] for leaf in range(len(answer.variables))])
