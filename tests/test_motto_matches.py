@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from cepc.explaining.as_text import to_text
+from cepc.explaining.explanation import explain
 from cepc.passes.motto import share
 from cepc.passes.motto.matches import Asked, asked_of, shared_matches
 from cepc.sharing import Options, plan_shared, workload_of
@@ -245,3 +247,11 @@ def test_a_condition_that_fails_is_an_error_only_where_nothing_else_excludes() -
     failing = compile_text(program("SEQ(A a, B b)", "SEQ(A, B, C)", where="a.x % b.x = 1"))
     with pytest.raises(EvaluationError):
         execute(sharing_all(failing), events)
+
+
+def test_explain_says_what_is_found_once() -> None:
+    program_ = compile_text(program("SEQ(A, B, C)", "SEQ(A, B, D)")).program
+    shown = to_text(program_, explain(program_, plan_shared(program_)))
+    assert "matches          q0, q1: of common parts" in shown
+    assert "motto: q0, q1: find SEQ(A, B) once" in shown
+    assert "nothing  " not in shown

@@ -47,8 +47,9 @@ def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:
 
 def sharing_facts(explanation: Explanation) -> Iterator[Fact]:
     """What is shared in a stream."""
-    if not explanation.parts:
+    if not explanation.parts and not explanation.matches:
         yield "nothing", "every query is evaluated by itself"
+    yield from listed("matches", (f"{', '.join(queries)}: of common parts" for queries in explanation.matches))
     for how in ("kept once", "on basis columns", "side by side"):
         parts = [part for part in explanation.parts if part.how == how]
         yield from listed(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))

@@ -55,6 +55,7 @@ class Explanation:
     stream: str
     executions: tuple[Execution, ...]
     parts: tuple[Part, ...]
+    matches: tuple[tuple[str, ...], ...]  # queries that find matches of common parts of their patterns once
     alone: Load
     together: Load
     notes: tuple[Note, ...]
@@ -76,6 +77,7 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
         plan.stream.name,
         tuple(_execution(query, workload, context) for query in plan.queries),
         tuple(_part(part, plan) for part in plan.sharing),
+        tuple(tuple(answer.query for answer in shared.answers) for shared in plan.shared_matches),
         alone,
         together,
         workload.notes,

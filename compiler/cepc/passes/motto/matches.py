@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import ConditionPlan, QueryPlan
+    from cepc_runtime.plan import ConditionPlan, Letter, QueryPlan
 
     from ..workload import Context, Workload
     from .derivation import Derivation
@@ -68,10 +68,19 @@ def motto(workload: Workload, context: Context) -> Workload:
 
 
 def _noted(workload: Workload, plan: MottoPlan, shared: SharedMatches) -> Workload:
-    names = tuple(answer.query for answer in shared.answers)
-    alone = len(names) - len({plan.answers[name] for name in names})
-    text = f"find {len(shared.parts)} patterns once, at {plan.cost / plan.unshared:.2f} of the cost of each query by itself"
-    return workload.noted("motto", names, text + (f"; {alone} ask what another asks" if alone else ""))
+    steps = {derivation.result: derivation for derivation in plan.derivations}
+    for part in plan.shared:
+        users = tuple(a.query for a in shared.answers if part in _made_of(plan.answers[a.query], steps))
+        workload = workload.noted("motto", users, f"find {_text(part.pattern, workload.plan.letters)} once")
+    saving = f"joins are expected to cost {plan.cost / plan.unshared:.2f} of what they cost query by query"
+    return workload.noted("motto", tuple(a.query for a in shared.answers), saving)
+
+
+def _text(operand: Operand, letters: Sequence[Letter]) -> str:
+    if isinstance(operand, Pattern):
+        return f"{operand.operator}({', '.join(_text(o, letters) for o in operand.operands)})"
+    letter = letters[operand]
+    return (letter.raw_type or "ANY") + (" WHERE …" if letter.conditions else "")
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
