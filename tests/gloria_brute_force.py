@@ -87,3 +87,39 @@ def _possible(queries: Sequence[Pattern], plan: Plan, pair: tuple[int, int], qse
         before = (queries[number][i - 1], pair[0])
         sources.add((before, _qset(plan, before, number)))
     return len(sources) == 1 and next(iter(sources))[1][1] == snapshot
+
+
+def lightest_cycle(letters: Pattern, rates: Mapping[int, float], queries: int) -> float:
+    """The weight of the best plan for equal queries `SEQ(letters)+`, also of plans that are not the same all the way round."""
+    plans = [list(_plans_in_cycle(list(range(queries)), letters)) for _ in letters]
+    return min(_cycle_weight([rates[e] for e in letters], chosen, queries) for chosen in product(*plans))
+
+
+def _plans_in_cycle(numbers: list[int], letters: Pattern) -> Iterator[list[QSet]]:
+    """Snapshots by the place of their type in the cycle."""
+    for blocks in partitions(numbers):
+        for snapshots in product(*(range(len(letters)) if len(block) > 1 else [None] for block in blocks)):
+            yield [(tuple(block), s) for block, s in zip(blocks, snapshots, strict=True)]
+
+
+def _cycle_weight(rates: Sequence[float], plan: Sequence[list[QSet]], queries: int) -> float:
+    """Transition i leads from type i to the next, the last one back. Queries start at the first type and end at the last."""
+    size = len(rates)
+    total = rates[0] * queries
+    for i, qsets in enumerate(plan):
+        source, target = rates[i], rates[(i + 1) % size]
+        for members, s in qsets:
+            if s is None:
+                total += source * target
+                continue
+            if s != i and (members, s) not in plan[i - 1]:
+                return math.inf  # a part of a Q-set before would do, but a split never costs less
+            propagated = source * (1 if s == i else rates[s])
+            if s == (i + 1) % size:
+                total += min(len(members) * source * target, propagated + len(members) * target * target)
+                continue
+            total += propagated
+            ends = (i + 1) % size == size - 1
+            stays = {n for other, t in plan[(i + 1) % size] if t == s for n in other}
+            total += target * rates[s] * sum(ends or n not in stays for n in members)
+    return total

@@ -40,7 +40,7 @@ from cepc.passes.gloria.template import Template, bits, template_of
 from cepc.passes.gloria.weights import ALONE, Node, Weigher
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, events
 from cepc_runtime.plan import Member, SharedStates
-from tests.gloria_brute_force import lightest
+from tests.gloria_brute_force import lightest, lightest_cycle
 
 ROOT = Path(__file__).parent.parent
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -575,6 +575,18 @@ def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, i
     assume(best is not None)
     workload = [Query(f"q{i}", Seq(tuple(Event(e, "v") for e in p))) for i, p in enumerate(letters)]
     assert share(workload, PaperModel(by_letter), Budget(breadth=Breadth(groups=4))).weight == best
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 30]), min_size=1, max_size=3), st.integers(2, 3))
+def test_a_kleene_sub_graph_gets_the_best_of_all_plans(rate: list[int], count: int) -> None:
+    """Where all queries start with it, the paper claims the optimum (§6.2). It is that of inconsistent plans too (lemma 6.1)."""
+    by_letter = {i: float(r) for i, r in enumerate(rate)}
+    pattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
+    best = lightest_cycle(list(by_letter), by_letter, count)
+    for breadth in (PAPER, Breadth()):
+        plan = share([Query(f"q{i}", pattern) for i in range(count)], PaperModel(by_letter), Budget(breadth=breadth))
+        assert plan.weight == best
 
 
 def test_merging_all_is_not_always_best() -> None:

@@ -119,6 +119,17 @@ def test_a_query_of_the_authors_files_goes_through_the_pass() -> None:
     assert len({s.members[0][1:] for s in found.shared}) == 8
 
 
+def test_the_comparison_with_the_best_plans_runs() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "bench.gloria_quality", "--workloads", "6"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(run.stdout.splitlines()) == 13
+
+
 def test_the_benchmark_runs() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "bench.gloria", "--rounds", "1", "--queries", "6", "--kleene-queries", "4"],

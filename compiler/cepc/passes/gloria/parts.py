@@ -52,10 +52,11 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
     for query in counted(workload.plan):
         classes[tuple(sorted(query.partition))].append(query)
     leader = leaders(workload.plan)
+    rates = {i: context.rates.rate(letter) for i, letter in enumerate(workload.plan.letters)}
     parts: list[SharedStates] = []
     for of_class in classes.values():
         queries = [Query(q.name, workload.pattern(q.name), width(q)) for q in of_class]
-        model = _model(of_class, workload, context)
+        model = _model(of_class, rates, context)
         plan = share(queries, model, Budget(steps=context.budget.steps), optimizer)
         states = {q.name: _states(q, workload.pattern(q.name), leader) for q in of_class}
         for alignment in _on_basis(plan, queries, model):
@@ -68,10 +69,10 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
     return workload.proposed(name, *parts)
 
 
-def _model(queries: Sequence[QueryPlan], workload: Workload, context: Context) -> EngineModel:
+def _model(queries: Sequence[QueryPlan], rates: Mapping[int, float], context: Context) -> EngineModel:
     windows = {(q.within, q.slide): edge_rate(q, context.second) for q in queries}
     return EngineModel(
-        {i: context.rates.rate(letter) for i, letter in enumerate(workload.plan.letters)},
+        rates,
         operation=context.model.operation,
         addition=context.model.number,
         groups=context.rates.groups(queries[0].partition),

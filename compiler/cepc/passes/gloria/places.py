@@ -157,6 +157,8 @@ class _Writer:
         return _Fragment(((place, FREE),), ((place, FREE),), frozenset(), kind)
 
     def _plus(self, body: Pattern, event: int, outer: int | None) -> _Fragment:
+        while isinstance(body, Repeat) and (body.least, body.most) == (1, None):
+            body = body.body  # (P+)+ is P+
         number, begin = len(self.cycles), len(self.types)
         self.cycles.append(None)  # its number is needed before its shape is known
         inner = self.write(body, event, number)

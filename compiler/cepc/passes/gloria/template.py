@@ -286,18 +286,18 @@ class _Order:
         self.before[after].discard(before)
 
     def leads(self, start: PoolKey, goal: PoolKey) -> bool:
-        """Is there a way from one pool to another?"""
-        if not self.before.get(goal):
-            return start == goal
-        seen, stack = {start}, [start]
-        while stack:
-            pool = stack.pop()
-            if pool == goal:
-                return True
-            more = self.after.get(pool, set()) - seen
-            seen |= more
-            stack.extend(more)
-        return False
+        """Is there a way from one pool to another? Looked for from both ends, as one of them often has few ways."""
+        ways = (({start}, [start], self.after), ({goal}, [goal], self.before))
+        while ways[0][1] and ways[1][1]:
+            for (seen, stack, onward), (met, _, _) in (ways, ways[::-1]):
+                if stack:
+                    pool = stack.pop()
+                    if pool in met:
+                        return True
+                    more = onward.get(pool, set()) - seen
+                    seen |= more
+                    stack.extend(more)
+        return bool(ways[0][0] & ways[1][0])
 
 
 def _fits(pattern: Written, clusters: Mapping[Hashable, int], order: _Order) -> bool:
