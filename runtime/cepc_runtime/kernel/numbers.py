@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float64]
 
-INLINED: Final = frozenset(["carry_out"])
+INLINED: Final = frozenset(["carry_out_all"])
 
 # An operation in the table.
 CODE: Final = 0
@@ -32,9 +32,15 @@ OPERATION: Final = 5
 def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int) -> None:
     """The operations from `begin` to `end`; the values are those of the event."""
     for o in range(begin, end, OPERATION):
-        code = t[o + CODE]
-        value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
-        carry_out(m, code, t[o + TARGET], t[o + SOURCE], t[o + WIDTH], value)
+        code, target, source, width = t[o + CODE], t[o + TARGET], t[o + SOURCE], t[o + WIDTH]
+        if code == ADD:  # which most are
+            a = m[target : target + width]
+            b = m[source : source + width]
+            for i in range(width):
+                a[i] += b[i]
+        else:
+            value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
+            carry_out(m, code, target, source, width, value)
 
 
 def apply_all(t: Ints, m: Floats, begin: int, end: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -35,21 +35,20 @@ class Operation(NamedTuple):
 def coalesced(operations: Iterable[Operation]) -> list[Operation]:
     """Operations that may run in any order, with neighbours as one."""
     found: list[Operation] = []
-    for (code, value), same in groupby(sorted(operations, key=_kind), key=lambda o: (o.code, o.value)):
-        current: Operation | None = None
-        for o in same:
+    for o in sorted(operations, key=_kind):
+        if found:
+            code, target, source, width, value = found[-1]
             if (
-                current is not None
-                and o.target == current.target + current.width
-                and (o.source == current.source + current.width or code in (ZERO, INFINITE, TWICE, SCALE))
-            ):
-                current = Operation(code, current.target, current.source, current.width + o.width, value)
-                found[-1] = current
-            else:
-                current = o
-                found.append(o)
+                (code, value, target + width) == (o.code, o.value, o.target)
+                and (source + width == o.source or code in _ALONE)
+            ):  # fmt: skip
+                found[-1] = Operation(code, target, source, width + o.width, value)
+                continue
+        found.append(o)
     return found
 
 
-def _kind(operation: Operation) -> tuple[int, int, int, int]:
-    return operation.code, operation.value, operation.target, operation.source
+_ALONE: Final = frozenset([ZERO, INFINITE, TWICE, SCALE])
+"""They read no source."""
+
+_kind: Final = itemgetter(0, 4, 1, 2)

@@ -90,7 +90,8 @@ def count_matches(
     """
     planes = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
     values = values_of([plane.value for own in planes for plane in own.planes], events.table, kinds)
-    layout = build(queries, planes, kinds.letters, values.index, shared, costs)
+    ties = len(events.instant_starts) <= events.length
+    layout = build(queries, planes, kinds.letters, values.index, shared, costs, ties)
     emissions, work = run_kernel(events, kinds, layout, planes, values.matrix, interpreted=interpreted, rows=rows)
     return Counted(emissions, planes, values, work)
 

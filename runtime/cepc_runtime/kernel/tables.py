@@ -216,9 +216,12 @@ def build(
     index: Mapping[ValueKey, int],
     shared: Sequence[SharedStates] = (),
     costs: Costs | None = None,
+    ties: bool = True,
 ) -> Layout:
-    """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the rows of values."""
-    return _Builder(queries, planes, kinds, index, shared, costs or Costs()).layout()
+    """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the rows of values.
+    Without `ties` there is no instant of several events.
+    """
+    return _Builder(queries, planes, kinds, index, shared, costs or Costs(), ties).layout()
 
 
 @dataclass
@@ -243,8 +246,10 @@ class _Builder:
         index: Mapping[ValueKey, int],
         shared: Sequence[SharedStates],
         costs: Costs,
+        ties: bool,
     ) -> None:
         self._kinds = kinds
+        self._ties = ties
         self._costs = costs
         self._sharing = sharing_of(plans, shared)
         self._queries = queries_of(plans, planes, kinds, index, self._sharing)
@@ -384,11 +389,12 @@ class _Builder:
             bases,
             [found for n in numbers for found in self._negations(n)],
         ]
-        merges = [*merged(memory, places, self._second, 0), *cleared(memory, places, self._second)]
+        guarded = places if self._guarded[unit] else []
+        merges = [*merged(memory, guarded, self._second, 0), *cleared(memory, guarded, self._second)]
         ends = [place for records in lists for place in self._append(records)]
         return [
             self._state(UNIT_PROGRESS), plan.within or 0, 0 if plan.within is None else plan.slide or plan.within, slots, *ends,
-            *self._listed(merges if self._guarded[unit] else []),
+            *self._listed(merges),
         ]  # fmt: skip
 
     def _output(self, n: int) -> list[int]:
@@ -442,7 +448,7 @@ class _Builder:
             for (_, basis), record, found in zip(component.bases, component.records, component.inside, strict=True)
             if kind in basis.inside or kind in basis.ends
         ]
-        tied_operations, changed = tied(memory, concerned, letters, self._second)
+        tied_operations, changed = tied(memory, concerned if self._ties else (), letters, self._second)
         loose = [place for place in changed if not self._guarded[self._unit_of[place[0]]]]
         settled = [*merged(memory, loose, self._second, 0), *cleared(memory, loose, self._second)]
         seen = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..columns import approximate, exact_integers, low_words, nulls, ranks
+from ..expression import Field, rewrite
 from ..letters import evaluate_on
 from .planes import is_exact
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ..columns import Floats, Ints
     from ..expression import Expression
     from ..letters import Kinds
-    from .planes import ValueKey
+    from .planes import Role, ValueKey
 
 
 @dataclass(frozen=True)
@@ -65,28 +66,49 @@ class Values:
 
 
 def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
-    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound."""
-    keys = tuple(dict.fromkeys(keys))
-    distinct = [key for key in keys if key.role != "one"]
-    ones = [key for key in keys if key.role == "one"]
-    matrix = np.zeros((len(distinct) + bool(ones), len(kinds.of)), dtype=np.float64)
-    matrix[len(distinct) :] = 1
+    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound.
+
+    Queries that name or restrict their variables differently have the numbers in common.
+    """
+    same: dict[tuple[Role, Expression | None], list[ValueKey]] = {}
+    for key in dict.fromkeys(keys):
+        same.setdefault((key.role, _of_no_variable(key.argument)), []).append(key)
+    letters: dict[Expression, frozenset[int]] = {}
+    for (_, expression), alike in same.items():
+        if expression is not None:
+            letters[expression] = letters.get(expression, frozenset()).union(*(key.letters for key in alike))
+    evaluated = {expression: _argument(expression, bound, table, kinds) for expression, bound in letters.items()}
+    matrix = np.zeros((len(same), len(kinds.of)), dtype=np.float64)
     arguments: dict[tuple[Expression, frozenset[int]], Argument] = {}
     extremes: dict[ValueKey, Any] = {}
-    for row, key in zip(matrix, distinct, strict=False):
-        assert key.argument is not None
-        argument = arguments.get((key.argument, key.letters))
-        if argument is None:
-            rows = _bindable(kinds, key.letters)
-            argument = Argument(rows, evaluate_on(key.argument, table, None if len(rows) == len(kinds.of) else rows))
-            arguments[key.argument, key.letters] = argument
-        if key.role in ("least", "greatest"):
+    for row, ((role, expression), alike) in zip(matrix, same.items(), strict=True):
+        if expression is None:
+            row[:] = 1
+            continue
+        argument = evaluated[expression]
+        arguments |= {(key.argument, key.letters): argument for key in alike if key.argument is not None}
+        if role in ("least", "greatest"):
             row[:] = np.inf
-            row[argument.rows], extremes[key] = _places(argument.column, key.role == "greatest")
+            row[argument.rows], values = _places(argument.column, role == "greatest")
+            extremes |= dict.fromkeys(alike, values)
         else:
-            row[argument.rows] = _numbers(argument.column, key)
-    index = {key: i for i, key in enumerate(distinct)} | dict.fromkeys(ones, len(distinct))
+            row[argument.rows] = _numbers(argument.column, role)
+    index = {key: number for number, alike in enumerate(same.values()) for key in alike}
     return Values(matrix, index, arguments, extremes)
+
+
+def _of_no_variable(argument: Expression | None) -> Expression | None:
+    """The argument as one about the event at hand."""
+
+    def anonymous(expression: Expression) -> Expression:
+        return replace(expression, variable=None, at="each") if isinstance(expression, Field) else expression
+
+    return None if argument is None else rewrite(argument, anonymous)
+
+
+def _argument(expression: Expression, letters: frozenset[int], table: Any, kinds: Kinds) -> Argument:
+    rows = _bindable(kinds, letters)
+    return Argument(rows, evaluate_on(expression, table, None if len(rows) == len(kinds.of) else rows))
 
 
 def _bindable(kinds: Kinds, letters: frozenset[int]) -> Ints:
@@ -94,8 +116,8 @@ def _bindable(kinds: Kinds, letters: frozenset[int]) -> Ints:
     return np.flatnonzero(wanted[kinds.of])
 
 
-def _numbers(column: Any, key: ValueKey) -> Floats:
-    match key.role:
+def _numbers(column: Any, role: Role) -> Floats:
+    match role:
         case "present":
             return (~nulls(column)).astype(np.float64)
         case "magnitude":
