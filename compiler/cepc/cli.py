@@ -16,17 +16,8 @@ from typing import Any
 
 import click
 
-COMMANDS = (
-    "run",
-    "compile",
-    "check",
-    "fmt",
-    "explain",
-    "why",
-    "test",
-    "analyze",
-    "functions",
-)  # each is a module of commands/
+# Each is a module of commands/.
+COMMANDS = ("run", "compile", "check", "fmt", "explain", "why", "test", "analyze", "functions", "doc")
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
 

@@ -249,6 +249,10 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "POW": _double(lambda x, y: math.inf if x == 0 and y < 0 else math.pow(x, y)),
     "POWER": _double(lambda x, y: math.inf if x == 0 and y < 0 else math.pow(x, y)),
     "LN": logarithm,
+    "SIN": _double(math.sin),
+    "COS": _double(math.cos),
+    "ASIN": _double(lambda x: math.asin(x) if -1 <= x <= 1 else math.nan),
+    "RADIANS": _double(math.radians),
     "MOD": lambda a, b: arithmetic("%", a, b),
     "TRY_ADD": lambda a, b: tried(arithmetic("+", a, b)),
     "TRY_SUBTRACT": lambda a, b: tried(arithmetic("-", a, b)),
@@ -288,6 +292,9 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "WEEKDAY": _time(INT, lambda t: t.weekday()),
     "ISO": _time(INT, lambda t: t.isoweekday()),
     "DAYOFYEAR": _time(INT, lambda t: t.timetuple().tm_yday),
+    "LAST_DAY": lambda day: strict(
+        DATE, lambda d: (d.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1), converted(day, DATE)
+    ),
     "WEEKOFYEAR": _time(INT, lambda t: t.isocalendar().week),
     "HOUR": _time(INT, lambda t: t.hour),
     "MINUTE": _time(INT, lambda t: t.minute),

@@ -1,0 +1,163 @@
+"""The standard library: every pattern is documented, used by a program of `tests/stdlib` and tested there in the language, and the
+oracle agrees.
+"""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import cepc
+from cepc.cli import cepc as command
+from cepc.documenting import document
+from cepc.files.read import read_import
+from cepc.resolve.imports import resolve_imports, standard_module, standard_modules
+from cepc.testing.run import run_test
+from cepc.testing.values import table_of
+from cepc_grammar import ast
+from cepc_grammar.formatter import format_source
+from cepc_grammar.parser import Parsed, parse
+from cepc_grammar.source import Source
+from tests import oracle
+from tests.equivalence import same
+
+PROGRAMS = Path(__file__).parent / "stdlib"
+MODULES = standard_modules()
+
+
+def module(name: str) -> tuple[Source, Parsed]:
+    found = standard_module(name)
+    assert found is not None
+    return found
+
+
+def path(name: str) -> Path:
+    return PROGRAMS / f"{name.removeprefix('std.')}.cep"
+
+
+def patterns(name: str) -> list[str]:
+    return [s.name.text for s in module(name)[1].program.statements if isinstance(s, ast.NamedPattern)]
+
+
+def statements(name: str) -> tuple[ast.Statement, ...]:
+    """Those of the test program, with what it imports."""
+    parsed = parse(Source(str(path(name)), path(name).read_text(encoding="utf-8")))
+    return resolve_imports(parsed.program, read_import).statements
+
+
+def test_every_module_has_a_program() -> None:
+    assert len(MODULES) >= 7
+    assert sorted(p.stem for p in PROGRAMS.glob("*.cep")) == [name.removeprefix("std.") for name in MODULES]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_laid_out_and_documented(name: str) -> None:
+    source, parsed = module(name)
+    assert format_source(source) == source.text
+    assert format_source(Source("", path(name).read_text(encoding="utf-8"))) == path(name).read_text(encoding="utf-8")
+    page = document(source, parsed)
+    assert page.comment.startswith(f"{name}: ")
+    assert [entry.usage for entry in page.entries if not entry.comment] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_pattern_is_used_by_a_query_that_is_tested_for_and_against(name: str) -> None:
+    checked = cepc.compile(path(name))
+    assert checked.warnings == (), str(checked)
+    parsed = parse(Source("", path(name).read_text(encoding="utf-8")))
+    queries = [s for s in parsed.program.statements if isinstance(s, ast.Query)]
+    used = [q.pattern.name.text for q in queries if isinstance(q.pattern, ast.Atom)]
+    assert sorted(used) == sorted(patterns(name))
+    for query in queries:
+        tests = [t for t in checked.program.tests if t.query == query.name.text]
+        assert len(tests) >= 2, query.name.text
+        assert any(t.expected is not None for t in tests), query.name.text
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_passes_its_tests(name: str) -> None:
+    checked = cepc.compile(path(name))
+    outcomes = [run_test(checked.program, t, checked.checked.sources) for t in checked.program.tests]
+    assert [outcome for outcome in outcomes if not outcome.passed] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_oracle_agrees(name: str) -> None:
+    checked = cepc.compile(path(name))
+    every = statements(name)
+    (stream,) = checked.program.streams
+    for one in checked.program.tests:
+        chosen = [s for s in every if not isinstance(s, ast.Query | ast.Test) or s.name.text == one.query]
+        events = table_of(one.given, stream.columns, {})
+        expected = oracle.evaluate(ast.Program(tuple(chosen)), events.to_pylist())
+        found = checked.run(events, one.query)
+        assert same(found[one.query].to_pylist(), expected[one.query]), one.name
+
+
+# ---- cepc doc
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(command, ["doc", *arguments])
+
+
+def test_doc_lists_the_modules() -> None:
+    result = run()
+    assert [line.split()[0] for line in result.stdout.splitlines()] == list(MODULES)
+    assert "std.shapes       how a column moves over a run of events\n" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["std.sessions", "sessions"])
+def test_doc_shows_what_a_module_declares(name: str) -> None:
+    result = run(name)
+    assert result.stdout.startswith("std.sessions: events that follow each other closely")
+    assert (
+        """
+pause(T, at, seconds)
+    A pause of more than `seconds`, from the event before it to the event after it.
+
+    PATTERN pause(T, at, seconds) AS SEQ(T earlier, NOT T between, T later)
+      WHERE UNIX_SECONDS(later.at) - UNIX_SECONDS(earlier.at) > seconds;
+"""
+        in result.stdout
+    )
+
+
+def test_doc_says_what_comes_along() -> None:
+    assert "\nBrings along std.shapes.\n" in run("std.finance").stdout
+
+
+def test_doc_shows_a_file_of_one_s_own(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.cep"
+    mine.write_text(
+        "-- Ours.\n\nIMPORT std.time;\n\n/* late\n * at night */\nPATTERN late(T, at) AS at_night(T, at);\n"
+        "PATTERN plain AS SEQ(A, B); -- no\n"
+    )
+    assert (
+        run(str(mine)).stdout
+        == """\
+Ours.
+
+Brings along std.time.
+
+late(T, at)
+    late
+    at night
+
+    PATTERN late(T, at) AS at_night(T, at);
+
+plain
+    PATTERN plain AS SEQ(A, B);
+"""
+    )
+    mine.write_text("PATTERN AS A;")
+    result = run(str(mine))
+    assert result.exit_code == 1
+    assert "error[E0" in result.stderr
+    assert run(str(tmp_path / "none.cep")).exit_code == 2
+
+
+def test_doc_knows_near_names() -> None:
+    result = run("std.sesions")
+    assert result.exit_code == 2
+    assert "there is no module `std.sesions`; did you mean `std.sessions`?" in result.stderr
