@@ -22,6 +22,7 @@ from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import start, wait
 from cepc_runtime.spark.streaming.sinks import files
 from cepc_runtime.spark.streaming.source import read_stream
+from tests import stream_kills
 from tests.equivalence import same
 
 if TYPE_CHECKING:
@@ -211,3 +212,9 @@ def test_a_wrong_command_is_said_before_spark_starts(
         namespace["main"](["--input", "x", *arguments.split()])
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    killed = stream_kills.run(tmp_path, kills=2, files=4)
+    assert killed.drivers + killed.workers >= 1
+    assert killed.different == ()
