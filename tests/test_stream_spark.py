@@ -198,6 +198,10 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--mode stream --checkpoint c --buckets 0", "write a number from 1 on"),
         ("--mode stream --checkpoint c --ahead soon", "write a time such as"),
         ("--mode stream --checkpoint c --trigger often", "write available-now, or a time"),
+        (
+            "--mode stream --checkpoint c --output o --output-format delta",
+            "delta is not for a stream: parquet, orc, json",
+        ),
         ("--checkpoint c", "--checkpoint is for --mode stream"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ from cepc_runtime.events import read
 from cepc_runtime.spark.share import Class
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program, UnboundedError
+from cepc_runtime.streaming.size import state_size
 from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import Compiled, Refused, Rows, by_engine, compile_text, same, table_of
@@ -212,3 +215,21 @@ def test_state_of_another_program_or_version_is_refused() -> None:
             from_bytes(wrong, "one")
     with pytest.raises(StateError, match="another program"):
         from_bytes(data, "another")
+
+
+def test_the_size_of_the_state_is_told_before_it_runs() -> None:
+    """An event here is a time, a type as text, a group, and a word of letters; held as long as some row may need it."""
+    compiled = compile_text(
+        f"{STREAM}QUERY a RETURN k, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 10 s SLIDE 5 s;\n"
+        "QUERY m RETURN MATCH * PATTERN SEQ(A, NOT B b WITHIN 5 s) WITHIN 3 s;\n"
+        "QUERY u RETURN COUNT(*) AS n PATTERN A WITHIN UNBOUNDED;"
+    )
+    size = state_size(compiled.plan)
+    assert size.event == 8 + 20 + 4 + 8
+    assert [(q.query, q.held, q.windows) for q in size.queries] == [("a", 10, 2), ("m", 6, None)]
+
+
+def test_the_size_is_told_without_numpy() -> None:
+    """`cepc explain` imports none."""
+    code = "import sys, cepc_runtime.streaming.size; assert not {'numpy', 'pyarrow', 'pyspark'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -34,7 +34,7 @@ from cepc_runtime.spark import job"""
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`text` is a Python module with `build` and `main`; `declared` says that every stream has a FROM."""
+    """`text` is a Python module with `build`, `stream` and `main`; `declared` says that every stream has a FROM."""
 
     text: str
     queries: tuple[str, ...]
@@ -44,7 +44,7 @@ class Job:
 def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapping[str, Source], version: str) -> Job:
     """The job of a program: equal programs, equal text. Raises ReservedColumnError."""
     jobs = [prepare(program.stream(plan.stream.name), plan) for plan in plans]
-    names = free_names([job.stream.name for job in jobs], ("job", "build", "main"))
+    names = free_names([job.stream.name for job in jobs], ("job", "build", "main", "stream", "streams", "streamed"))
     digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
@@ -82,6 +82,24 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def stream(
+    spark: SparkSession,
+    checkpoint: str,
+    sink: job.Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+) -> list[job.Running]:
+    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
+    """
+    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -36,7 +36,7 @@ def build(
     if unknown := sorted(chosen.difference(known)):
         raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
     wanted = [(stream, results) for stream, results in streams if chosen.intersection(stream.queries)]
-    given = _given([stream for stream, _ in wanted], events)
+    given = given_events([stream for stream, _ in wanted], events)
     found: dict[str, DataFrame] = {}
     for stream, results in wanted:
         frame = conform(given[stream.name], stream) if stream.name in given else declared(spark, stream)
@@ -53,7 +53,8 @@ def check_session(spark: SparkSession) -> None:
         raise JobError(f"the queries are computed in UTC: set spark.sql.session.timeZone to UTC (it is {zone})")
 
 
-def _given(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:
+def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:
+    """Events by stream, of one DataFrame where there is one stream. Raises JobError."""
     if events is None:
         return {}
     names = [stream.name for stream in streams]

@@ -18,6 +18,8 @@ from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .share import Class, chosen
 from .streaming.query import Streamed
+from .streaming.run import Running, stream
+from .streaming.sinks import Sink
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,6 +30,8 @@ __all__ = [
     "CLASS",
     "Class",
     "JobError",
+    "Running",
+    "Sink",
     "Stream",
     "Streamed",
     "absent",
@@ -42,6 +46,7 @@ __all__ = [
     "no_error",
     "row_schema",
     "shares",
+    "stream",
     "together",
     "windows",
 ]

@@ -6,11 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
-from ..sinks import path_of
-from . import checkpoint
-from .query import continuous
-from .run import start, to_stderr, trigger_of, wait
-from .sinks import console, delta, files
+from .run import BUCKETS, DAY, to_stderr, trigger_of, wait
+from .run import stream as start_streams
+from .sinks import console, files
 from .source import read_stream
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from .query import Streamed
     from .sinks import Sink
 
-BUCKETS: Final = 32
+FORMATS: Final = ("parquet", "orc", "json", "csv")
 _UNITS: Final = {"second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 
 
@@ -41,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"in how many parts the state is kept; fixed by the first run (default: {BUCKETS})",
     )  # fmt: skip
     group.add_argument(
-        "--ahead", type=_duration, default=_UNITS["day"], metavar="TIME",
+        "--ahead", type=_duration, default=DAY, metavar="TIME",
         help='an event so far ahead of the clock is dropped and counted (default: "1 day")',
     )  # fmt: skip
 
@@ -54,6 +52,8 @@ def problem(arguments: argparse.Namespace) -> str | None:
         return f"--{wrong[0]} is for --mode stream" if wrong else None
     if arguments.checkpoint is None:
         return "--mode stream requires --checkpoint DIR, where the stream keeps what it needs to go on"
+    if arguments.output != "console" and arguments.output_format not in FORMATS:
+        return f"--output-format {arguments.output_format} is not for a stream: {', '.join(FORMATS)}, or `stream` in Python"
     if arguments.flush and arguments.trigger != "available-now":
         return "--flush is for a run that ends: write --trigger available-now"
     try:
@@ -71,36 +71,24 @@ def run_streams(
     arguments: argparse.Namespace,
 ) -> None:
     """One streaming query for each stream of the program. Raises JobError, and what a query fails with."""
-    trigger = trigger_of(arguments.trigger)
-    running = []
-    try:
-        for streamed in streams:
-            stream = streamed.stream
-            if not set(names) & set(stream.queries):
-                continue
-            folder = path_of(arguments.checkpoint, stream.name)
-            buckets = arguments.buckets or checkpoint.buckets_of(spark, folder) or BUCKETS
-            what = continuous(streamed, names, buckets, arguments.ahead)
-            declared = stream.source or ("parquet", None)
-            form = arguments.format or declared[0]
-            events = read_stream(spark, stream, form, inputs.get(stream.name, declared[1]), dict(arguments.option))
-            sink = _sink(arguments, checkpoint.fingerprint(checkpoint.identity(what)))
-            running.append(start(what, events, folder, sink, trigger, arguments.late))
-        wait(running, to_stderr)
-    finally:
-        for stream_running in running:
-            stream_running.query.stop()
+    wanted = [one.stream for one in streams if set(names) & set(one.stream.queries)]
+    events = {}
+    for stream in wanted:
+        form, path = stream.source or ("parquet", None)
+        form, path = arguments.format or form, inputs.get(stream.name, path)
+        events[stream.name] = read_stream(spark, stream, form, path, dict(arguments.option))
+    running = start_streams(
+        spark, streams, arguments.checkpoint, _sink(arguments), events, names, trigger=arguments.trigger,
+        late=arguments.late, buckets=arguments.buckets, ahead=arguments.ahead,
+    )  # fmt: skip
+    wait(running, to_stderr)
     if arguments.flush:
         for stream_running in running:
             stream_running.flush(to_stderr)
 
 
-def _sink(arguments: argparse.Namespace, application: str) -> Sink:
-    if arguments.output == "console":
-        return console
-    if arguments.output_format == "delta":
-        return delta(arguments.output, application)
-    return files(arguments.output, arguments.output_format)
+def _sink(arguments: argparse.Namespace) -> Sink:
+    return console if arguments.output == "console" else files(arguments.output, arguments.output_format)
 
 
 def _positive(text: str) -> int:

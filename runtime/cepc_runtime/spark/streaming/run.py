@@ -12,22 +12,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from ..build import check_session, given_events
 from ..rows import Packing, layout_of
-from ..schema import JobError
+from ..schema import JobError, conform
+from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
 from .operator import flush
-from .query import no_error, prepare_session
+from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
+from .source import declared
 from .time import SHIFT
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
-    from .query import Continuous
+    from .query import Continuous, Streamed
     from .sinks import Sink
 
 POLL: Final = 0.2
+BUCKETS: Final = 32
+DAY: Final = 86_400_000
 Report = Callable[[dict[str, Any]], None]
 
 
@@ -84,6 +91,47 @@ def start(
     name = f"cepc {what.streamed.stream.name}"
     writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
     return Running(writer.trigger(**trigger).start(), spark, what, identity, folder, writing)
+
+
+def stream(
+    spark: SparkSession,
+    streams: Sequence[Streamed],
+    folder: str,
+    sink: Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+    ahead: int = DAY,
+) -> list[Running]:
+    """Start a streaming query for each stream of a job that has some of the queries; checkpoints are in `folder`, by stream.
+
+    `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises JobError, and
+    nothing runs then.
+    """
+    check_session(spark)
+    known = [name for one in streams for name in one.stream.queries]
+    names = known if queries is None else list(queries)
+    if unknown := [name for name in names if name not in known]:
+        raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
+    wanted = [one for one in streams if set(names) & set(one.stream.queries)]
+    given = given_events([one.stream for one in wanted], events)
+    started: list[Running] = []
+    try:
+        for one in wanted:
+            own = path_of(folder, one.stream.name)
+            what = continuous(one, names, buckets or checkpoint.buckets_of(spark, own) or BUCKETS, ahead)
+            frame = (
+                conform(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
+            )
+            started.append(start(what, frame, own, sink, trigger_of(trigger), late))
+    except BaseException:
+        for running in started:
+            running.query.stop()
+        raise
+    return started
 
 
 def wait(streams: list[Running], to: Report) -> None:

@@ -41,18 +41,6 @@ def files(folder: str, form: str) -> Sink:
     return write
 
 
-def delta(folder: str, application: str) -> Sink:
-    """A Delta table for each query; Delta itself knows which batches it has."""
-
-    def write(query: str, rows: DataFrame, batch: int) -> None:
-        # The flush is the last transaction of the checkpoint's.
-        version = batch if batch != FLUSHED else 1 << 62
-        options = {"txnAppId": application, "txnVersion": str(version)}
-        rows.write.format("delta").options(**options).mode("append").save(path_of(folder, query))
-
-    return write
-
-
 def console(query: str, rows: DataFrame, batch: int) -> None:
     show(f"{query}, batch {batch}" if batch != FLUSHED else f"{query}, at the end", rows)
 

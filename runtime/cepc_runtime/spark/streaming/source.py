@@ -26,6 +26,13 @@ def read_stream(
         raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
 
 
+def declared(spark: SparkSession, stream: Stream) -> DataFrame:
+    """The events that come to where the stream's FROM says. Raises JobError."""
+    if stream.source is None:
+        raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
+    return read_stream(spark, stream, *stream.source, {})
+
+
 def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> DataFrame:
     reader = spark.readStream.format(form)
     match form:
