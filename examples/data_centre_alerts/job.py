@@ -2,7 +2,7 @@
 
 # Made by cepc 0.1.0: change the program and compile it again, not this file.
 #
-# program  queries.cep, SHA-256 5f657e28ab46aa2d34dde79bb4c6abff3897df10513720ba24e5e1121fd5631d
+# program  queries.cep, SHA-256 c975ef9740b25414bbea59e43ef95270a64f8330ba58786caa5b2951d0642d15
 #
 # stream log: reads 7 of 7 columns, events of types Acknowledged, Delivered, DiskFull, EndTransmit, FanFailure,
 #     MachineDown, Repair, StartTransmit
@@ -254,6 +254,24 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def stream(
+    spark: SparkSession,
+    checkpoint: str,
+    sink: job.Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+) -> list[job.Running]:
+    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
+    """
+    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
 
 
 def main(argv: list[str] | None = None) -> int:

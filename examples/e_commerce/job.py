@@ -2,7 +2,7 @@
 
 # Made by cepc 0.1.0: change the program and compile it again, not this file.
 #
-# program  queries.cep, SHA-256 626f36412ad3283d7400969a8f573ec9f61056989621070343bd6aaccafe3bb0
+# program  queries.cep, SHA-256 1238d28d99136cc642bf6a3dd951d001d1af3ccd327615ff5a82b74065beb49e
 #
 # stream purchases: reads 4 of 4 columns, events of types Adapter, Case, KeyboardProtector, Laptop, ScreenProtector,
 #     iPhone
@@ -217,6 +217,24 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def stream(
+    spark: SparkSession,
+    checkpoint: str,
+    sink: job.Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+) -> list[job.Running]:
+    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
+    """
+    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
 
 
 def main(argv: list[str] | None = None) -> int:

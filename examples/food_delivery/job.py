@@ -2,7 +2,7 @@
 
 # Made by cepc 0.1.0: change the program and compile it again, not this file.
 #
-# program  queries.cep, SHA-256 9e1beaf8016df3b9655e3715b23b3768cf78f320e875a972a446eb723dd9b882
+# program  queries.cep, SHA-256 4df62e43405add98de1f4e167f54a01fbbbd7d88bbbd4323a294df51cff3b41d
 #
 # stream orders: reads 5 of 5 columns, events of types AppOrder, Cancel, Delivery, Pickup, Request, Travel
 #   requested: counts
@@ -249,6 +249,24 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def stream(
+    spark: SparkSession,
+    checkpoint: str,
+    sink: job.Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+) -> list[job.Running]:
+    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
+    """
+    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -2,7 +2,7 @@
 
 # Made by cepc 0.1.0: change the program and compile it again, not this file.
 #
-# program  queries.cep, SHA-256 e5c4ba0871a34c8f3831ef3bc24879df9973f0832861744b2a1b611b3cd7095b
+# program  queries.cep, SHA-256 91629a138be8ac7cec75be40e38aa5450b1b924f0fa4e7f65aa7c134e865c371
 #
 # stream reports: reads 4 of 4 columns, events of types BayAve, ElmSt, MainSt, OakSt, ParkAve, StateSt, WestSt
 #   q1: counts
@@ -273,6 +273,24 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def stream(
+    spark: SparkSession,
+    checkpoint: str,
+    sink: job.Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+) -> list[job.Running]:
+    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
+    """
+    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
 
 
 def main(argv: list[str] | None = None) -> int:

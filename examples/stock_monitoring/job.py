@@ -2,7 +2,7 @@
 
 # Made by cepc 0.1.0: change the program and compile it again, not this file.
 #
-# program  queries.cep, SHA-256 31e9d6f975fed56828210aa5963ccc5403704ac8d51f676fb2fa78a453af48ca
+# program  queries.cep, SHA-256 23005b2f01e340cf62596bc5574ff38df7ab581e990048b249003058d2b4a6a6
 #
 # stream market: reads 5 of 5 columns, events of types BuyOrder, RsiLow, SellOrder, Uptrend
 #   rotation: lists its matches
@@ -266,6 +266,24 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def stream(
+    spark: SparkSession,
+    checkpoint: str,
+    sink: job.Sink,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    *,
+    trigger: str = "10 seconds",
+    late: str | None = None,
+    buckets: int | None = None,
+) -> list[job.Running]:
+    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
+    """
+    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
 
 
 def main(argv: list[str] | None = None) -> int:
