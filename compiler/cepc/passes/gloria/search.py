@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -159,32 +158,43 @@ def eliminate(graph: Graph, part: Sequence[int], steps: int) -> Path | None:
     The pool that has the smallest such table goes next. None if the sums to be compared are more than `steps`.
     """
     choices = {pool: len(graph.pools[pool].nodes) for pool in part}
+    order = _order(graph, choices, steps)
+    if order is None:
+        return None
     factors = _factors(graph, choices)
-    order: list[tuple[int, tuple[int, ...], dict[tuple[int, ...], int]]] = []
-    left = dict(choices)
-    beside: defaultdict[int, set[int]] = defaultdict(set)
-    for factor in factors:
-        for pool in factor.pools:
-            beside[pool] |= {p for p in factor.pools if p != pool}
-    while left:
-        pool = min(left, key=lambda p: (math.prod(choices[n] for n in beside[p]) * choices[p], p))
-        around = tuple(sorted(beside[pool]))
-        steps -= math.prod(choices[n] for n in around) * choices[pool]
-        if steps < 0:
-            return None
+    best: list[dict[tuple[int, ...], int]] = []
+    for pool, around in order:
         mine = [f for f in factors if pool in f.pools]
         factors = [f for f in factors if pool not in f.pools]
         table, chosen = _eliminated(pool, around, mine, choices)
         factors.append(_Factor(around, table))
-        order.append((pool, around, chosen))
+        best.append(chosen)
+    path: Path = {}
+    for (pool, around), chosen in zip(reversed(order), reversed(best), strict=True):
+        path[pool] = chosen[tuple(path[n] for n in around)]
+    return path
+
+
+def _order(graph: Graph, choices: Mapping[int, int], steps: int) -> list[tuple[int, tuple[int, ...]]] | None:
+    """In which order pools go, each with those beside it by then."""
+    beside: dict[int, set[int]] = {pool: set() for pool in choices}
+    for pool in choices:
+        for link in graph.template.after[pool]:
+            if link.after in choices:
+                beside[pool].add(link.after)
+                beside[link.after].add(pool)
+    order = []
+    while beside:
+        pool = min(beside, key=lambda p: (math.prod(choices[n] for n in beside[p]) * choices[p], p))
+        around = tuple(sorted(beside.pop(pool)))
+        steps -= math.prod(choices[n] for n in around) * choices[pool]
+        if steps < 0:
+            return None
         for n in around:
             beside[n] |= set(around) - {n}
             beside[n].discard(pool)
-        del left[pool]
-    path: Path = {}
-    for pool, around, chosen in reversed(order):
-        path[pool] = chosen[tuple(path[n] for n in around)]
-    return path
+        order.append((pool, around))
+    return order
 
 
 def _factors(graph: Graph, choices: Mapping[int, int]) -> list[_Factor]:
