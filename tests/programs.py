@@ -180,10 +180,15 @@ def _negated(draw: st.DrawFn, after_event: bool) -> str:
 @st.composite
 def whole_patterns(draw: st.DrawFn, allowed: Allowed) -> Tree:
     tree = _unnumbered(draw, allowed)
-    pieces = tree.text.split("@")
-    names = tuple(f"n{i}" for i in range(len(pieces) - 1))
-    text = pieces[0] + "".join(n + p for n, p in zip(names, pieces[1:], strict=True))
+    text, names = _numbered(tree.text)
     return replace(tree, text=text, negated=(*tree.negated, *names))
+
+
+def _numbered(text: str) -> tuple[str, tuple[str, ...]]:
+    """The pattern with names for what it negates, and these."""
+    pieces = text.split("@")
+    names = tuple(f"n{i}" for i in range(len(pieces) - 1))
+    return pieces[0] + "".join(n + p for n, p in zip(names, pieces[1:], strict=True)), names
 
 
 def _unnumbered(draw: st.DrawFn, allowed: Allowed) -> Tree:
@@ -328,6 +333,48 @@ def queries(
     return "".join(definitions) + "\n  ".join(clauses) + "\n"
 
 
+NEIGHBOURS = (
+    "{w} > {v}",
+    "{w} <= {v}",
+    "{w} = {v}",
+    "{w} <> {v}",
+    "({w} + {v}) % 2 = 0",
+    "{w} >= {v} AND {w} < 2 + {v}",
+)
+
+
+@st.composite
+def between_neighbours(draw: st.DrawFn) -> str:
+    """An aggregate query with conditions between neighbours, in a pattern with NOT or under SELECT CONTIGUOUS, or both."""
+    texts, conditions, before = [], [], ""
+    names = draw(st.sampled_from(("ab", "ab", "aba", "abc", "a")))
+    for number, name in enumerate(names):
+        variable, listed = f"{name}{number}", draw(st.booleans())
+        x = f"{variable}.x"
+        if draw(st.integers(0, 2)) == 0:
+            texts.append(_negated(draw, after_event=False))
+        texts.append(f"{name.upper()}{'+' if listed else ''} {variable}")
+        test = draw(st.sampled_from(NEIGHBOURS))
+        if before and draw(st.booleans()):
+            conditions.append(test.format(w=f"FIRST({variable}).x" if listed else x, v=before))
+        if listed and draw(st.booleans()):
+            conditions.append(draw(st.sampled_from(NEIGHBOURS)).format(w=x, v=f"PREV({variable}).x"))
+        before = f"LAST({variable}).x" if listed else x
+    if draw(st.integers(0, 3)) == 0:
+        texts.append(_negated(draw, after_event=False))
+    pattern, _ = _numbered(f"SEQ({', '.join(texts)})")
+    other = draw(st.sampled_from(("", "", "D", "SEQ(A a0, D)", "SEQ(A a0, D d, NOT C last)")))
+    pattern = f"OR({pattern}, {other})" if other else pattern
+    last = f"{names[0]}0"
+    items = ", ".join(
+        f"{aggregate.format(v=last)} AS r{i}"
+        for i, aggregate in enumerate(draw(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=3, unique=True)))
+    )
+    where = f"WHERE {' AND '.join(conditions)}\n" if conditions else ""
+    select = draw(st.sampled_from(("", "", "SELECT CONTIGUOUS\n")))
+    return f"QUERY q RETURN {items}\n PATTERN {pattern}\n {where}{select} WITHIN {draw(st.sampled_from(('5 s', '8 s SLIDE 2 s')))};\n"
+
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 floats = st.sampled_from((0.0, -0.0, 0.5, 1.0, 1.5, 2.0, 2.5, -3.25, math.nan, math.inf, None))
 
@@ -351,6 +398,22 @@ def rows(draw: st.DrawFn, timestamp: bool, most: int = 8) -> tuple[dict[str, Any
             "z": draw(st.sampled_from((Decimal("1.50"), Decimal("-0.25"), Decimal("9999999.99"), None))),
         })  # fmt: skip
     return tuple(found)
+
+
+@st.composite
+def cases_between_neighbours(draw: st.DrawFn) -> Case:
+    header = HEADER.format(time="BIGINT", unit=" UNIT s", order="")
+    plain = {"seq": 1, "k": 1, "g": "p", "y": 1.5, "z": None}
+    found = [
+        {
+            "at": at,
+            "kind": draw(st.sampled_from("AAAAABBBBBCD")),
+            "x": draw(st.sampled_from((0, 1, 1, 2, 2, 3, None))),
+            **plain,
+        }
+        for at in sorted(draw(st.lists(st.integers(0, 9), min_size=5, max_size=10)))
+    ]
+    return Case(header + draw(between_neighbours()), tuple(found))
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, currently_in_test_context, given, reject, se
 from hypothesis import strategies as st
 
 from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same
-from tests.programs import Case, cases
+from tests.programs import Case, cases, cases_between_neighbours
 
 
 def check_case(case: Case, *, interpreted: bool | None = None) -> bool:
@@ -31,6 +31,7 @@ def check_case(case: Case, *, interpreted: bool | None = None) -> bool:
 KINDS = {
     "aggregates counted": cases(match=False, select="ANY", pairs=False),
     "aggregates with conditions over several variables": cases(match=False, select="ANY", pairs=True),
+    "conditions between neighbours, with NOT and CONTIGUOUS": cases_between_neighbours(),
     "matches": cases(match=True, select="ANY"),
     "selection strategies": cases(select="NEXT"),
     "contiguous": cases(select="CONTIGUOUS"),

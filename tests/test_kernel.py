@@ -294,7 +294,26 @@ NEIGHBOURS: dict[str, tuple[Automaton, tuple[int, ...]]] = {
     "two sources": (automaton("0 A 1, 1 B 2, 2 A 1, 2 B 2", [2]), (1, 3)),
     "a source with two ways": (automaton("0 A 1, 1 B 2, 1 A 1, 2 C 3", [2, 3]), (1, 3)),
     "after an AND": (automaton("0 A 1, 0 B 2, 1 B 3, 2 A 3, 3 C 4", [4], ties="1 B 3, 2 A 3"), (4,)),
-}
+    "SEQ(A, NOT C, B)": (automaton("0 A 1, 1 B 2", [2], moves=(Move(0, (C,), 1, -1),)), (1,)),
+    "OR(SEQ(A, NOT C, B), SEQ(A, D))": (
+        automaton("0 A 1, 1 B 2, 1 D 2, 3 D 2", [2], moves=(Move(0, (C,), 1, 3),)), (1, 2, 3),
+    ),
+    "two states come together": (
+        automaton("0 A 1, 0 B 2, 1 B 4, 2 B 4, 3 B 4", [4], moves=(Move(0, (C,), 1, 3), Move(0, (C,), 2, 3))), (2, 3, 4),
+    ),
+    "one NOT after the other": (
+        automaton("0 A 1, 1 B 2, 3 B 2", [2], moves=(Move(0, (C,), 1, 3), Move(1, (D,), 3, -1))), (1, 2),
+    ),
+    "what is new moves too": (
+        automaton(
+            "0 A 1, 0 B 2, 1 B 3, 2 A 3, 3 A 4, 5 A 4", [4], ties="1 B 3, 2 A 3",
+            moves=(Move(0, (C,), 1, -1), Move(0, (C,), 3, 5)), new_moves=(Move(0, (C,), 3, 5),),
+        ), (4, 5),
+    ),
+    "A+ under CONTIGUOUS": (
+        automaton("0 A 1, 1 A 1, 0 A 2, 1 A 2", [2], moves=tuple(Move(i, (i,), 1, -1) for i in range(4))), (1, 3),
+    ),
+}  # fmt: skip
 
 
 @given(
@@ -342,12 +361,6 @@ def test_rising_runs_of_any_length_are_counted_exactly() -> None:
     row = run(rows, q)["q"][0]
     assert row["count(None, False) as STRING"] == str(2**100 - 1)
     assert row["sum(A, True) as STRING"] == str(sum(range(100)) << 99)
-
-
-def test_negation_together_with_conditions_between_neighbours_is_refused() -> None:
-    q = query(AUTOMATA["SEQ(A, NOT C, B)"], adjacent=(AdjacentCondition((1,), compare(">")),))
-    with pytest.raises(ValueError, match="not counted together"):
-        run([(0, "A", "g", 0), (1, "B", "g", 0)], q)
 
 
 # ---- compilation -----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from cepc_runtime.types import BOOLEAN
 
 from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
 from .minimal import minimal
-from .selecting import settling
+from .selecting import settled, settling
 
 if TYPE_CHECKING:
     from .letters import Letters
@@ -126,6 +126,7 @@ class _Construction:
         )
         if self.select != "ANY":
             full = settling(full, self._stale(1 + max((given.number for given in inputs), default=-1)))
+            conditions |= {settled(step, full): condition for step, condition in conditions.items()}
         small, renamed = minimal(full, dict(conditions.items()))
         return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
 

@@ -74,6 +74,14 @@ def _classes(automaton: Automaton, conditions: Mapping[Step, Expression], alive:
     if conditions:
         for step in automaton.steps:
             arrivals[step.target] = arrivals.get(step.target, frozenset()) | {step.variable}
+        changed = True
+        while changed:
+            changed = False
+            for move in automaton.moves:
+                more = arrivals.get(move.target, frozenset()) | arrivals.get(move.source, frozenset())
+                if move.target >= 0 and more != arrivals.get(move.target, frozenset()):
+                    arrivals[move.target] = more
+                    changed = True
     first = {
         s: (s if s == 0 else -1, s in automaton.accepting, arrivals.get(s))
         for s in range(automaton.states)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import Automaton, Move, Step
 
 
+def settled(step: Step, automaton: Automaton) -> Step:
+    """The step to the settled twin, in an automaton with twins."""
+    return replace(step, target=automaton.states // 2 + step.target)
+
+
 def settling(automaton: Automaton, stale: Iterable[Move]) -> Automaton:
     """The automaton with settled twins, where the moves `stale` drop what may not be skipped past."""
     size = automaton.states

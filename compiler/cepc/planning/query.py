@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ..automaton.letters import Letters
 
 
+MOST_LETTERS = 62
+"""Of what is negated, where there are conditions between neighbours: the kernel keeps them as bits."""
+
+
 def plan_query(query: model.Query, letters: Letters) -> QueryPlan:
     """Raises PatternTooLarge."""
     built = positions_of(query, letters)
@@ -75,12 +79,10 @@ def _counted(
     query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
 ) -> _Counted | None:
     """The automaton with which the kernel counts the query; None where matches have to be enumerated."""
-    if query.kind == "match" or (query.select != "ANY" and conditions):
+    if query.kind == "match" or (query.select == "NEXT" and conditions):
         return None
     try:
         on_edges = edge_conditions(positions, conditions)
-        if on_edges and positions.negations:
-            return None
         made = deterministic(positions, letters, on_edges, query.select)
     except (NotAdjacent, NotCounted, Undecided):
         return None
@@ -88,7 +90,8 @@ def _counted(
         if query.select != "ANY":
             return None
         raise PatternTooLarge("the pattern", 600) from None
-    return _Counted(made.automaton, _adjacent(made))
+    watched = frozenset().union(*made.automaton.negation_letters.values())
+    return None if on_edges and len(watched) > MOST_LETTERS else _Counted(made.automaton, _adjacent(made))
 
 
 def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:

@@ -75,14 +75,12 @@ def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
 
 def _why_enumerated(
     condition: ConditionPlan, query: model.Query, positions: Positions, *, in_not: bool
-) -> OneOf["NOT", "apart", "beside NOT", "NEXT", "CONTIGUOUS"] | None:
+) -> OneOf["NOT", "apart", "NEXT"] | None:
     if in_not:
         return "NOT"
     if not _is_adjacent(condition, positions):
         return "apart"
-    if query.select != "ANY":
-        return query.select
-    return "beside NOT" if positions.negations else None
+    return "NEXT" if query.select == "NEXT" else None
 
 
 def _is_adjacent(condition: ConditionPlan, positions: Positions) -> bool:

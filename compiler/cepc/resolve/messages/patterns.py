@@ -230,18 +230,16 @@ def overflow(span: Span, part: Span) -> Diagnostic:
     )
 
 
-def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "beside NOT", "NEXT", "CONTIGUOUS"]) -> Diagnostic:
-    """`NEXT` and `CONTIGUOUS` are the query's SELECT, where nothing but that is the reason."""
-    selected = why in ("NEXT", "CONTIGUOUS")
+def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT"]) -> Diagnostic:
+    """`NEXT` is the query's SELECT, where nothing but that is the reason."""
+    selected = why == "NEXT"
     match why:
         case "NOT":
             label = "compares an event inside NOT with others"
         case "apart":
             label = "compares events that are no neighbours"
-        case "beside NOT":
-            label = "compares neighbours, but the pattern has a NOT"
-        case _:
-            label = f"compares neighbours, but under SELECT {why}"
+        case "NEXT":
+            label = "compares neighbours, but under SELECT NEXT"
     return Diagnostic(
         "W0402",
         "this condition needs every partial match enumerated",

@@ -25,10 +25,24 @@ from .tables import (
     INDEXES_END,
     KEPT,
     KEPT_END,
+    KEPT_OF,
     KEPT_RECORD,
     KEPT_SOURCE,
     KEPT_TARGET,
     KINDS,
+    LISTED,
+    MASKS,
+    MOVE_KNOWN,
+    MOVE_NEGATION,
+    MOVE_NEW,
+    MOVE_RECORD,
+    MOVE_SEEN,
+    MOVE_SOURCE,
+    MOVE_TARGET,
+    MOVERS,
+    MOVERS_END,
+    MOVES,
+    MOVES_END,
     NONE,
     NUMBER,
     OPERATOR,
@@ -36,7 +50,6 @@ from .tables import (
     POINT,
     PREFIX,
     ROWS,
-    SCANNED,
     SLICE,
     STANDING,
     STATES,
@@ -96,9 +109,13 @@ def run(
             begin_slice(t, s, m, end - x)
             s[BEGIN] = x
         instant = instants[own[x]]
+        present = 0
         while x < end and instants[own[x]] == instant:
             read(t, s, m, values, numbers, own, kinds[own[x]], x, block)
+            present |= t[t[MASKS] + kinds[own[x]]]
             x += 1
+        if present != 0:
+            move(t, s, m, numbers.places, end - s[BEGIN], present)
         end_instant(t, s, m, numbers.places, end - s[BEGIN])
         if x == end:
             emit(t, m, emitted, s[SLICE])
@@ -206,6 +223,87 @@ def compare(operator: int, later: int, earlier: int) -> bool:
     return later <= earlier
 
 
+def move(t: Ints, s: Ints, m: Floats, places: Ints, length: int, present: int) -> None:
+    """Move what stood before the instant, and what it added, as an instant with these letters does.
+
+    States come behind those that their values can come to, so that nothing is moved twice.
+    """
+    additive, planes = t[ADDITIVE], t[PLANES]
+    second = t[STATES] * planes
+    for mover in range(t[MOVERS], t[MOVERS_END]):
+        state = t[mover]
+        standing, added = moved(t, present, 0, state), moved(t, present, 1, state)
+        if standing != state:
+            move_row(m, state * planes, standing * planes, standing, additive, planes)
+        if added != state:
+            move_row(m, second + state * planes, second + added * planes, added, additive, planes)
+        kept = t[t[KEPT_OF] + state]
+        if kept == NONE:
+            continue
+        if added != state:
+            move_kept(t, s, m, kept, added, s[t[kept + STANDING]], s[t[kept + ADDED]])
+            s[t[kept + ADDED]] = s[t[kept + STANDING]]
+        if standing != state:
+            stood = s[t[kept + STANDING]]
+            move_kept(t, s, m, kept, standing, 0, stood)
+            for index in range(t[kept + INDEXES], t[kept + INDEXES_END], INDEX_RECORD):
+                for number in range(stood):
+                    empty_places(t, m, index, places[t[index + NUMBER], s[t[kept + EVENTS] + number]], length)
+            left = s[t[kept + ADDED]] - stood
+            for number in range(left):
+                copy_kept(t, s, m, kept, number, kept, stood + number)
+            s[t[kept + STANDING]] = 0
+            s[t[kept + ADDED]] = left
+
+
+def moved(t: Ints, present: int, new: int, state: int) -> int:
+    """Where the values of a state go, NONE if nowhere: one negation after the other, each moves them once."""
+    place = state
+    negation = NONE
+    for record in range(t[MOVES], t[MOVES_END], MOVE_RECORD):
+        if (
+            t[record + MOVE_NEW] == new
+            and t[record + MOVE_SOURCE] == place
+            and t[record + MOVE_NEGATION] != negation
+            and present & t[record + MOVE_KNOWN] == t[record + MOVE_SEEN]
+        ):
+            place = t[record + MOVE_TARGET]
+            negation = t[record + MOVE_NEGATION]
+            if place == NONE:
+                return NONE
+    return place
+
+
+def move_row(m: Floats, row: int, into: int, target: int, additive: int, planes: int) -> None:
+    """Into the row of the target, if there is one."""
+    if target != NONE:
+        merge_row(m, into, row, additive, planes)
+    clear_row(m, row, additive, planes)
+
+
+def move_kept(t: Ints, s: Ints, m: Floats, kept: int, target: int, first: int, end: int) -> None:
+    """Add rows kept of a state to those of the target, if any are kept of it; they come into its indexes with what is new."""
+    if target == NONE or t[t[KEPT_OF] + target] == NONE:
+        return
+    into = t[t[KEPT_OF] + target]
+    for number in range(first, end):
+        copy_kept(t, s, m, into, s[t[into + ADDED]], kept, number)
+        s[t[into + ADDED]] += 1
+
+
+def copy_kept(t: Ints, s: Ints, m: Floats, into: int, place: int, kept: int, number: int) -> None:
+    for i in range(t[PLANES]):
+        m[t[into + ROWS] + place * t[PLANES] + i] = m[t[kept + ROWS] + number * t[PLANES] + i]
+    s[t[into + EVENTS] + place] = s[t[kept + EVENTS] + number]
+
+
+def empty_places(t: Ints, m: Floats, index: int, place: int, length: int) -> None:
+    """Empty all that a row at the place has been added to: every row of the index goes."""
+    while 0 < place <= length:
+        clear_row(m, t[index + TREE] + (place - 1) * t[PLANES], t[ADDITIVE], t[PLANES])
+        place = place + (place & -place) if t[index + BY_POINT] == 0 else 0
+
+
 def end_instant(t: Ints, s: Ints, m: Floats, places: Ints, length: int) -> None:
     """What the instant added now stands."""
     additive, planes = t[ADDITIVE], t[PLANES]
@@ -222,7 +320,7 @@ def end_instant(t: Ints, s: Ints, m: Floats, places: Ints, length: int) -> None:
                 while 0 < place <= length:
                     merge_row(m, t[index + TREE] + (place - 1) * planes, row, additive, planes)
                     place = place + (place & -place) if t[index + BY_POINT] == 0 else 0
-        if t[kept + SCANNED] == 0:
+        if t[kept + LISTED] == 0:
             s[t[kept + ADDED]] = 0
         s[t[kept + STANDING]] = s[t[kept + ADDED]]
 

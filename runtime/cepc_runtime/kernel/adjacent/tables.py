@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .moves import reachable
 from .tests import DIFFERENT, EQUAL, PAIRS, tests_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ...columns import Ints
     from ...expression import Expression
@@ -25,7 +26,13 @@ KEPT: Final = 3  # records of the states of which rows are kept by event
 KEPT_END: Final = 4
 ACCEPTING: Final = 5  # rows in memory
 ACCEPTING_END: Final = 6
-KINDS: Final = 7
+MASKS: Final = 7  # by kind: which letters of negations its events have, as bits
+KEPT_OF: Final = 8  # by state: the record of what is kept of it, or NONE
+MOVERS: Final = 9  # the states whose values NOT or SELECT moves, each behind those that its values can come to
+MOVERS_END: Final = 10
+MOVES: Final = 11  # records, in the order of negations
+MOVES_END: Final = 12
+KINDS: Final = 13
 
 # A step begins like an operation (kernel/tables.py): CODE, SOURCE, TARGET, BINDINGS, BINDINGS_END; its rows are those of states.
 KEPT_TARGET: Final = 5  # the record of what is kept of the target, or NONE
@@ -46,7 +53,7 @@ ADDED: Final = 0  # where in the progress: how many rows there are
 STANDING: Final = 1  # and how many of them stood before the instant at hand
 ROWS: Final = 2  # in memory
 EVENTS: Final = 3  # their events, in the progress
-SCANNED: Final = 4
+LISTED: Final = 4  # the rows stay when they have come into the indexes, to be scanned or moved
 INDEXES: Final = 5
 INDEXES_END: Final = 6
 KEPT_RECORD: Final = 7
@@ -55,6 +62,16 @@ TREE: Final = 0  # in memory
 NUMBER: Final = 1  # row of `Numbers.places` and `ends`
 BY_POINT: Final = 2
 INDEX_RECORD: Final = 3
+
+MOVE_NEW: Final = 0  # of what the instant adds, or else of what stood before it
+MOVE_NEGATION: Final = 1
+MOVE_KNOWN: Final = 2  # the letters of the negation, as bits
+MOVE_SEEN: Final = 3  # those of them that the instant has, exactly
+MOVE_SOURCE: Final = 4  # states
+MOVE_TARGET: Final = 5  # or NONE
+MOVE_RECORD: Final = 6
+
+MOST_LETTERS: Final = 62  # of negations: bits of a mask
 
 OPERATOR: Final = 0
 TEST: Final = 1  # row of the ranks, or of the pairs
@@ -109,9 +126,15 @@ class Builder:
     ) -> None:
         automaton = query.automaton
         assert automaton is not None
-        if automaton.moves or automaton.new_moves or automaton.kills:
-            raise ValueError(f"query {query.name}: negation and conditions between neighbours are not counted together")
+        if automaton.kills:
+            raise ValueError(
+                f"query {query.name}: NOT for a whole window and conditions between neighbours are not counted together"
+            )
         self._automaton = automaton
+        self._after = reachable(automaton)
+        alphabet = sorted(frozenset().union(*automaton.negation_letters.values()))
+        assert len(alphabet) <= MOST_LETTERS
+        self._bits = {letter: 1 << i for i, letter in enumerate(alphabet)}
         self._tests = tests
         self._numbers = test_numbers(tests)
         self._conditions = tests_of(query)
@@ -131,7 +154,11 @@ class Builder:
         first, end = self._append(kept_records)
         kept = {state: first + i * KEPT_RECORD for i, state in enumerate(kept_states)}
         accepting = self._append([[state * self._planes] for state in self._automaton.accepting])
-        self._table[KEPT:KINDS] = [first, end, *accepting]
+        by_state = self._append([[kept.get(state, NONE)] for state in range(self._automaton.states)])[0]
+        masks = self._append([[self._mask(kind)] for kind in kinds])[0]
+        movers = self._append([[state] for state in sorted(self._after, key=lambda state: len(self._after[state]))])
+        moves = self._append(self._moves())
+        self._table[KEPT:KINDS] = [first, end, *accepting, masks, by_state, *movers, *moves]
         bound = {variable: self._append(found) for variable, found in self._bindings.items()}
         segments = [self._steps(kind, kept, records, bound) for kind in kinds]
         self._table[KINDS] = len(self._table)
@@ -174,10 +201,26 @@ class Builder:
             if index.state == state
         ]
         scanned = any(self._how(n) == SCAN and self._automaton.steps[n].source == state for n in self._conditions)
-        record = [self._progress, self._progress + 1, self._memory, self._progress + 2, scanned, *self._append(own)]
-        self._memory += self._longest * self._planes
-        self._progress += 2 + self._longest
+        listed = scanned or state in self._after
+        record = [self._progress, self._progress + 1, self._memory, self._progress + 2, listed, *self._append(own)]
+        room = self._longest * (
+            1 + sum(state in after for after in self._after.values())
+        )  # one row of each for an event
+        self._memory += room * self._planes
+        self._progress += 2 + room
         return record
+
+    def _mask(self, letters: Iterable[int]) -> int:
+        return sum(self._bits.get(letter, 0) for letter in letters)
+
+    def _moves(self) -> list[list[int]]:
+        known = self._automaton.negation_letters
+        found = [
+            [new, move.negation, self._mask(known[move.negation]), self._mask(move.letters), move.source, move.target]
+            for new, moves in enumerate((self._automaton.moves, self._automaton.new_moves))
+            for move in moves
+        ]
+        return sorted(found, key=lambda record: record[MOVE_NEGATION])
 
     def _steps(
         self,

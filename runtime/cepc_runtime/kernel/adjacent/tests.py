@@ -15,6 +15,7 @@ import pyarrow as pa
 from ...columns import Bools, Ints, as_bools, flat, ranks
 from ...evaluate import evaluate
 from ...expression import Call, FieldKey, conjuncts, fields, variables
+from .moves import reachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +97,7 @@ def _sides(a: Expression, b: Expression) -> tuple[Expression, Expression, bool] 
 def prepare_test(expression: Expression, steps: Sequence[int], automaton: Automaton, table: Any, kinds: Kinds) -> Test:
     """The test on all events of a class. `steps` are all those that have it."""
     sources = {automaton.steps[step].source for step in steps}
+    sources |= {state for state, after in reachable(automaton).items() if not sources.isdisjoint(after)}
     later = _with_letters(kinds, {automaton.steps[step].letter for step in steps})
     bound = {s.letter for s in (*automaton.steps, *automaton.ties) if s.target in sources}
     earlier = _with_letters(kinds, bound)
