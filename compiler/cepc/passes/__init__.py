@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from .choose import choose
 from .columns import columns
+from .gloria.parts import gloria, greedy
 from .motto.matches import motto
 from .normalise import normalise
 from .sharon.parts import sharon
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 PASSES: Final[tuple[Pass, ...]] = (
     motto,  # of match queries, which no other pass looks at
     normalise,  # first of the others: what is kept once needs no other sharing
-    sharon,  # these three only propose, so their order is that of the proposals
+    sharon,  # these only propose, so their order is that of the proposals
+    gloria,
+    greedy,  # only if it is asked for
     weave,
     choose,  # after all proposals
     columns,  # last: takes what is left
 )
 NAMES: Final = tuple(found.__name__ for found in PASSES)
-OPTIMISERS: Final = ("motto", "sharon", "weave")
+OPTIMISERS: Final = ("motto", "sharon", "gloria", "greedy", "weave")
 FREE: Final = ("normalise", "columns")  # always right, never dearer: -O1
 
 

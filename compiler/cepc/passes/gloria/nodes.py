@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from .cost import Basis
+from .template import bits
 from .weights import ALONE, known_by_snapshot, node_of, several
 
 if TYPE_CHECKING:
@@ -259,18 +260,15 @@ class _Alike:
 def _alike(template: Template, number: int) -> list[_Alike]:
     """Only these can go on with earlier snapshots: none of them may begin here or stand in another Kleene sub-pattern."""
     pool = template.pools[number]
-    keys: defaultdict[tuple[object, ...], Mask] = defaultdict(int)
-    queries = pool.queries
+    keys: defaultdict[tuple[tuple[int, ...], tuple[int, ...], bool], Mask] = defaultdict(int)
     beginning = 0
     for mask in pool.begins.values():
         beginning |= mask
-    while queries:
-        bit = queries & -queries
-        queries ^= bit
-        links = tuple(i for i, link in enumerate(template.before[number]) if link.queries & bit)
-        parts = tuple(i for i, part in enumerate(pool.cycles) if part.queries & bit)
-        keys[links, parts, not beginning & bit] |= bit
-    return [_Alike(mask, links, carries) for (links, _, carries), mask in keys.items()]  # type: ignore[arg-type]
+    for query in bits(pool.queries):
+        links = tuple(i for i, link in enumerate(template.before[number]) if link.queries >> query & 1)
+        parts = tuple(i for i, part in enumerate(pool.cycles) if part.queries >> query & 1)
+        keys[links, parts, not beginning >> query & 1] |= 1 << query
+    return [_Alike(mask, links, carries) for (links, _, carries), mask in keys.items()]
 
 
 def _futures(template: Template, number: int, most: int) -> list[Mask]:
