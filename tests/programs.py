@@ -6,6 +6,7 @@ Patterns are drawn as trees that know which variables they bind and how often, s
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -429,3 +430,42 @@ def cases(
     )
     texts = [draw(queries(name=f"q{i or ''}", match=match, select=select, pairs=pairs)) for i in range(size)]
     return Case(header + "".join(texts), draw(rows(timestamp)))
+
+
+# ---- queries with much in common -------------------------------------------------------------------------------------
+
+PIECES = (
+    "A a{i}", "B b{i}", "C c{i}", "D d{i}", "B+ b{i}", "A+ a{i}", "SEQ(A a{i}, B b{i})+", "OR(B b{i}, C c{i})", "C? c{i}",
+    "AND(C c{i}, D d{i})", "NOT C",
+)  # fmt: skip
+
+
+@st.composite
+def overlapping(draw: st.DrawFn, most: int = 4) -> Case:
+    """Aggregate queries over sequences that overlap: some pieces of one list each, with windows and conditions of their own."""
+    pieces = draw(st.lists(st.sampled_from(PIECES), min_size=2, max_size=4))
+    window = draw(st.sampled_from(("8 s SLIDE 2 s", "5 s")))
+    texts = [_overlapping(draw, number, pieces, window) for number in range(draw(st.integers(2, most)))]
+    timestamp = draw(st.booleans())
+    header = HEADER.format(time="TIMESTAMP" if timestamp else "BIGINT", unit="" if timestamp else " UNIT s", order="")
+    return Case(header + "".join(texts), draw(rows(timestamp, most=10)))
+
+
+def _overlapping(draw: st.DrawFn, number: int, pieces: list[str], window: str) -> str:
+    first = draw(st.integers(0, len(pieces) - 1))
+    own = pieces[first : draw(st.integers(first + 1, len(pieces)))]
+    before, behind = (
+        draw(st.sampled_from(("", "", "D d{i}", "A a{i}"))),
+        draw(st.sampled_from(("", "", "C c{i}", "B b{i}"))),
+    )
+    own = [piece.format(i=i) for i, piece in enumerate(filter(None, [before, *own, behind]))]
+    if all("?" in piece or "NOT" in piece for piece in own):
+        own.append("A a9")
+    pattern = f"SEQ({', '.join(own)})" if len(own) > 1 else own[0]
+    v = draw(st.sampled_from(sorted(set(re.findall(r"\b[a-d]\d\b", pattern)))))
+    returns = draw(st.lists(st.sampled_from(AGGREGATES[:12]), min_size=1, max_size=2, unique=True))
+    items = ", ".join(f"{r.format(v=v)} AS r{i}" for i, r in enumerate(returns))
+    where = f" WHERE {draw(st.sampled_from(LOCAL)).format(v=v)}" if draw(st.integers(0, 2)) == 0 else ""
+    if draw(st.booleans()):
+        window = draw(st.sampled_from(("3 s SLIDE 1 s", "8 s SLIDE 4 s", "UNBOUNDED")))
+    return f"QUERY q{number or ''} RETURN {items} PATTERN {pattern}{where} WITHIN {window};\n"

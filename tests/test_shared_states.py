@@ -5,18 +5,25 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from cepc_runtime import plan_data
 from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.basis import Costs
+from cepc_runtime.kernel.run import count_matches
+from cepc_runtime.letters import classify
 from cepc_runtime.plan import Member, Plan, QueryPlan, SharedStates
+from cepc_runtime.types import BIGINT, DOUBLE, STRING
 from tests.automata import (
+    LETTERS,
     WINDOWS,
+    aggregate,
     automaton,
     brute_force,
     events,
@@ -24,12 +31,18 @@ from tests.automata import (
     plan,
     query,
     sorted_rows,
+    stream,
     table,
 )
+from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same
+from tests.programs import overlapping
 from tests.test_kernel import AUTOMATA, RETURNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cepc_runtime.kernel.run import Counted
+    from tests.automata import Event
 
 SEQ = query(automaton("0 A 1, 1 B 2", [2]), name="a")
 LONG = query(automaton("0 C 1, 1 A 2, 2 B 3", [3]), 50, name="b")
@@ -165,3 +178,130 @@ def test_rows_do_not_depend_on_what_is_shared(decision: str, interpreted: bool, 
         assert sorted_rows(found[q.name].to_pylist()) == expected, q.name
         if q in some:
             assert sorted_rows(left[q.name].to_pylist()) == expected, q.name
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@given(data=st.data())
+@settings(suppress_health_check=list(HealthCheck))
+def test_rows_of_programs_are_the_oracles_whatever_is_shared(decision: str, data: st.DataObject) -> None:
+    case = data.draw(overlapping())
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        reject()
+    counted = [q for q in compiled.plan.queries if q.automaton]
+    expected = by_oracle(case, compiled)
+    if expected is None or not counted:
+        return
+    parts = data.draw(alignments(counted))
+    shared = replace(compiled, plan=replace(compiled.plan, sharing=parts))
+    with deciding(decision):
+        found = by_engine(case, shared, interpreted=data.draw(st.booleans()))
+    assert found is not None
+    for q in compiled.plan.queries:
+        assert same(found[q.name], expected[q.name]), (q.name, found[q.name], expected[q.name])
+
+
+# ---- runs on basis columns -------------------------------------------------------------------------------------------
+
+
+def together(*queries: QueryPlan, states: tuple[int, ...]) -> SharedStates:
+    return SharedStates(tuple(Member(q.name, states) for q in queries), basis=True)
+
+
+def counted(rows: list[Event], queries: list[QueryPlan], *shared: SharedStates, decision: str = "always") -> Counted:
+    s = stream()
+    arranged = arrange(read(table(rows), s), s, ["g"], canonical=False)
+    costs = Costs(application=DECISIONS[decision])
+    return count_matches(arranged, classify(arranged, LETTERS), queries, shared, costs=costs, interpreted=True)
+
+
+def new_matches(rows: list[Event], first: int, queries: list[QueryPlan], *shared: SharedStates) -> list[list[int]]:
+    """For each query, how many matches each event from the first one on ends, if runs are shared."""
+    totals = []
+    for end in range(first, len(rows) + 1):
+        found = counted(rows[:end], queries, *shared).emissions
+        totals.append([int(e.planes[:, 0].sum()) for e in found])
+    return [[b - a for a, b in pairwise(column)] for column in zip(*totals, strict=True)]
+
+
+# SEQ(A, B+) over two windows: q1 sees two A, q2 one of them (HAMLET, running example).
+Q1, Q2 = (query(automaton("0 A 1, 1 B 2, 2 B 2", [2]), window, name=name) for name, window in (("q1", 100), ("q2", 10)))
+BURST: list[Event] = [(9, "A", "g", 0), (10, "A", "g", 0), *((t, "B", "g", 0) for t in range(11, 15))]
+
+
+def test_a_burst_is_propagated_once_for_queries_with_snapshots_of_their_own() -> None:
+    """HAMLET: with snapshot x, the events of a burst end x, 2x, 4x, 8x matches; x is 2 for q1 and 1 for q2."""
+    assert new_matches(BURST, 2, [Q1, Q2], together(Q1, Q2, states=(2,))) == [[2, 4, 8, 16], [1, 2, 4, 8]]
+    work = counted(BURST, [Q1, Q2], together(Q1, Q2, states=(2,))).work
+    assert (work.runs_shared, work.events_shared, work.runs_split, work.events_split) == (1, 4, 0, 0)
+
+
+def test_an_event_that_extends_other_matches_of_one_query_has_a_snapshot_of_its_own() -> None:
+    """HAMLET: 4x + z is 16 for q1 (x = 2, z = 8) and 6 for q2 (x = 1, z = 2), where D does not follow C."""
+    q1 = query(automaton("0 A 1, 1 B 2, 2 B 2, 1 C 3, 2 C 3, 3 C 3, 3 B 2, 1 D 2, 2 D 2, 3 D 2", [2, 3]), name="q1")
+    q2 = query(automaton("0 A 1, 1 B 2, 2 B 2, 1 C 3, 2 C 3, 3 C 3, 3 B 2, 1 D 2, 2 D 2", [2, 3]), 10, name="q2")
+    rows: list[Event] = [(9, "A", "g", 0), (10, "A", "g", 0), *((11 + i, k, "g", 0) for i, k in enumerate("BCDB"))]
+    shared = together(q1, q2, states=(2, 3))
+    assert new_matches(rows, 2, [q1, q2], shared) == [[2, 4, 8, 16], [1, 2, 2, 6]]
+    assert counted(rows, [q1, q2], shared).work.runs_shared == 2  # D ends the first
+
+
+def test_long_bursts_are_shared_and_short_ones_are_not() -> None:
+    queries = [query(automaton("0 A 1, 1 B 2, 2 B 2", [2]), 400 + q, 100, name=f"q{q}") for q in range(20)]
+    shared = together(*queries, states=(2,))
+    between_edges = range(24, 96)
+    short: list[Event] = [(t, "AB"[t % 2], "g", 0) for t in between_edges]
+    long: list[Event] = [(t, "B" if t % 24 else "A", "g", 0) for t in between_edges]
+    for rows, runs in ((short, (0, 36)), (long, (3, 0))):
+        work = counted(rows, queries, shared, decision="as it pays").work
+        assert (work.runs_shared, work.runs_split) == runs
+        best = min(counted(rows, queries, shared, decision=d).work.numbers for d in ("always", "never"))
+        assert work.numbers == best
+
+
+def test_windows_of_one_query_share_panes() -> None:
+    one = query(automaton("0 A 1, 1 B 2", [2]), 1000, 10)
+    rows: list[Event] = [(t // 2, "AB"[t % 2], "g", 0) for t in range(0, 400, 2)]
+    pane = counted(rows, [one], together(one, states=(0, 1, 2)), decision="as it pays").work
+    assert pane.runs_shared > 15
+    assert pane.numbers < counted(rows, [one]).work.numbers / 2
+
+
+def test_sums_of_any_size_are_exact_on_basis_columns() -> None:
+    rows: list[Event] = [(t, "A", "g", (-1) ** t * (2**40 + t)) for t in range(200)]
+    returns = [aggregate("count", target=STRING), aggregate("sum", "A", BIGINT, target=STRING)]
+    queries = [query(AUTOMATA["A+"], within, name=f"q{within}", returns=returns, count=False) for within in (1000, 70)]
+    shared = replace(plan(*queries), sharing=(together(*queries, states=(0, 1)),))
+    with deciding("always"):
+        found = run_aggregates(table(rows), shared, interpreted=True)
+    row = found["q1000"].to_pylist()[0]
+    assert row["count(None, False) as STRING"] == str(2**200 - 1)
+    assert row["sum(A, True) as STRING"] == str(sum(x for _, _, _, x in rows) << 199)
+    assert [r["count(None, False) as STRING"] for r in sorted_rows(found["q70"].to_pylist())] == [
+        str(2**70 - 1), str(2**70 - 1), str(2**60 - 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_an_infinite_or_nan_value_spoils_only_matches_that_bind_it(decision: str) -> None:
+    """A window in which the run's first row is empty has nothing of the value, though its basis column has."""
+    nan, inf = float("nan"), float("inf")
+    sums = (aggregate("sum", "B", DOUBLE), aggregate("max", "B", DOUBLE))
+    rows: list[Event] = [
+        (1, "A", "g", 0.0),
+        (2, "B", "g", nan),
+        (3, "B", "g", inf),
+        (6, "A", "g", 0.0),
+        (7, "B", "g", 1.5),
+    ]
+    queries = [
+        query(automaton("0 A 1, 1 B 2", [2]), *w, name=f"q{w[0]}", returns=sums) for w in ((4, 2), (5, 5), (2, 2))
+    ]
+    alone = plan(*queries, x=DOUBLE)
+    with deciding(decision):
+        shared = run_aggregates(
+            table(rows, DOUBLE), replace(alone, sharing=(together(*queries, states=(1, 2)),)), interpreted=True
+        )
+    for name, found in run_aggregates(table(rows, DOUBLE), alone, interpreted=True).items():
+        assert repr(sorted_rows(shared[name].to_pylist())) == repr(sorted_rows(found.to_pylist()))
