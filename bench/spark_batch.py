@@ -17,6 +17,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +31,12 @@ from cepc.codegen.compiling import job_of
 from cepc.running.spark import local_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyspark.sql import DataFrame
+
+Make = Callable[[Path], "list[DataFrame]"]
+"""What is measured: DataFrames of the events at a path, which are then written to nowhere."""
 
 TYPES = [f"T{i}" for i in range(13)]
 HOUR = 3_600_000_000
@@ -85,16 +89,20 @@ class Took:
     processor: float
 
 
-def took(*candidates: Callable[[], Iterable[DataFrame]], rounds: int) -> list[Took]:
-    """The best of some rounds of each, in turn, after a first that starts workers and compiles."""
-    found: list[list[Took]] = [[] for _ in candidates]
-    for _ in range(rounds + 1):
-        for make, times in zip(candidates, found, strict=True):
-            clock, processor = time.perf_counter(), processor_seconds()
-            for frame in make():
-                frame.write.format("noop").mode("overwrite").save()
-            times.append(Took(time.perf_counter() - clock, processor_seconds() - processor))
-    return [min(times[1:], key=lambda t: t.processor) for times in found]
+def took(candidates: Iterable[Make], path: Path, small: Path, rounds: int) -> list[Took]:
+    """The best of some rounds of each, in turn, after a first on few events that starts workers and compiles."""
+    found = [(make, once(make, small), [once(make, path)]) for make in candidates]
+    for _ in range(rounds - 1):
+        for make, _, times in found:
+            times.append(once(make, path))
+    return [min(times, key=lambda t: t.processor) for _, _, times in found]
+
+
+def once(make: Make, path: Path) -> Took:
+    clock, processor = time.perf_counter(), processor_seconds()
+    for frame in make(path):
+        frame.write.format("noop").mode("overwrite").save()
+    return Took(time.perf_counter() - clock, processor_seconds() - processor)
 
 
 def processor_seconds() -> float:
@@ -134,14 +142,14 @@ def empty(plan: Any, classes: Any, class_column: Any) -> Callable[[Iterable[Any]
     return run
 
 
-def whole_job(spark: Any, text: str, path: Path, *, kernel: bool, sinks: bool = True) -> Callable[[], list[DataFrame]]:
+def whole_job(spark: Any, text: str, *, kernel: bool, sinks: bool = True) -> Make:
     compiled = cepc.compile(text)
     namespace: dict[str, Any] = {"__name__": "job"}
     source = job_of(compiled.program, compiled.checked.sources).text
     exec(compile(source if kernel else source.replace("job.kernel(", "empty("), "job", "exec"), namespace)
     namespace["empty"] = empty
 
-    def run() -> list[DataFrame]:
+    def run(path: Path) -> list[DataFrame]:
         spark.catalog.clearCache()
         events = spark.read.parquet(str(path))
         if sinks:
@@ -177,7 +185,7 @@ def count(kinds: Any, amounts: Any, times: Any, order: Any) -> tuple[int, float]
     return whole, whole_sum
 
 
-def by_lists(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
+def by_lists(spark: Any) -> Make:
     """groupBy and collect_list, then a Python UDF for each group and window."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -186,7 +194,7 @@ def by_lists(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
         events = sorted(events)
         return count([e[1] for e in events], [e[2] for e in events], [e[0] for e in events], range(len(events)))
 
-    def run() -> list[DataFrame]:
+    def run(path: Path) -> list[DataFrame]:
         events = spark.read.parquet(str(path)).where(F.col("kind").isin("T0", "T1", "T2"))
         grouped = events.groupBy("account", F.window("at", "10 minutes")).agg(
             F.collect_list(F.struct("at", "kind", "amount")).alias("events")
@@ -196,7 +204,7 @@ def by_lists(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
     return run
 
 
-def by_pandas(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
+def by_pandas(spark: Any) -> Make:
     """applyInPandas for each group, windows inside."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -212,7 +220,7 @@ def by_pandas(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
                 rows.append((frame["account"].iloc[0], n, total, window))
         return pd.DataFrame(rows, columns=["account", "n", "total", "window"])
 
-    def run() -> list[DataFrame]:
+    def run(path: Path) -> list[DataFrame]:
         events = spark.read.parquet(str(path)).where(F.col("kind").isin("T0", "T1", "T2"))
         return [
             events.select("at", "kind", "account", "amount")
@@ -223,18 +231,19 @@ def by_pandas(spark: Any, path: Path) -> Callable[[], list[DataFrame]]:
     return run
 
 
-def compare_with_floor(spark: Any, path: Path, queries: int, rounds: int) -> None:
+def compare_with_floor(spark: Any, path: Path, small: Path, queries: int, rounds: int) -> None:
     text = workload(queries)
-    for name, sinks in (("without sinks", False), ("whole job", True)):
-        floor, job = took(
-            *(whole_job(spark, text, path, kernel=kernel, sinks=sinks) for kernel in (False, True)), rounds=rounds
-        )
+    for name, sinks in (("whole job", True), ("without sinks", False)):
+        pair = [whole_job(spark, text, kernel=kernel, sinks=sinks) for kernel in (False, True)]
+        floor, job = took(pair, path, small, rounds)
         said(f"{name}:", job, floor, "its floor")
+    rows = sum(frame.count() for frame in pair[1](path))
+    print(f"{rows:,} rows of results", flush=True)
 
 
-def compare_with_hands(spark: Any, path: Path, rounds: int) -> None:
-    ours = whole_job(spark, STREAM + ONE, path, kernel=True)
-    job, lists, pandas = took(ours, by_lists(spark, path), by_pandas(spark, path), rounds=rounds)
+def compare_with_hands(spark: Any, path: Path, small: Path, rounds: int) -> None:
+    ours = whole_job(spark, STREAM + ONE, kernel=True)
+    job, lists, pandas = took([ours, by_lists(spark), by_pandas(spark)], path, small, rounds)
     for name, one in (("collect_list and a UDF", lists), ("applyInPandas", pandas)):
         said(f"one query: {name} takes", one, job, "as long as the job")
 
@@ -248,7 +257,9 @@ def main() -> int:
     parser.add_argument("--by-hand", type=int, default=400_000, help="events of one query against what people write")
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--memory", default="4g", help="of the JVM, which keeps the rows of all queries")
     arguments = parser.parse_args()
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {arguments.memory} pyspark-shell")
     spark = local_session()
     spark.conf.set("spark.sql.shuffle.partitions", str(arguments.partitions))
     with tempfile.TemporaryDirectory() as folder:
@@ -256,13 +267,14 @@ def main() -> int:
             if not events:
                 continue
             groups = min(arguments.groups, max(events // 400, 1))
-            path = Path(folder, name)
+            path, small = Path(folder, name), Path(folder, f"{name}_small")
             generate(path, events, groups, arguments.hours)
+            generate(small, max(events // 50, 1), max(groups // 50, 1), arguments.hours)
             print(f"{events:,} events, {groups:,} groups", flush=True)
             if name == "floor":
-                compare_with_floor(spark, path, arguments.queries, arguments.rounds)
+                compare_with_floor(spark, path, small, arguments.queries, arguments.rounds)
             else:
-                compare_with_hands(spark, path, arguments.rounds)
+                compare_with_hands(spark, path, small, arguments.rounds)
     spark.stop()
     return 0
 
