@@ -183,7 +183,8 @@ def log_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
         copies.repartition(*keys)
         .sortWithinPartitions(*keys, "at")
         .mapInArrow(job.kernel(LOG_PLAN, classes, job.CLASS), job.row_schema(LOG_PLAN))
-        .where(job.no_error()).drop("error")
+        .where(job.no_error())
+        .drop("error")
     )
 
 

@@ -148,7 +148,8 @@ def purchases_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
         events.repartition("customer")
         .sortWithinPartitions("customer", "at")
         .mapInArrow(job.kernel(PURCHASES_PLAN, classes, None), job.row_schema(PURCHASES_PLAN))
-        .where(job.no_error()).drop("error")
+        .where(job.no_error())
+        .drop("error")
     )
 
 

@@ -177,7 +177,8 @@ def orders_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
         events.repartition("district")
         .sortWithinPartitions("district", "at")
         .mapInArrow(job.kernel(ORDERS_PLAN, classes, None), job.row_schema(ORDERS_PLAN))
-        .where(job.no_error()).drop("error")
+        .where(job.no_error())
+        .drop("error")
     )
 
 

@@ -190,7 +190,8 @@ def reports_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
         events.repartition("vehicle")
         .sortWithinPartitions("vehicle", "at")
         .mapInArrow(job.kernel(REPORTS_PLAN, classes, None), job.row_schema(REPORTS_PLAN))
-        .where(job.no_error()).drop("error")
+        .where(job.no_error())
+        .drop("error")
     )
 
 

@@ -185,7 +185,8 @@ def market_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
         events.repartition(1)
         .sortWithinPartitions("at")
         .mapInArrow(job.kernel(MARKET_PLAN, classes, None), job.row_schema(MARKET_PLAN))
-        .where(job.no_error()).drop("error")
+        .where(job.no_error())
+        .drop("error")
     )
 
 

@@ -169,7 +169,8 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         lay_out(call(".repartition", *(keys or [Code("1")])), 8),
         lay_out(call(".sortWithinPartitions", *keys, *by_order), 8),
         f".mapInArrow({kernel}, job.row_schema({constant}_PLAN))",
-        '.where(job.no_error()).drop("error")',
+        ".where(job.no_error())",
+        '.drop("error")',
     ]
     return "\n".join([*lines, *_chain("copies" if shared else "events", chain)])
 
