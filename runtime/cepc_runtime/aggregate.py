@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from .events import Reading, arrange, read, select
 from .having import kept
 from .kernel.adjacent.run import Neighbours
 from .kernel.planes import planes_of
-from .kernel.run import count_matches
+from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds, classify
 from .results import Results, check_edges
@@ -29,11 +30,23 @@ if TYPE_CHECKING:
     from .work import Work
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where windows begin: from `first`, before `end`, in ticks; None is no bound."""
+
+    first: int | None = None
+    end: int | None = None
+
+
+EVERYWHERE: Final = Span()
+
+
 def run_aggregates(
     source: Any,
     plan: Plan,
     queries: Sequence[QueryPlan] | None = None,
     *,
+    span: Span = EVERYWHERE,
     interpreted: bool | None = None,
     work: Work | None = None,
 ) -> dict[str, Any]:
@@ -41,7 +54,8 @@ def run_aggregates(
 
     `source` is a pyarrow table of whole groups (all events of each value of the queries' GROUP BY, in any order) or a
     `Reading` of one. `queries` are all of the plan that can be counted, unless given. Rows come in no promised order.
-    With `interpreted` nothing is compiled. Raises InputError, ResultOverflowError, or what an expression fails with.
+    Only windows that begin in the span are found: others may lack events. With `interpreted` nothing is compiled. Raises
+    InputError, ResultOverflowError, or what an expression fails with.
     """
     reading = source if isinstance(source, Reading) else read(source, plan.stream)
     if queries is None:
@@ -52,14 +66,14 @@ def run_aggregates(
         classes.setdefault(tuple(sorted(query.partition)), []).append(query)
     found: dict[str, Any] = {}
     for sharing_class in classes.values():
-        found |= _run_class(reading, kinds, plan, sharing_class, interpreted)
+        found |= _run_class(reading, kinds, plan, sharing_class, span, interpreted)
         if work is not None:
             work.finished(len(sharing_class))
     return {query.name: found[query.name] for query in queries}
 
 
 def _run_class(
-    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], interpreted: bool | None
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None
 ) -> dict[str, Any]:
     """The queries of one partition: one pass over the events that concern them."""
     reading, kinds = _concerned(reading, kinds, queries)
@@ -70,17 +84,18 @@ def _run_class(
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
         check_edges(events.ticks, query, plan.stream)
-    return {q.name: result_table(Results(t, plan.stream)) for q, t in _totals(events, kinds, plan, queries, interpreted)}
+    totals = _totals(events, kinds, plan, queries, span, interpreted)
+    return {query.name: result_table(Results(found, plan.stream)) for query, found in totals}
 
 
 def _totals(
-    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], interpreted: bool | None
+    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None
 ) -> Iterator[tuple[QueryPlan, Totals]]:
     """The totals of each query: all in one pass but those with conditions between neighbours."""
     if together := [query for query in queries if not query.adjacent]:
         counted = count_matches(events, kinds, together, plan.sharing, interpreted=interpreted)
         for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
-            yield query, totals_of(query, events, kinds, layout, counted.values, emissions)
+            yield query, totals_of(query, events, kinds, layout, counted.values, _begun(emissions, query, span))
     for query in queries:
         if query.adjacent:
             assert query.automaton is not None
@@ -88,7 +103,20 @@ def _totals(
             layout = planes_of(query.automaton, query.measures)
             values = values_of([plane.value for plane in layout.planes], events.table, kinds)
             emissions = neighbours.count(layout, values.matrix, values.index, interpreted=interpreted)
-            yield query, totals_of(query, events, kinds, layout, values, emissions, neighbours)
+            yield query, totals_of(query, events, kinds, layout, values, _begun(emissions, query, span), neighbours)
+
+
+def _begun(emissions: Emissions, query: QueryPlan, span: Span) -> Emissions:
+    """Those of windows that begin in the span; the one window over everything begins nowhere."""
+    if query.within is None or span == EVERYWHERE:
+        return emissions
+    starts = emissions.windows * (query.slide or query.within)
+    inside = np.ones(len(starts), dtype=np.bool_)
+    if span.first is not None:
+        inside &= starts >= span.first
+    if span.end is not None:
+        inside &= starts < span.end
+    return Emissions(emissions.groups[inside], emissions.windows[inside], emissions.planes[inside])
 
 
 def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[QueryPlan]) -> tuple[Reading, Kinds]:

@@ -51,8 +51,10 @@ def whole_groups(batches: Iterable[Any], keys: Sequence[str], rows: int = ROWS) 
     for batch in batches:
         if not batch.num_rows:
             continue
-        cut = _last_start(held[-1] if held else None, batch, keys) if count + batch.num_rows >= rows else None
-        if cut is not None:
+        before = held[-1].slice(held[-1].num_rows - 1) if held else None
+        starts = starts_of(before, batch, keys) if count + batch.num_rows >= rows else None
+        if starts is not None and len(starts):
+            cut = int(starts[-1])
             held.append(batch.slice(0, cut))
             yield pa.Table.from_batches(held)
             held, count = [], 0
@@ -63,17 +65,12 @@ def whole_groups(batches: Iterable[Any], keys: Sequence[str], rows: int = ROWS) 
         yield pa.Table.from_batches(held)
 
 
-def _last_start(before: Any, batch: Any, keys: Sequence[str]) -> int | None:
-    """Where the last group that begins in the batch begins; None if all of it belongs to the group before it."""
+def starts_of(before: Any | None, rows: Any, keys: Sequence[str]) -> Ints:
+    """Where in the rows another group begins; `before` is the row before them, without which the first begins nothing."""
     if not keys:
-        return None
+        return np.empty(0, dtype=np.int64)
+    table = pa.table([rows.column(name) for name in keys], list(keys))
     if before is not None:
-        last = before.slice(before.num_rows - 1)
-        rows = pa.Table.from_batches([last.select(list(keys)), batch.select(list(keys))])
-    else:
-        rows = pa.Table.from_batches([batch.select(list(keys))])
-    numbers: Ints = combine_codes([codes(rows.column(name)) for name in keys], rows.num_rows)[0]
-    changes = np.flatnonzero(numbers[1:] != numbers[:-1])
-    if not len(changes):
-        return None
-    return int(changes[-1]) + (0 if before is not None else 1)
+        table = pa.concat_tables([pa.table([before.column(name) for name in keys], list(keys)), table])
+    numbers: Ints = combine_codes([codes(table.column(name)) for name in keys], table.num_rows)[0]
+    return np.flatnonzero(numbers[1:] != numbers[:-1]) + (0 if before is not None else 1)

@@ -10,13 +10,15 @@ from ..events import read
 from ..letters import classify
 from ..parts.partitions import partition_query
 from .cut import pane_rows
-from .groups import ROWS, by_class, whole_groups
+from .groups import ROWS, by_class
 from .prepared import USER_ERRORS, prepared
 from .share import in_parts
+from .slices import MOST, reach_of, slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..aggregate import Span
     from ..events import Reading
     from ..plan import Plan, QueryPlan
     from .rows import Packing
@@ -24,20 +26,27 @@ if TYPE_CHECKING:
 
 
 def kernel(
-    plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS
+    plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS, most: int = MOST
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """The function for `mapInArrow`. An error of the user's becomes a row of its own, the last of its partition."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        yield from run_partition(batches, plan_text, classes, class_column, rows)
+        yield from run_partition(batches, plan_text, classes, class_column, rows, most)
 
     return run
 
 
 def run_partition(
-    batches: Iterable[Any], plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS
+    batches: Iterable[Any],
+    plan_text: str,
+    classes: Sequence[Class],
+    class_column: str | None,
+    rows: int = ROWS,
+    most: int = MOST,
 ) -> Iterator[Any]:
-    """The rows of one partition, sorted by class, keys and time."""
+    """The rows of one partition, sorted by class, keys and time. `rows` are those of a table of groups, about; a group of more
+    than `most` is cut in time where it can be.
+    """
     plan, packing = prepared(plan_text)
     try:
         for number, same in by_class(batches, class_column):
@@ -46,19 +55,19 @@ def run_partition(
                 yield from pane_rows(same, plan, one, packing, rows)
                 continue
             queries = [plan.queries[q] for q in one.queries]
-            for table in whole_groups(same, one.keys, rows):
-                yield from _rows(read(table, plan.stream), plan, queries, packing)
+            for part in slices(same, one.keys, plan.stream.time_column, reach_of(queries), rows, most):
+                yield from _rows(read(part.table, plan.stream), part.span, plan, queries, packing)
     except USER_ERRORS as error:
         yield packing.error(str(error))
 
 
-def _rows(reading: Reading, plan: Plan, queries: Sequence[QueryPlan], packing: Packing) -> Iterator[Any]:
+def _rows(reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan], packing: Packing) -> Iterator[Any]:
     numbers = {query.name: number for number, query in enumerate(plan.queries)}
     counted = [q for q in queries if q.automaton is not None]
     if counted:
         parts = {q.name for q in counted if in_parts(q)}
         asked = [partition_query(q) if q.name in parts else q for q in counted]
-        for name, table in run_aggregates(reading, plan, asked).items():
+        for name, table in run_aggregates(reading, plan, asked, span=span).items():
             if name not in parts:
                 yield from packing.rows(numbers[name], [table])
             elif table.num_rows:

@@ -1,0 +1,132 @@
+"""Groups too large to be held: cut in time, with as much held as the longest window needs.
+
+A window is found from the slice in which it begins, which has all events of the window and a tick more:
+
+    slice 0   events before t1 + reach          windows that begin before t1
+    slice 1   events from t1, before t2 + reach windows that begin from t1, before t2
+    …
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ..aggregate import EVERYWHERE, Span
+from ..events import ticks_of
+from .groups import ROWS, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..plan import QueryPlan
+
+MOST: Final = 1 << 19
+"""Rows of one group that are held before it is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Events to be run together, and where the windows begin that they are all events of."""
+
+    table: Any
+    span: Span = EVERYWHERE
+
+
+def reach_of(queries: Iterable[QueryPlan]) -> int | None:
+    """How many ticks from a window's beginning on its events can be; None where some query needs whole groups."""
+    reach = 0
+    for query in queries:
+        if query.kind != "aggregate" or query.automaton is None or query.within is None:
+            return None
+        reach = max(reach, query.within)
+    return reach
+
+
+def slices(
+    batches: Iterable[Any], keys: Sequence[str], time: str, reach: int | None, rows: int = ROWS, most: int = MOST
+) -> Iterator[Slice]:
+    """Tables of whole groups, of `rows` rows or a little more, and slices of groups of more than `most` rows, if there is a
+    reach; the rows must be sorted by the keys, then by time.
+    """
+    held = _Held(keys, time)
+    limit = most
+    for given in batches:
+        batch = given
+        if held.span.first is not None:  # of a group of which slices are gone
+            starts = starts_of(held.last(), batch, keys)
+            if not len(starts):
+                held.add(batch)
+            else:
+                held.add(batch.slice(0, int(starts[0])))
+                yield held.take()
+                limit = most
+                held.add(batch.slice(int(starts[0])))
+        elif held.count + batch.num_rows >= rows and len(starts := starts_of(held.last(), batch, keys)):
+            held.add(batch.slice(0, int(starts[-1])))
+            if held.count:
+                yield held.take()
+            held.add(batch.slice(int(starts[-1])))
+        else:
+            held.add(batch)
+        if reach is not None and held.count >= limit:
+            if before := held.before_last_group():
+                yield before
+            if gone := held.slice(reach):
+                yield gone
+            limit = max(most, 2 * held.count)
+    if held.count:
+        yield held.take()
+
+
+class _Held:
+    """Batches that wait, of which the last group may go on."""
+
+    def __init__(self, keys: Sequence[str], time: str) -> None:
+        self._keys, self._time = keys, time
+        self._batches: list[Any] = []
+        self.count = 0
+        self.span = EVERYWHERE
+
+    def add(self, batch: Any) -> None:
+        if batch.num_rows:
+            self._batches.append(batch)
+            self.count += batch.num_rows
+
+    def last(self) -> Any | None:
+        """The last row, if there is one."""
+        return self._batches[-1].slice(self._batches[-1].num_rows - 1) if self._batches else None
+
+    def take(self) -> Slice:
+        """Everything, whose last group is complete."""
+        found = Slice(pa.Table.from_batches(self._batches), self.span)
+        self._keep([], EVERYWHERE)
+        return found
+
+    def before_last_group(self) -> Slice | None:
+        """What is held of other groups than the last one."""
+        if self.span.first is not None:
+            return None
+        table = pa.Table.from_batches(self._batches)
+        starts = starts_of(None, table, self._keys)
+        if not len(starts):
+            return None
+        self._keep(table.slice(int(starts[-1])).to_batches(), EVERYWHERE)
+        return Slice(table.slice(0, int(starts[-1])))
+
+    def slice(self, reach: int) -> Slice | None:
+        """The windows of the last group, the only one, of which all events are here; None if there are none."""
+        table = pa.Table.from_batches(self._batches)
+        ticks = ticks_of(table.column(self._time))
+        end = int(ticks[-1]) - reach  # more events of the last instant may come
+        if end <= (int(ticks[0]) if self.span.first is None else self.span.first):
+            return None
+        found = Slice(table, Span(self.span.first, end))
+        self._keep(table.slice(int(np.searchsorted(ticks, end))).to_batches(), Span(end))
+        return found
+
+    def _keep(self, batches: list[Any], span: Span) -> None:
+        self._batches, self.count, self.span = batches, sum(batch.num_rows for batch in batches), span

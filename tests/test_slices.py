@@ -1,0 +1,119 @@
+"""Groups too large to be held are cut in time, and their rows are those of whole groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.events import read, ticks_of
+from cepc_runtime.results import ResultOverflowError
+from cepc_runtime.spark.share import keys_of
+from cepc_runtime.spark.slices import reach_of, slices
+from tests.equivalence import Refused, compile_text, same, table_of
+from tests.programs import Case, cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def batches(events: Sequence[tuple[str, int]], size: int) -> Iterator[Any]:
+    table = pa.table({"g": [g for g, _ in events], "at": [at for _, at in events]})
+    yield from table.to_batches(max_chunksize=size)
+
+
+def found(events: Sequence[tuple[str, int]], reach: int | None, rows: int, most: int, size: int = 2) -> list[Any]:
+    parts = slices(batches(events, size), ["g"], "at", reach, rows, most)
+    return [
+        ("".join(p.table.column("g").to_pylist()), ticks_of(p.table.column("at")).tolist(), p.span.first, p.span.end)
+        for p in parts
+    ]
+
+
+ONE = [("a", at) for at in range(10)]
+CUT = [
+    ("small groups together", [("a", 1), ("b", 1), ("b", 2), ("c", 1)], 3, [("abb", [1, 1, 2], None, None), ("c", [1], None, None)]),
+    (
+        "one large group",
+        ONE, 3,
+        [
+            ("aaaaaa", [0, 1, 2, 3, 4, 5], None, 2),
+            ("aaaaaaaa", [2, 3, 4, 5, 6, 7, 8, 9], 2, 6),
+            ("aaaa", [6, 7, 8, 9], 6, None),
+        ],
+    ),
+    (
+        "a large group between small ones",
+        [("0", 1), *ONE, ("z", 0)], 3,
+        [
+            ("0", [1], None, None),
+            ("aaaaa", [0, 1, 2, 3, 4], None, 1),
+            ("aaaaaaaa", [1, 2, 3, 4, 5, 6, 7, 8], 1, 5),
+            ("aaaaa", [5, 6, 7, 8, 9], 5, None),
+            ("z", [0], None, None),
+        ],
+    ),
+    ("no window is complete", ONE, 100, [("a" * 10, list(range(10)), None, None)]),
+    ("whole groups are needed", ONE, None, [("a" * 10, list(range(10)), None, None)]),
+    ("one instant", [("a", 5)] * 9, 3, [("a" * 9, [5] * 9, None, None)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("events", "reach", "expected"), [case[1:] for case in CUT], ids=[case[0] for case in CUT])
+def test_where_groups_are_cut(events: Any, reach: int | None, expected: Any) -> None:
+    assert found(events, reach, rows=3, most=5) == expected
+
+
+def test_no_more_is_held_than_a_window_and_the_limit() -> None:
+    events = [("a", at) for at in range(5000)]
+    assert max(len(g) for g, *_ in found(events, 50, rows=100, most=200, size=10)) <= 200 + 10
+
+
+REACH = [
+    ("SEQ(A, B) WITHIN 10 s SLIDE 2 s", 10),
+    ("SEQ(A a, NOT C WITHIN 30 s) WITHIN 10 s SLIDE 2 s", None),  # whose gap may end after the window
+    ("SEQ(A, B) WITHIN UNBOUNDED", None),
+]
+
+
+@pytest.mark.parametrize(("clauses", "reach"), REACH, ids=[case[0] for case in REACH])
+def test_how_far_the_events_of_a_window_can_be(clauses: str, reach: int | None) -> None:
+    text = f"""STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN COUNT(*) AS n PATTERN {clauses};"""
+    assert reach_of(compile_text(text).plan.queries) == reach
+
+
+def test_match_queries_need_whole_groups() -> None:
+    text = """STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN a.at PATTERN SEQ(A a, B) WITHIN 5 s;"""
+    assert reach_of(compile_text(text).plan.queries) is None
+
+
+@given(case=cases(size=3))
+@settings(suppress_health_check=list(HealthCheck))
+def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        assume(False)
+    plan = compiled.plan
+    reading = read(table_of(case, compiled), plan.stream)
+    for query in plan.queries:
+        reach = reach_of([query])
+        if reach is None:
+            continue
+        try:
+            whole = run_aggregates(reading, plan, [query], interpreted=True)[query.name]
+        except (ResultOverflowError, ArithmeticError):
+            continue
+        keys, time = keys_of(query), plan.stream.time_column
+        order = [(name, "ascending", "at_start") for name in (*keys, time)]
+        table = reading.table.take(pa.compute.sort_indices(reading.table, order))
+        parts = [
+            run_aggregates(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
+            for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
+        ]
+        assert same([row for part in parts for row in part.to_pylist()], whole.to_pylist())
