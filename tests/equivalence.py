@@ -14,6 +14,7 @@ from cepc.api import check_text
 from cepc.planning import plan_program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
+from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.execute import execute
 from cepc_runtime.types import to_arrow
 from tests import oracle
@@ -68,7 +69,7 @@ def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:
 def by_engine(case: Case, compiled: Compiled, *, interpreted: bool | None = None) -> dict[str, Rows] | None:
     try:
         found = execute(compiled.plan, table_of(case, compiled), interpreted=interpreted)
-    except ArithmeticError:
+    except (ArithmeticError, EvaluationError):
         return None
     return {name: table.to_pylist() for name, table in found.tables.items()}
 
