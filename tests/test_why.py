@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 
 import cepc
 from cepc.cli import cepc as command
@@ -381,7 +381,6 @@ def test_the_page_shows_what_the_command_says() -> None:
 
 
 @given(cases())
-@settings(max_examples=40)
 def test_there_is_a_row_to_explain_exactly_where_a_run_has_one(case: Case) -> None:
     try:
         compiled = cepc.compile(case.text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from cepc_grammar.spelling import string_text
 from cepc_runtime.enumerate.condition import Condition
 from cepc_runtime.evaluate import EvaluationError, evaluate
 from cepc_runtime.expression import Aggregate, Call, Field, FieldKey, fields
@@ -124,7 +125,7 @@ def text_of(column: Any) -> str:
     value = as_text(column, iso=False)[0]
     if value is None:
         return "NULL"
-    return f"'{value}'" if pa.types.is_string(column.type) else value
+    return string_text(value) if pa.types.is_string(column.type) else value
 
 
 def with_values(expression: Expression, values: Mapping[Field | Aggregate, str]) -> str:

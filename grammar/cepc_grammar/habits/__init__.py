@@ -31,6 +31,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     clauses.sql_clause,
     patterns.lone_negation,
     statements.source_without_format,
+    statements.rows_of_a_test,
     clauses.slide_alone,
     clauses.qualified_equivalence,
     brackets.unclosed_bracket,

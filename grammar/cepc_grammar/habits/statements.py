@@ -99,6 +99,21 @@ def source_without_format(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(-1, 0), "a source without a format", "FROM requires a format before the path", hint)
 
 
+def rows_of_a_test(spot: Spot) -> Diagnostic | None:
+    """`GIVEN ('x', 1)`, `EXPECT 3`: rows without VALUES."""
+    token = spot.token
+    if token is None or spot.tokens[0].upper != "TEST":
+        return None
+    before = next((t.upper for t in reversed(spot.tokens[: spot.at]) if t.upper in ("GIVEN", "EXPECT", "VALUES")), "")
+    if before == "EXPECT" and spot.word(-1) == "EXPECT":
+        hint = "write `EXPECT (column, …) VALUES (value, …)`, or `EXPECT NO ROWS`"
+        return wrong(spot.span(), f"`{shown_text(token.text)}` is no row", "rows are expected", hint)
+    if before in ("GIVEN", "EXPECT") and (token.text == "(" or "VALUES" not in spot.expected) and token.kind != "WORD":
+        hint = f"write `{before} (column, …) VALUES (value, …)`"
+        return wrong(spot.span(), f"`{shown_text(token.text)}` cannot stand here", "rows stand behind VALUES", hint)
+    return None
+
+
 def ends_before_clause(spot: Spot) -> Diagnostic | None:
     """A clause that broke off, so that the next clause's first word was taken for a name: `a > WITHIN 20 …`."""
     before = spot.word(-1)
