@@ -9,16 +9,13 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from cepc.api import check_text
 from cepc.compiled import Compiled
 from cepc.writing.show import show
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,16 +70,12 @@ def rows_of(program: str, events: str, folder: Path) -> str:
 
 def with_output(page: Path, folder: Path) -> str:
     """The page, each ```console block of which says what its commands print, one after the other in one folder."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"}
 
     def block(found: re.Match[str]) -> str:
         kind, text = found.groups()
         if kind != "console":
             return found.group()
-        return (
-            f"```console\n{''.join(command + _printed(command, folder, environment) for command in commands(text))}```"
-        )
+        return f"```console\n{''.join(command + _printed(command, folder) for command in commands(text))}```"
 
     return _BLOCK.sub(block, page.read_text(encoding="utf-8"))
 
@@ -102,12 +95,19 @@ def commands(text: str) -> list[str]:
     return found
 
 
-def _printed(command: str, folder: Path, environment: Mapping[str, str]) -> str:
-    """Its output, then what it says on standard error, as a reader sees them."""
-    bash = ["bash", "-c", command.removeprefix("$ ")]
-    done = subprocess.run(
-        bash, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The command behind a `$ `, with `cepc` on the path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", command.removeprefix("$ ")],
+        cwd=folder, env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"}, capture_output=True, text=True, timeout=120,
+        check=False,
     )  # fmt: skip
+
+
+def _printed(command: str, folder: Path) -> str:
+    """Its output, then what it says on standard error, as a reader sees them."""
+    done = run(command, folder)
     return done.stdout + done.stderr
 
 

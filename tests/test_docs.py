@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cepc.api import check_text
 
-from .pages import PAGES, ROOT, UPDATE, blocks, with_matches, with_output, with_rows
+from .pages import PAGES, ROOT, UPDATE, blocks, commands, run, with_matches, with_output, with_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +53,18 @@ def test_the_tables_of_the_language_page_have_these_matches() -> None:
         page.write_text(new, encoding="utf-8")
     assert page.read_text(encoding="utf-8") == new
     assert "` | |" not in new, "a table that the test does not see"
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
+    """On the example that the README shows; the first console block is the demo's, which tests/test_examples.py runs."""
+    folder = ROOT / "examples" / "food_delivery"
+    shutil.copy(folder / "queries.cep", tmp_path)
+    generate = [sys.executable, str(folder / "generate.py"), str(tmp_path / "orders.parquet"), "--events", "2000"]
+    subprocess.run(generate, check=True, capture_output=True, timeout=120)
+    _, console = [block for block in blocks(ROOT / "README.md") if block.kind == "console"]
+    given = commands(console.text)
+    assert len(given) == 6
+    assert [(command, done.stderr) for command in given if (done := run(command, tmp_path)).returncode != 0] == []
 
 
 def test_the_tutorial_runs_as_it_is_written(tmp_path: Path) -> None:
