@@ -1,13 +1,12 @@
 """What shared execution gains in the kernel: `python bench/sharing.py [--quick]`.
 
-Each line runs the same queries on the same events in one process, in turn without and with sharing. Beside the times (medians of
-CPU time) stand counts that no noise can change: operations on rows, and numbers changed by them.
+Each line runs the same queries on the same events in one process, in turn without and with sharing. Beside the times (CPU time,
+the least of several runs) stand counts that no noise can change: operations on rows, and numbers changed by them.
 """
 
 from __future__ import annotations
 
 import random
-import statistics
 import sys
 import time
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from cepc_runtime.events import Events
 
 QUICK = "--quick" in sys.argv
-RUNS = 3 if QUICK else 5
+RUNS = 7 if QUICK else 15
 
 ALWAYS, NEVER, ADAPTIVE = Costs(application=-1e15), Costs(application=1e15), Costs()
 X = Field("v", "x", "each", BIGINT)
@@ -107,7 +106,7 @@ def measured(
             _, works[way] = run_kernel(given.events, given.kinds, layout, planes, values.matrix, interpreted=False)
             if again:
                 times[way].append(time.process_time() - start)
-    return [Outcome(statistics.median(of_way), work) for of_way, work in zip(times, works, strict=True)]
+    return [Outcome(min(of_way), work) for of_way, work in zip(times, works, strict=True)]
 
 
 def line(name: str, given: Input, plain: Outcome, others: Sequence[tuple[str, Outcome]]) -> None:

@@ -15,12 +15,17 @@ from .tables import (
     AHEAD,
     ALL_BASES,
     ALL_BASES_END,
+    ALONE,
+    ALONE_END,
+    ALONE_NUMBERS,
     BITS,
     BLOCK,
     CHANGE,
     CHANGED,
     COMPONENT,
     COST,
+    COST_ALONE,
+    COST_OF_ALL,
     DIRECT,
     DIRECT_END,
     DIRECT_NUMBERS,
@@ -62,6 +67,8 @@ from .tables import (
     OPERATIONS,
     OPERATIONS_END,
     OTHER,
+    OTHER_STARTS,
+    OTHER_UNIT,
     OTHERS,
     OTHERS_END,
     PROGRESS,
@@ -107,6 +114,9 @@ if TYPE_CHECKING:
 
 INLINED: Final = frozenset(["come", "do", "operate"])
 
+ALL: Final = 1
+FEW: Final = 2
+
 
 class Input(NamedTuple):
     """Events by group and instant: instant i is `instants[i]:instants[i + 1]`. `values` has a row for each value key."""
@@ -148,8 +158,11 @@ def run(
         kind = kinds[event]
         block, blocks = t[kind], t[kind + 1]
         while block < blocks:
-            if come(t, s, m, rows, emitted, block, ticks[event]):
+            here = come(t, s, m, rows, emitted, block, ticks[event])
+            if here == ALL:
                 operate(t, s, m, events, block, event)
+            elif here == FEW:
+                operate_few(t, s, m, events.values, block, event)
             block += BLOCK
     if last and instant == end and s[EMITTED] <= row_limit and s[EMITTED_VALUES] <= value_limit:
         close_group(t, s, m, rows, emitted)
@@ -172,9 +185,9 @@ def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, begin: int, end:
 # ---- units -----------------------------------------------------------------------------------------------------------
 
 
-def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> bool:
-    """Bring the units of a block to the time at hand; False if there is nothing to do, as none was touched and this cannot start a
-    match.
+def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> int:
+    """Bring the units of a block to the time at hand. ALL are to be changed; or but a FEW, as most were not touched; or NONE, as
+    none was touched and this kind of event cannot start a match.
     """
     gate = t[block + GATE]
     if gate == NONE:
@@ -182,38 +195,55 @@ def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, t
         p = t[unit + PROGRESS]
         if s[p + TOUCHED] == 0:
             if t[block + STARTS] == 0:
-                return False
+                return NONE
             touch(t, s, m, unit, p, tick)
         elif tick >= s[p + CHANGE]:
             advance(t, s, m, rows, emitted, unit, p, tick)
-        return True
+        return ALL
     if s[gate + GATE_GROUP] == s[GROUP] + 1 and tick < s[gate + GATE_UNTIL]:
-        return True
+        return ALL
     return come_together(t, s, m, rows, emitted, block, tick)
 
 
-def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> bool:
-    """Bring several units to the time at hand. Until windows open or close for one of them, it need not be done again: those
-    that were not touched, and cannot be by this kind of event, have nothing that could be wrong.
+def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> int:
+    """Bring several units to the time at hand. If all are to be changed, that need not be done again until windows open or close for
+    one of them: those that were not touched, and cannot be by this kind of event, have nothing that could be wrong.
     """
-    until = np.iinfo(np.int64).max
-    touched = False
-    for other in range(t[block + OTHERS], t[block + OTHERS_END], OTHER):
-        unit = t[other]
+    first, end = t[block + OTHERS], t[block + OTHERS_END]
+    touched, cost = False, 0
+    for other in range(first, end, OTHER):
+        unit = t[other + OTHER_UNIT]
         p = t[unit + PROGRESS]
         if s[p + TOUCHED] == 0:
-            if t[other + 1] == 0:
-                until = min(until, next_change(t, unit, tick))
+            if t[other + OTHER_STARTS] == 0:
                 continue
             touch(t, s, m, unit, p, tick)
         elif tick >= s[p + CHANGE]:
             advance(t, s, m, rows, emitted, unit, p, tick)
         touched = True
-        until = min(until, s[p + CHANGE])
+        cost += t[other + COST_ALONE]
+    if not touched:
+        return NONE
+    if cost < t[block + COST_OF_ALL]:
+        return FEW
+    until = np.iinfo(np.int64).max
+    for other in range(first, end, OTHER):
+        unit = t[other + OTHER_UNIT]
+        p = t[unit + PROGRESS]
+        until = min(until, next_change(t, unit, tick) if s[p + TOUCHED] == 0 else s[p + CHANGE])
     gate = t[block + GATE]
-    s[gate + GATE_GROUP] = s[GROUP] + 1 if touched else 0
+    s[gate + GATE_GROUP] = s[GROUP] + 1
     s[gate + GATE_UNTIL] = until
-    return touched
+    return ALL
+
+
+def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int) -> None:
+    """What a block does to the units that are touched, each by itself."""
+    for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
+        end_runs(t, s, m, x + OF, x + OF + 1)
+    for other in range(t[block + OTHERS], t[block + OTHERS_END], OTHER):
+        if s[t[t[other + OTHER_UNIT] + PROGRESS] + TOUCHED] != 0:
+            do(t, s, m, values, event, t[other + ALONE], t[other + ALONE_END], t[other + ALONE_NUMBERS])
 
 
 # ---- runs on basis columns ---------------------------------------------------------------------------------------------
@@ -289,14 +319,16 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
             here = come(t, s, m, rows, emitted, block, ticks[begin])
             if s[w] == 1:  # no other event of the instant concerns it
                 s[w] = 0
-                if here:
+                if here == ALL:
                     operate(t, s, m, events, block, event)
+                elif here == FEW:
+                    operate_few(t, s, m, events.values, block, event)
                 continue
             if s[w] > 0:
                 begin_instant(t, s, m, component)
                 s[w + SETTLING] = s[w]
                 s[w] = -s[w]
-            read_tied(t, s, m, events.values, block, event, here)
+            read_tied(t, s, m, events.values, block, event, here != NONE)
             s[w] += 1
             if s[w] == 0:
                 end_instant(t, s, m, events.values, component)

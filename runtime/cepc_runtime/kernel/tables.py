@@ -41,7 +41,7 @@ COMPONENT: Final = 0
 GATE: Final = 1  # where it is in the state; NONE with a single unit, which is asked itself
 UNIT: Final = 2  # the single one, or the first
 STARTS: Final = 3  # it does something to a unit of which only start rows are not empty
-OTHERS: Final = 4  # units with whether it does, the first one too
+OTHERS: Final = 4  # all units of a gated block, the first one too
 OTHERS_END: Final = 5
 OPERATIONS: Final = 6  # in an instant of one event
 OPERATIONS_END: Final = 7
@@ -58,9 +58,16 @@ SEEN: Final = 17  # the letters of negations that the kind has
 SEEN_END: Final = 18
 KILLED_UNITS: Final = 19
 KILLED_UNITS_END: Final = 20
-BLOCK: Final = 21
+COST_OF_ALL: Final = 21
+BLOCK: Final = 22
 
-OTHER: Final = 2  # a unit, and STARTS for it
+OTHER_UNIT: Final = 0
+OTHER_STARTS: Final = 1
+ALONE: Final = 2  # what it does to this unit alone
+ALONE_END: Final = 3
+ALONE_NUMBERS: Final = 4
+COST_ALONE: Final = 5
+OTHER: Final = 6
 
 WAITING: Final = 0  # where it is in the state; SETTLING follows
 GUARDED: Final = 1  # units with negations
@@ -460,18 +467,28 @@ class _Builder:
         killed = [n for n in concerned if letters & set(self._queries[n].automaton.kills)]
         first = next(iter(starts))
         gated = len(component.units) > 1 or bool(component.bases)
+        whole = in_place(memory, happening.atoms, happening.emptied, 2 * self._second) if gated else []
+        others = [self._other(unit, begins, happening) for unit, begins in starts.items()] if gated else []
         return [
             component.record,
             self._state(GATE_PROGRESS) if gated else NONE,
             self._units[first], starts[first],
-            *self._append([self._units[unit], begins] for unit, begins in starts.items()),
+            *self._append(others),
             *self._listed(in_place(memory, rest, happening.emptied, 2 * self._second)),
             *self._append(runs),
             *self._listed(tied_operations),
             *self._listed(settled),
             *self._append(seen),
             *self._append([self._units[self._unit_of[n]]] for n in killed),
+            _whole(self._costs.of(whole)),
         ]  # fmt: skip
+
+    def _other(self, unit: int, starts: bool, happening: Happening) -> list[int]:
+        """What an event does to one of several units, if few are touched."""
+        atoms = [a for a in happening.atoms if self._unit_of[a.target[0]] == unit]
+        emptied = [place for place in happening.emptied if self._unit_of[place[0]] == unit]
+        operations = in_place(self._memory, atoms, emptied, 2 * self._second)
+        return [self._units[unit], starts, *self._listed(operations), _whole(self._costs.of(operations))]
 
 
 def _negates(query: Query) -> bool:
