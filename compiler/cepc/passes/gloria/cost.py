@@ -208,6 +208,12 @@ class EngineModel:
             return 0.0
         return snapshot.runs * (len(snapshot.types) + 1) ** 2 * self._row(queries.columns)
 
+    def saving(self, basis: Basis, into: Iterable[tuple[Type, Members]], queries: Members) -> float:
+        """What a basis saves beside leaving its states side by side; `into` are the transitions to its types and who has them."""
+        columns = (len(basis.types) + 1) * self.planes
+        per_event = ((kind, self._row(members.columns) - self._row(columns)) for kind, members in into)
+        return math.fsum(self._total((kind,)) * saved for kind, saved in per_event) - self.opened(basis, queries)
+
     def _total(self, types: Iterable[Type]) -> float:
         """Events of these types."""
         letters = {letter for kind in types for letter in kind.letters}

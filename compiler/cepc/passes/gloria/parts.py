@@ -17,7 +17,7 @@ from ..engine import edge_rate, planes, width
 from ..pattern import events
 from ..places import state_of
 from ..workload import counted, leaders
-from .alignment import alignments
+from .alignment import Alignment, alignments
 from .cost import EngineModel, Members
 from .graph import Budget
 from .places import write
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from ..pattern import Pattern
     from ..workload import Context, Workload
-    from .alignment import Alignment
     from .places import Written
     from .plan import GloriaPlan
     from .query import Type
@@ -85,57 +84,64 @@ def _model(queries: Sequence[QueryPlan], rates: Mapping[int, float], context: Co
 
 
 def _on_basis(plan: GloriaPlan, queries: Sequence[Query], model: EngineModel) -> Iterator[Alignment]:
-    """Of each part that lies side by side: all of it, or its Kleene sub-patterns that the plan has on a basis, or nothing."""
-    savings = _Savings(plan, {q.name: q for q in queries}, {q.name: write(q.pattern, q.name) for q in queries}, model)
-    kleene = [a for a in alignments(plan.shared) if a.basis]
+    """Of all that lies side by side under the plan, what saves most on a basis: again and again, until nothing saves."""
+    by_name = {q.name: (q, write(q.pattern, q.name)) for q in queries}
     for whole in alignments([replace(s, snapshot=None) for s in plan.shared]):
-        inner = [a for a in kleene if _places(whole) & _places(a)]
-        paying = [a for a in inner if savings.of(a) > 0]
-        if savings.of(whole) > sum(map(savings.of, paying)):
-            yield whole
-        else:
-            yield from paying
-
-
-def _places(alignment: Alignment) -> set[tuple[str, Place]]:
-    return {(query, place) for query, row in alignment.members for place in row}
+        region = _Region.of(whole, by_name, model)
+        left = frozenset(region.rows)
+        while left:
+            chosen = region.best(left)
+            if region.saving(chosen) <= 0:
+                break
+            yield region.only(chosen)
+            left -= chosen
 
 
 @dataclass(frozen=True, slots=True)
-class _Savings:
-    """What a basis saves, beside leaving the same places side by side."""
+class _Region:
+    """Places that lie side by side, a row of them for each type, with the transitions into and out of them."""
 
-    plan: GloriaPlan
-    queries: Mapping[str, Query]
-    written: Mapping[str, Written]
+    alignment: Alignment
+    rows: Mapping[Type, int]
+    transitions: Mapping[tuple[Type, Type], Members]
+    members: Members
     model: EngineModel
 
-    def of(self, alignment: Alignment) -> float:
-        places = _places(alignment)
-        inside, outside = self._types(places)
-        basis = self.model.basis(sorted(inside), sorted(outside - inside))
-        columns = sum(self.queries[name].columns for name, _ in alignment.members)
-        members = Members(len(alignment.members), columns)
-        saved = -self.model.opened(basis, members)
-        for s in self.plan.shared:
-            name, source, target = s.members[0]
-            if (name, source) in places and (name, target) in places:
-                together, apart = (self.model.shared(s.source, s.target, b, members) for b in (basis, None))
-                saved += apart - together
-        return saved
-
-    def _types(self, places: set[tuple[str, Place]]) -> tuple[set[Type], set[Type]]:
-        """Those of the places, and those that transitions lead from and to around them."""
-        inside: set[Type] = set()
-        outside: set[Type] = set()
-        for name in {name for name, _ in places}:
-            written = self.written[name]
-            within = [(name, place) in places for place in written.places]
-            inside |= {kind for kind, here in zip(written.types, within, strict=True) if here}
+    @classmethod
+    def of(cls, alignment: Alignment, queries: Mapping[str, tuple[Query, Written]], model: EngineModel) -> _Region:
+        rows: dict[Type, int] = {}
+        found: defaultdict[tuple[Type, Type], list[int]] = defaultdict(list)
+        for name, row in alignment.members:
+            query, written = queries[name]
+            rows |= {kind: row.index(p) for p, kind in zip(written.places, written.types, strict=True) if p in row}
             for step in written.steps:
-                if within[step.source] != within[step.target]:
-                    outside.add(written.types[step.target if within[step.source] else step.source])
-        return inside, outside
+                ends = written.types[step.source], written.types[step.target]
+                if ends[0] in rows or ends[1] in rows:
+                    found[ends].append(query.columns)
+        transitions = {ends: Members(len(columns), sum(columns)) for ends, columns in found.items()}
+        columns = sum(queries[name][0].columns for name, _ in alignment.members)
+        return cls(alignment, rows, transitions, Members(len(alignment.members), columns), model)
+
+    def saving(self, types: frozenset[Type]) -> float:
+        """What a basis for these types saves."""
+        outside = {b if a in types else a for a, b in self.transitions if (a in types) != (b in types)}
+        basis = self.model.basis(sorted(types), sorted(outside))
+        into = ((b, members) for (_, b), members in self.transitions.items() if b in types)
+        return self.model.saving(basis, into, self.members)
+
+    def best(self, types: frozenset[Type]) -> frozenset[Type]:
+        """Those of the types that are left when the worst go one by one, as long as that saves more or nothing is saved yet."""
+        best = types
+        while len(types) > 1:
+            types = max((types - {kind} for kind in sorted(types)), key=self.saving)
+            if self.saving(types) > self.saving(best):
+                best = types
+        return best
+
+    def only(self, types: frozenset[Type]) -> Alignment:
+        """These rows of the region."""
+        kept = sorted(self.rows[kind] for kind in types)
+        return Alignment(tuple((name, tuple(row[i] for i in kept)) for name, row in self.alignment.members), basis=True)
 
 
 # ---- from places to states -------------------------------------------------------------------------------------------
