@@ -22,6 +22,7 @@ from cepc.codegen.python import comment, identifier, string
 from cepc.errors import ProgramError
 from cepc.planning import plan_program
 from cepc_runtime import plan_data
+from cepc_runtime.kernel import loop
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases
 
@@ -236,3 +237,27 @@ def test_the_archive_holds_the_runtime_and_equal_runtimes_make_equal_bytes() -> 
     names = zipfile.ZipFile(BytesIO(archive)).namelist()
     assert "cepc_runtime/spark/job.py" in names
     assert not [n for n in names if not n.startswith("cepc_runtime/") or "__pycache__" in n]
+
+
+def test_machine_code_of_an_archive_is_known_by_a_file_that_stays(tmp_path: Path) -> None:
+    """Spark gives the archive another place in every application."""
+    asked = (
+        "from cepc_runtime.kernel import compiled, loop;"
+        "print(loop.__file__); print(compiled.compiled(loop)['run'].__code__.co_filename)"
+    )
+    seen = []
+    for application in ("app-1", "app-2"):
+        archive = tmp_path / application / "cepc_runtime.zip"
+        archive.parent.mkdir()
+        archive.write_bytes(runtime_archive())
+        environment = {**os.environ, "PYTHONPATH": str(archive), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        environment.pop("CEPC_INTERPRETED", None)
+        done = subprocess.run(
+            [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True, timeout=120
+        )
+        place, file = done.stdout.splitlines()
+        assert place.startswith(str(archive))
+        seen.append(file)
+    assert seen[0] == seen[1]
+    assert Path(seen[0]).is_relative_to(tmp_path / "kept")
+    assert Path(seen[0]).read_bytes() == Path(loop.__file__).read_bytes()

@@ -40,7 +40,7 @@ def test_one_command_goes_from_a_program_and_a_directory_to_rows(spark: SparkSes
     printed = [json.loads(line) for line in result.stdout.splitlines()]
     local = CliRunner().invoke(command, ["run", str(program("food_delivery")), "--events", str(tmp_path / "orders")])
     assert same(printed, [json.loads(line) for line in local.stdout.splitlines()])
-    assert result.stderr == f"read by Spark, none dropped; {len(printed)} rows of 4 queries\n"
+    assert result.stderr == f"read by Spark, dropped 1 without a type; {len(printed)} rows of 4 queries\n"
 
 
 def test_what_is_dropped_and_what_is_written_is_said(spark: SparkSession, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import tempfile
 from functools import cache
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +28,8 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
     """The functions of a module as compiled ones that call each other; None without numba.
 
     `module.INLINED` names those that are copied into their callers. The module itself stays plain Python. Machine code is
-    kept on disk, where it can be: beside the module, else where numba keeps what it compiles for the user (NUMBA_CACHE_DIR).
+    kept on disk, where it can be: beside the module, else where numba keeps what it compiles for the user (NUMBA_CACHE_DIR),
+    for a module of an archive beside a copy of its source.
     """
     if os.environ.get(INTERPRETED) == "1":
         return None
@@ -40,9 +43,9 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
     for name, function in functions.items():
         if name not in names:
             namespace[name] = (compiled(sys.modules[function.__module__]) or {})[name]
-    version = _version(module)
+    version, file = _version(module), _file(module)
     for name in names:
-        plain = FunctionType(functions[name].__code__, namespace, name)
+        plain = FunctionType(functions[name].__code__.replace(co_filename=file), namespace, name)
         plain.__qualname__ = f"{name}_{version}"
         options = _OPTIONS | {"inline": "always" if name in module.INLINED else "never"}
         try:
@@ -50,6 +53,36 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
         except RuntimeError:  # no place to keep machine code: compiled for this process alone
             namespace[name] = numba.njit(**options)(plain)
     return {name: namespace[name] for name in names}
+
+
+def _file(module: Any) -> str:
+    """The source's file, by whose path and time numba knows machine code.
+
+    An archive that Spark ships has another path and time in every application. What it holds is copied where it stays.
+    """
+    file = Path(module.__file__)
+    if file.exists():
+        return str(file)
+    try:
+        source = module.__loader__.get_source(module.__name__)
+        digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+        kept = _kept() / f"{module.__name__}-{digest}.py"
+        if not kept.exists():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=kept.parent, delete=False, encoding="utf-8") as copy:
+                copy.write(source)
+            Path(copy.name).replace(kept)  # whole or not at all: several workers start at once
+    except (OSError, RuntimeError):  # read-only, or no home: compiled for this process alone
+        return str(file)
+    return str(kept)
+
+
+def _kept() -> Path:
+    """A folder of the user's: others must not be able to put code there."""
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        if os.environ.get(name):
+            return Path(os.environ[name], "cepc")
+    return Path.home() / ".cache" / "cepc"
 
 
 def _functions(module: Any) -> dict[str, FunctionType]:
