@@ -54,8 +54,9 @@ wheel: .venv/.ready  # into dist/
 	rm -rf dist
 	$(RUN) hatchling build -t wheel
 
-bench: .venv/.ready
+bench: .venv/.ready  # docs/benchmarks.md says what each measures; the second takes some minutes
 	$(RUN) python bench/startup.py
+	$(RUN) python bench/spark_batch.py
 
 clean:
 	rm -rf .venv dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
