@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import read, ticks_of
+from cepc_runtime.plan_data import to_text
 from cepc_runtime.results import ResultOverflowError
-from cepc_runtime.spark.share import keys_of
+from cepc_runtime.spark.kernel import run_partition
+from cepc_runtime.spark.share import classes_of, keys_of
 from cepc_runtime.spark.slices import reach_of, slices
 from tests.equivalence import Refused, compile_text, same, table_of
 from tests.programs import Case, cases
@@ -90,6 +92,23 @@ def test_match_queries_need_whole_groups() -> None:
     text = """STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
 QUERY q RETURN a.at PATTERN SEQ(A a, B) WITHIN 5 s;"""
     assert reach_of(compile_text(text).plan.queries) is None
+
+
+def test_a_partition_with_a_large_group_has_the_rows_that_it_has_with_whole_groups() -> None:
+    plan = compile_text("""STREAM s (at BIGINT, kind STRING, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY pairs RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN 6 s SLIDE 2 s;
+QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP BY g WITHIN 4 s;""").plan
+    times = [("f", 3), *(("g", at // 3) for at in range(120)), ("h", 5), ("h", 6)]
+    kinds = ["AABAB"[i % 5] for i in range(len(times))]
+    table = pa.table({"at": [at for _, at in times], "kind": kinds, "g": [g for g, _ in times]})
+
+    def rows(most: int) -> list[Any]:
+        (one,) = classes_of(plan.queries)
+        given = run_partition(table.to_batches(max_chunksize=7), to_text(plan), [one], None, rows=5, most=most)
+        return [row for batch in given for row in batch.to_pylist()]
+
+    assert len(rows(10**6)) > 30
+    assert same(rows(20), rows(10**6))
 
 
 @given(case=cases(size=3))
