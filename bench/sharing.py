@@ -90,6 +90,11 @@ class Outcome:
     seconds: float
     work: Work
 
+    @property
+    def cost(self) -> float:
+        """As the kernel's own model has it, but of what was done."""
+        return Costs().operation * self.work.operations + self.work.numbers
+
 
 def measured(
     given: Input, queries: Sequence[QueryPlan], ways: Sequence[tuple[Sequence[SharedStates], Costs]]
@@ -146,7 +151,7 @@ def bursts(size: int, own: int, queries: int = 50, windows: int = 10) -> tuple[I
 
 def hamlet() -> None:
     print("\nBursts: 50 queries SEQ(A_q, B+) with SUM(B.x), 10 windows; how many have a condition of their own on B")
-    worst = 0.0
+    by_time = by_count = 0.0
     for own in (0, 50, 100) if QUICK else (0, 25, 50, 75, 100):
         for size in (1, 5, 20, 200) if QUICK else (1, 2, 5, 10, 20, 50, 100, 200):
             given, queries, shared = bursts(size, own)
@@ -159,11 +164,14 @@ def hamlet() -> None:
                 plain,
                 [("always", always), ("never", never), ("adaptive", adaptive)],
             )
-            worst = max(worst, adaptive.seconds / min(always.seconds, never.seconds) - 1)
+            by_time = max(by_time, adaptive.seconds / min(always.seconds, never.seconds) - 1)
+            by_count = max(by_count, adaptive.cost / min(always.cost, never.cost) - 1)
             work = adaptive.work
             decided = f"runs shared {work.runs_shared}, split {work.runs_split}"
             print(f"{'':36} {decided}; events shared {work.events_shared}, split {work.events_split}")
-    print(f"  adaptive loses {worst:.1%} at most to the better of always and never")
+    print(
+        f"  adaptive loses at most {by_count:.1%} by counted work, {by_time:.1%} by time, to the better of always and never"
+    )
 
 
 # ---- Sharon: a common middle -------------------------------------------------------------------------------------------

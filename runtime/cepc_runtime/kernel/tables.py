@@ -467,20 +467,21 @@ class _Builder:
         killed = [n for n in concerned if letters & set(self._queries[n].automaton.kills)]
         first = next(iter(starts))
         gated = len(component.units) > 1 or bool(component.bases)
-        whole = in_place(memory, happening.atoms, happening.emptied, 2 * self._second) if gated else []
         others = [self._other(unit, begins, happening) for unit, begins in starts.items()] if gated else []
+        alone = in_place(memory, rest, happening.emptied, 2 * self._second)
+        cost = self._costs.of(alone) + sum(self._costs.usual(b, kind) for _, b in component.bases if kind in b.inside)
         return [
             component.record,
             self._state(GATE_PROGRESS) if gated else NONE,
             self._units[first], starts[first],
             *self._append(others),
-            *self._listed(in_place(memory, rest, happening.emptied, 2 * self._second)),
+            *self._listed(alone),
             *self._append(runs),
             *self._listed(tied_operations),
             *self._listed(settled),
             *self._append(seen),
             *self._append([self._units[self._unit_of[n]]] for n in killed),
-            _whole(self._costs.of(whole)),
+            _whole(cost),
         ]  # fmt: skip
 
     def _other(self, unit: int, starts: bool, happening: Happening) -> list[int]:
