@@ -100,6 +100,14 @@ def test_an_edge_is_labelled_where_its_end_is_called_otherwise() -> None:
     assert {edge.label for edge in graph.edges if graph.nodes[edge.target].label == "A"} == {""}
 
 
+def test_what_a_not_moves_is_drawn_as_such() -> None:
+    text = "QUERY q RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WHERE A.x > PREV(A).x WITHIN 1 min SLIDE 30 s;"
+    graph = drawn(text)
+    moves = [(graph.nodes[e.source].label, graph.nodes[e.target].label, e.label) for e in graph.edges if e.moves]
+    assert moves == [("A", "A past NOT", "NOT")]
+    assert 'class="edge moves"' in svg(text)
+
+
 def test_a_large_automaton_is_one_node() -> None:
     graph = drawn("QUERY q RETURN COUNT(*) PATTERN A{100} WITHIN 1 min;")
     assert [node.kind for node in graph.nodes] == ["large", "query"]
@@ -181,6 +189,10 @@ def test_names_cannot_leave_their_place() -> None:
     assert not [name for _, attributes in hostile for name in attributes if name.startswith("on")]
 
 
+SHARED_MATCHES = (
+    "QUERY m RETURN MATCH a.x PATTERN SEQ(A a, B b, C c) WHERE [x] WITHIN 10 min;"
+    "QUERY m2 RETURN MATCH a.x PATTERN SEQ(A a, B b, D d) WHERE [x] WITHIN 10 min;"
+)
 SAID = [
     ("Sharing is expected to leave <strong>62%</strong> of the work", Q + R),
     ("counted by an automaton of 4 states", Q),
@@ -189,6 +201,7 @@ SAID = [
     ("<dt>kept once</dt><dd>start, A, B: with r</dd>", Q + R),
     ("<h3>Could be</h3><ul><li>r2 would share all with q if its window were", Q + Q.replace(" q ", " r2 ").replace("5 min", "2 min")),
     ("Nothing is shared", Q),
+    ("of common parts are found once for m, m2", SHARED_MATCHES),
 ]  # fmt: skip
 
 

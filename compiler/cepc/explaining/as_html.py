@@ -119,12 +119,13 @@ def _load(load: Load) -> str:
 
 
 def _query(identity: str, execution: Execution, one: Explanation, facts: Sequence[Fact]) -> str:
-    found = [*(fact for fact in facts if fact[0] != "stream"), *_execution(execution, one)]
+    shown = [*(fact for fact in facts if fact[0] != "stream"), *_execution(execution, one)]
     ways = {part.how for part in one.parts if execution.query in part.queries}
+    ways |= {"kept once" for found in one.matches if execution.query in found}
     mark = "once" if "kept once" in ways else "basis" if "on basis columns" in ways else "beside" if ways else "single"
     return (
         f'<details class="query {mark}" data-query="{identity}"><summary>{escaped(execution.query)}</summary>'
-        f"{_facts(found)}</details>"
+        f"{_facts(shown)}</details>"
     )
 
 
@@ -139,6 +140,12 @@ def _execution(execution: Execution, one: Explanation) -> Iterator[Fact]:
         yield "windows open", f"{execution.windows} at once"
         load = execution.load
         yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"
+    for found in one.matches:
+        if query in found:
+            yield (
+                "matches",
+                f"of common parts are found once, with {', '.join(name for name in found if name != query)}",
+            )
     for part in one.parts:
         if query in part.queries:
             others = ", ".join(other for other in part.queries if other != query)
@@ -165,8 +172,12 @@ def _facts(facts: Iterable[Fact]) -> str:
 
 
 def _parts(number: int, one: Explanation) -> Iterator[str]:
-    if not one.parts:
+    for sharers in one.matches:
+        yield f"<p><b>matches</b> of common parts are found once for {escaped(', '.join(sharers))}</p>"
+    if not one.parts and not one.matches:
         yield "<p>Nothing is shared: every query is evaluated by itself.</p>"
+        return
+    if not one.parts:
         return
     palette = colours(one.parts)
     yield "<h3>What is shared</h3>"

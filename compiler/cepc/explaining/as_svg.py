@@ -119,7 +119,7 @@ def _tip(node: Node, names: Sequence[str], one: Explanation) -> str:
 def _edge(edge: Edge, graph: Graph, layout: Layout, prefix: str) -> str:
     path, (x, y) = route(edge, graph, layout)
     answer = " answer" if graph.nodes[edge.target].kind == "query" else ""
-    ties = " ties" if edge.ties else ""
+    ties = " ties" if edge.ties else " moves" if edge.moves else ""
     label = f'<text class="label" x="{_n(x)}" y="{_n(y)}">{escaped(shortened(edge.label))}</text>' if edge.label else ""
     line = f'<path d="{path}" marker-end="url(#arrow)"/>'
     return f'<g class="edge{answer}{ties}"{_data(edge, prefix)}>{line}{label}</g>'
@@ -136,6 +136,7 @@ def _entries(one: Explanation, graph: Graph) -> list[tuple[str, str]]:
     entries += [("basis", "on basis columns")] if "on basis columns" in ways else []
     entries += [("listed", "its matches are listed one by one")] if any(node.listed for node in graph.nodes) else []
     entries += [("ties", "in the same instant")] if any(edge.ties for edge in graph.edges) else []
+    entries += [("moves", "on what NOT forbids")] if any(edge.moves for edge in graph.edges) else []
     return [*entries, ("query", "a query, where its matches end")]
 
 
@@ -147,8 +148,8 @@ def _legend(one: Explanation, graph: Graph, top: float) -> Iterator[str]:
 
 
 def _swatch(kind: str, x: float, y: float) -> str:
-    if kind == "ties":
-        return f'<g class="edge ties"><path d="M{_n(x)} {_n(y + 7)}h22"/></g>'
+    if kind in ("ties", "moves"):
+        return f'<g class="edge {kind}"><path d="M{_n(x)} {_n(y + 7)}h22"/></g>'
     radius = 7 if kind in ("query", "listed") else 3
     return f'<g class="node swatch {kind}"><rect x="{_n(x)}" y="{_n(y)}" width="22" height="14" rx="{radius}"/></g>'
 

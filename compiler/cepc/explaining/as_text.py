@@ -38,7 +38,7 @@ def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:
     steps: defaultdict[str, list[str]] = defaultdict(list)
     for step in automaton.steps:
         tie = " in the same instant" if step.ties else ""
-        variable = "" if step.target == step.variable else f" on {step.variable}"
+        variable = "" if step.moves or step.target == step.variable else f" on {step.variable}"
         steps[step.source].append(f"{step.target}{variable}{tie}")
     ends = [f"{state} → {', '.join(steps[state])}" for state in automaton.states if state in steps]
     yield from listed("automaton", ends)

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain, count
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from cepc_runtime.plan import Automaton, QueryPlan
+    from cepc_runtime.plan import Automaton, Move, QueryPlan
 
 START = "start"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`ties`: the event belongs to the same instant as the one before it."""
+    """`ties`: the event belongs to the same instant as the one before it. `moves`: no event of a match is read, but one that
+    NOT watches for, and what stands in the source stands in the target from then on.
+    """
 
     source: str
     target: str
     variable: str
     ties: bool = False
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ def drawn(query: QueryPlan) -> Drawn | None:
         for ties, found in enumerate((automaton.steps, automaton.ties))
         for s in found
     ]
+    steps += (Step(names[m.source], names[m.target], "NOT", moves=True) for m in _moves(automaton))
     accepting = tuple(names[state] for state in automaton.accepting)
     return Drawn(names, accepting, tuple(dict.fromkeys(steps)), bool(query.positions.negations))
 
@@ -67,16 +72,33 @@ def state_names(automaton: Automaton) -> tuple[str, ...]:
     ('start', 'A', 'B', 'B 2')
     """
     steps = (*automaton.steps, *automaton.ties)
-    return _names(automaton.states, ((step.target, automaton.variables[step.variable]) for step in steps))
+    arrivals = ((step.target, automaton.variables[step.variable]) for step in steps)
+    return _names(automaton.states, arrivals, {move.target: move.source for move in reversed(_moves(automaton))})
 
 
-def _names(states: int, arrivals: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+def _moves(automaton: Automaton) -> list[Move]:
+    """Those after which something still stands."""
+    return [move for move in (*automaton.moves, *automaton.new_moves) if move.target >= 0]
+
+
+def _names(
+    states: int, arrivals: Iterable[tuple[int, str]], moved: Mapping[int, int] = MappingProxyType({})
+) -> tuple[str, ...]:
+    """A state that only moves lead to (`moved`: from where) is called after the state where they begin."""
     variables: defaultdict[int, dict[str, None]] = defaultdict(dict)
     for target, variable in arrivals:
         variables[target][variable] = None
     names = {START: None}
     for state in range(1, states):
-        name = " or ".join(variables[state]) or "unreached"
+        name = " or ".join(variables[state]) or f"{_before(state, variables, moved)} past NOT"
         choices = chain((name,), (f"{name} {number}" for number in count(2)))
         names[next(choice for choice in choices if choice not in names)] = None
     return tuple(names)
+
+
+def _before(state: int, variables: Mapping[int, Iterable[str]], moved: Mapping[int, int]) -> str:
+    seen: set[int] = set()
+    while state in moved and not variables.get(state) and state not in seen:
+        seen.add(state)
+        state = moved[state]
+    return " or ".join(variables.get(state, ())) or START

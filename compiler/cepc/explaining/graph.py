@@ -19,6 +19,7 @@ MOST_STATES: Final = 80
 """An automaton with more is one node: nobody follows its lines."""
 
 Place = tuple[str, str]  # a query, and a state of its automaton
+Way = tuple[Place, Place, str, bool, bool]  # with its label, and whether it ties or is a move
 Kind = OneOf["start", "state", "large", "query"]
 
 
@@ -46,6 +47,7 @@ class Edge:
     queries: tuple[int, ...]
     label: str = ""
     ties: bool = False
+    moves: bool = False  # by a NOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +65,21 @@ def graph_of(one: Explanation) -> Graph:
     leader |= _starts(one, leader)
     lanes = _lanes(one, leader)
     places: dict[Place, list[int]] = {}  # of each node, the queries that have it
-    edges: dict[tuple[Place, Place, str, bool], list[int]] = {}
+    edges: dict[Way, list[int]] = {}
     for q in lanes:
         execution = one.executions[q]
         answer = (execution.query, "")
         for place in (*(leader.get(p, p) for p in _places(execution)), answer):
             places.setdefault(place, []).append(q)
-        for source, target, label, ties in _edges(execution):
-            edges.setdefault((leader.get(source, source), leader.get(target, target), label, ties), []).append(q)
+        for source, target, label, ties, moves in _edges(execution):
+            way = (leader.get(source, source), leader.get(target, target), label, ties, moves)
+            edges.setdefault(way, []).append(q)
     number = {place: n for n, place in enumerate(places)}
     return Graph(
         tuple(_node(one, place, queries) for place, queries in places.items()),
         tuple(
-            Edge(number[source], number[target], tuple(sorted(queries)), label, ties)
-            for (source, target, label, ties), queries in edges.items()
+            Edge(number[source], number[target], tuple(sorted(queries)), label, ties, moves)
+            for (source, target, label, ties, moves), queries in edges.items()
         ),
         lanes,
     )
@@ -99,7 +102,7 @@ def _starts(one: Explanation, leader: Mapping[Place, Place]) -> dict[Place, Plac
     found: dict[Place, Place] = {}
     for execution in one.executions:
         start = (execution.query, START)
-        ways = [(leader.get(b, b), label, ties) for a, b, label, ties in _edges(execution) if a == start]
+        ways = [(leader.get(b, b), *kind) for a, b, *kind in _edges(execution) if a == start]
         found[start] = first.setdefault(frozenset(ways), start)
     return found
 
@@ -134,18 +137,18 @@ def _places(execution: Execution) -> list[Place]:
     return [(execution.query, state) for state in (shown.states if shown is not None else (START,))]
 
 
-def _edges(execution: Execution) -> list[tuple[Place, Place, str, bool]]:
+def _edges(execution: Execution) -> list[Way]:
     query, shown = execution.query, _shown(execution)
     if shown is None:
-        return [((query, START), (query, ""), "", False)]
-    labels: defaultdict[tuple[str, str, bool], list[str]] = defaultdict(list)
+        return [((query, START), (query, ""), "", False, False)]
+    labels: defaultdict[tuple[str, str, bool, bool], list[str]] = defaultdict(list)
     for step in shown.steps:
-        labels[step.source, step.target, step.ties].append(step.variable)
+        labels[step.source, step.target, step.ties, step.moves].append(step.variable)
     steps = [
-        ((query, source), (query, target), _label(target, variables), ties)
-        for (source, target, ties), variables in labels.items()
+        ((query, source), (query, target), _label(target, variables), ties, moves)
+        for (source, target, ties, moves), variables in labels.items()
     ]
-    return steps + [((query, state), (query, ""), "", False) for state in shown.accepting]
+    return steps + [((query, state), (query, ""), "", False, False) for state in shown.accepting]
 
 
 def _label(target: str, variables: Sequence[str]) -> str:
