@@ -120,7 +120,7 @@ def prepared(source: Any) -> tuple[Events, Kinds]:
 def kernel(source: Any, queries: list[QueryPlan]) -> Cost:
     """The kernel alone: events stand sorted, with their letters."""
     events, kinds = prepared(source)
-    operations = count_matches(events, kinds, queries, interpreted=False).work.operations
+    operations = count_matches(events, kinds, queries, interpreted=False).effort.operations
     seconds = cpu(lambda: count_matches(events, kinds, queries, interpreted=False))
     return Cost(seconds / events.length * 1e6, operations / events.length)
 

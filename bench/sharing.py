@@ -19,7 +19,7 @@ from cepc_runtime.events import arrange, read
 from cepc_runtime.expression import Field
 from cepc_runtime.kernel.basis import Costs
 from cepc_runtime.kernel.planes import planes_of
-from cepc_runtime.kernel.run import Work, run_kernel
+from cepc_runtime.kernel.run import Effort, run_kernel
 from cepc_runtime.kernel.tables import build
 from cepc_runtime.kernel.values import values_of
 from cepc_runtime.letters import Kinds, classify
@@ -88,12 +88,12 @@ def prepared(types: Sequence[int], groups: int, letters: Sequence[int], gap: int
 @dataclass(frozen=True)
 class Outcome:
     seconds: float
-    work: Work
+    effort: Effort
 
     @property
     def cost(self) -> float:
         """As the kernel's own model has it, but of what was done."""
-        return Costs().operation * self.work.operations + self.work.numbers
+        return Costs().operation * self.effort.operations + self.effort.numbers
 
 
 def measured(
@@ -104,23 +104,23 @@ def measured(
     values = values_of([plane.value for own in planes for plane in own.planes], given.events.table, given.kinds)
     layouts = [build(queries, planes, given.kinds.letters, values.index, shared, costs) for shared, costs in ways]
     times: list[list[float]] = [[] for _ in ways]
-    works: list[Work] = [Work()] * len(ways)
+    efforts: list[Effort] = [Effort()] * len(ways)
     for again in range(1 + RUNS):
         for way, layout in enumerate(layouts):
             start = time.process_time()
-            _, works[way] = run_kernel(given.events, given.kinds, layout, planes, values.matrix, interpreted=False)
+            _, efforts[way] = run_kernel(given.events, given.kinds, layout, planes, values.matrix, interpreted=False)
             if again:
                 times[way].append(time.process_time() - start)
-    return [Outcome(min(of_way), work) for of_way, work in zip(times, works, strict=True)]
+    return [Outcome(min(of_way), effort) for of_way, effort in zip(times, efforts, strict=True)]
 
 
 def line(name: str, given: Input, plain: Outcome, others: Sequence[tuple[str, Outcome]]) -> None:
     n = len(given.kinds.of)
     shown = "".join(
-        f"  {title} {plain.seconds / o.seconds:5.2f}x ({o.work.operations / n:.1f} ops, {o.work.numbers / n:,.0f} numbers)"
+        f"  {title} {plain.seconds / o.seconds:5.2f}x ({o.effort.operations / n:.1f} ops, {o.effort.numbers / n:,.0f} numbers)"
         for title, o in others
     )
-    unshared = f"{plain.seconds / n * 1e6:6.2f} µs ({plain.work.operations / n:.1f} ops, {plain.work.numbers / n:,.0f} numbers)"
+    unshared = f"{plain.seconds / n * 1e6:6.2f} µs ({plain.effort.operations / n:.1f} ops, {plain.effort.numbers / n:,.0f} numbers)"
     print(f"  {name:34} unshared {unshared}{shown}", flush=True)
 
 
@@ -166,9 +166,9 @@ def hamlet() -> None:
             )
             by_time = max(by_time, adaptive.seconds / min(always.seconds, never.seconds) - 1)
             by_count = max(by_count, adaptive.cost / min(always.cost, never.cost) - 1)
-            work = adaptive.work
-            decided = f"runs shared {work.runs_shared}, split {work.runs_split}"
-            print(f"{'':36} {decided}; events shared {work.events_shared}, split {work.events_split}")
+            effort = adaptive.effort
+            decided = f"runs shared {effort.runs_shared}, split {effort.runs_split}"
+            print(f"{'':36} {decided}; events shared {effort.events_shared}, split {effort.events_split}")
     print(
         f"  adaptive loses at most {by_count:.1%} by counted work, {by_time:.1%} by time, to the better of always and never"
     )

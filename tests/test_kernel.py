@@ -208,7 +208,7 @@ def test_many_groups_and_a_small_buffer() -> None:
         assert a.windows.tolist() == b.windows.tolist()
         assert a.planes.tolist() == b.planes.tolist()
     assert len(np.unique(large.emissions[0].groups)) == groups
-    assert large.work == small.work
+    assert large.effort == small.effort
 
 
 def test_events_that_no_query_mentions_do_nothing() -> None:

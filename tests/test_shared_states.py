@@ -233,8 +233,8 @@ BURST: list[Event] = [(9, "A", "g", 0), (10, "A", "g", 0), *((t, "B", "g", 0) fo
 def test_a_burst_is_propagated_once_for_queries_with_snapshots_of_their_own() -> None:
     """HAMLET: with snapshot x, the events of a burst end x, 2x, 4x, 8x matches; x is 2 for q1 and 1 for q2."""
     assert new_matches(BURST, 2, [Q1, Q2], together(Q1, Q2, states=(2,))) == [[2, 4, 8, 16], [1, 2, 4, 8]]
-    work = counted(BURST, [Q1, Q2], together(Q1, Q2, states=(2,))).work
-    assert (work.runs_shared, work.events_shared, work.runs_split, work.events_split) == (1, 4, 0, 0)
+    effort = counted(BURST, [Q1, Q2], together(Q1, Q2, states=(2,))).effort
+    assert (effort.runs_shared, effort.events_shared, effort.runs_split, effort.events_split) == (1, 4, 0, 0)
 
 
 def test_an_event_that_extends_other_matches_of_one_query_has_a_snapshot_of_its_own() -> None:
@@ -244,30 +244,30 @@ def test_an_event_that_extends_other_matches_of_one_query_has_a_snapshot_of_its_
     rows: list[Event] = [(9, "A", "g", 0), (10, "A", "g", 0), *((11 + i, k, "g", 0) for i, k in enumerate("BCDB"))]
     shared = together(q1, q2, states=(2, 3))
     assert new_matches(rows, 2, [q1, q2], shared) == [[2, 4, 8, 16], [1, 2, 2, 6]]
-    assert counted(rows, [q1, q2], shared).work.runs_shared == 2  # D ends the first
+    assert counted(rows, [q1, q2], shared).effort.runs_shared == 2  # D ends the first
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 23])
 def test_what_is_decided_costs_no_more_than_always_or_never(size: int) -> None:
-    """By counted work: at most 5 % above the better of the two. Short bursts are split, long ones are shared."""
+    """By counted effort: at most 5 % above the better of the two. Short bursts are split, long ones are shared."""
     queries = [query(automaton("0 A 1, 1 B 2, 2 B 2", [2]), 400 + q, 100, name=f"q{q}") for q in range(20)]
     rows: list[Event] = [(t, "A" if t % (size + 1) == 0 else "B", "g", 0) for t in range(24, 96)]
 
     def cost(decision: str) -> float:
-        work = counted(rows, queries, together(*queries, states=(2,)), decision=decision).work
-        return Costs().operation * work.operations + work.numbers
+        effort = counted(rows, queries, together(*queries, states=(2,)), decision=decision).effort
+        return Costs().operation * effort.operations + effort.numbers
 
     assert cost("as it pays") <= 1.05 * min(cost("always"), cost("never"))
-    work = counted(rows, queries, together(*queries, states=(2,)), decision="as it pays").work
-    assert (work.runs_shared > work.runs_split) == (size > 1)
+    effort = counted(rows, queries, together(*queries, states=(2,)), decision="as it pays").effort
+    assert (effort.runs_shared > effort.runs_split) == (size > 1)
 
 
 def test_windows_of_one_query_share_panes() -> None:
     one = query(automaton("0 A 1, 1 B 2", [2]), 1000, 10)
     rows: list[Event] = [(t // 2, "AB"[t % 2], "g", 0) for t in range(0, 400, 2)]
-    pane = counted(rows, [one], together(one, states=(0, 1, 2)), decision="as it pays").work
+    pane = counted(rows, [one], together(one, states=(0, 1, 2)), decision="as it pays").effort
     assert pane.runs_shared > 15
-    assert pane.numbers < counted(rows, [one]).work.numbers / 2
+    assert pane.numbers < counted(rows, [one]).effort.numbers / 2
 
 
 def test_sums_of_any_size_are_exact_on_basis_columns() -> None:

@@ -72,21 +72,25 @@ def plan_shared(
     options = options or Options()
     planned = plan_program(program)
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
-    workloads, contexts = [], []
-    for plan in planned.plans:
-        context = Context(
-            options.statistics.get(plan.stream.name, Statistics()),
-            EngineModel(),
-            Budget(options.steps),
-            _second(plan),
-            options.optimiser,
-        )
-        workload = passes.optimise(
-            workload_of(program, plan), context, options.passes(), deadline=deadline, observe=observe
-        )
-        workloads.append(workload)
-        contexts.append(context)
-    return Shared(tuple(w.plan for w in workloads), planned.diagnostics, tuple(workloads), tuple(contexts))
+    found = [share(program, plan, options, deadline, observe) for plan in planned.plans]
+    workloads = tuple(workload for workload, _ in found)
+    return Shared(
+        tuple(w.plan for w in workloads), planned.diagnostics, workloads, tuple(context for _, context in found)
+    )
+
+
+def share(
+    program: model.CheckedProgram,
+    plan: Plan,
+    options: Options,
+    deadline: float | None = None,
+    observe: Observe | None = None,
+) -> tuple[Workload, Context]:
+    """One plan after the passes, and what they knew."""
+    rates = options.statistics.get(plan.stream.name, Statistics())
+    context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser)
+    workload = workload_of(program, plan)
+    return passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe), context
 
 
 def workload_of(program: model.CheckedProgram, plan: Plan) -> Workload:

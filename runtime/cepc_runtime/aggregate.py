@@ -66,15 +66,16 @@ def run_aggregates(
         classes.setdefault(tuple(sorted(query.partition)), []).append(query)
     found: dict[str, Any] = {}
     for sharing_class in classes.values():
-        found |= _run_class(reading, kinds, plan, sharing_class, span, interpreted)
+        found |= _run_class(reading, kinds, plan, sharing_class, span, interpreted, work)
         if work is not None:
             work.finished(len(sharing_class))
     return {query.name: found[query.name] for query in queries}
 
 
 def _run_class(
-    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None
-) -> dict[str, Any]:
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
+    work: Work | None,
+) -> dict[str, Any]:  # fmt: skip
     """The queries of one partition: one pass over the events that concern them."""
     reading, kinds = _concerned(reading, kinds, queries)
     canonical = any(
@@ -84,16 +85,19 @@ def _run_class(
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
         check_edges(events.ticks, query, plan.stream)
-    totals = _totals(events, kinds, plan, queries, span, interpreted)
+    totals = _totals(events, kinds, plan, queries, span, interpreted, work)
     return {query.name: result_table(Results(found, plan.stream)) for query, found in totals}
 
 
 def _totals(
-    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None
-) -> Iterator[tuple[QueryPlan, Totals]]:
+    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
+    work: Work | None,
+) -> Iterator[tuple[QueryPlan, Totals]]:  # fmt: skip
     """The totals of each query: all in one pass but those with conditions between neighbours."""
     if together := [query for query in queries if not query.adjacent]:
         counted = count_matches(events, kinds, together, plan.sharing, interpreted=interpreted)
+        if work is not None:
+            work.spent(counted.effort)
         for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
             yield query, totals_of(query, events, kinds, layout, counted.values, _begun(emissions, query, span))
     for query in queries:

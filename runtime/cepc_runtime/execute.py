@@ -13,16 +13,18 @@ from .work import Work
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .kernel.run import Effort
     from .plan import Plan
 
 
 @dataclass(frozen=True)
 class Execution:
-    """What a run found: a table for each query, how many rows were read, and how many of them were no events."""
+    """What a run found: a table for each query, how many rows were read, how many of them were no events, and what the kernel did."""
 
     tables: dict[str, Any]
     read: int
     dropped: Dropped
+    effort: Effort
 
 
 def execute(
@@ -45,4 +47,4 @@ def execute(
     found = run_aggregates(reading, plan, counted, interpreted=interpreted, work=work) if counted else {}
     if listed:
         found |= run_enumerated(reading, plan, listed, work=work)
-    return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped)
+    return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

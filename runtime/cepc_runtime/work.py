@@ -1,8 +1,10 @@
-"""How much of a run is done, for whoever shows it."""
+"""How much of a run is done, and what the kernel did, for whoever shows it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from .kernel.run import Effort
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,11 @@ class Work:
         self._queries, self._tell = max(queries, 1), tell
         self._finished = 0
         self._told = 0.0
+        self.effort = Effort()
+
+    def spent(self, effort: Effort) -> None:
+        """The kernel did this as well."""
+        self.effort += effort
 
     def reached(self, part: float) -> None:
         """So much of the query at hand is done."""

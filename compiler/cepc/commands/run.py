@@ -193,8 +193,16 @@ def summary(report: Report, limit: int | None, output: str | None) -> str:
             f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",
             f" in {output}" if output is not None else "",
+            _shared(*report.shared),
         )
     )
+
+
+def _shared(together: int, apart: int) -> str:
+    """What was decided while the events were there."""
+    if not together + apart:
+        return ""
+    return f"; of the events that queries could share, {together:,} were propagated once for all and {apart:,} for each"
 
 
 def _many(count: int, one: str, many: str | None = None) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ProgramError, RunError
+from ..planning import plan_program
 from ..reading.messages import type_never_occurs
-from ..sharing import plan_shared
+from ..sharing import Options, share
 from . import messages
 
 if TYPE_CHECKING:
@@ -19,13 +22,16 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..reading.read import Read
-    from ..sharing import Options
+
+SAMPLE: Final = 20_000
+"""So many events tell how frequent they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
 
+    `shared`: of the events that several queries could share, how many were propagated once for all, and how many for each.
     `without_time` and `without_type` are rows that were no events. `read` and `files` are None where Spark read them: it does
     not count what it leaves out.
     """
@@ -36,6 +42,7 @@ class Report:
     without_time: int
     without_type: int
     warnings: tuple[Diagnostic, ...]
+    shared: tuple[int, int] = (0, 0)
 
 
 class UnknownQueryError(ValueError):
@@ -81,7 +88,8 @@ def run(
     """
     from ..writing.order import in_order
 
-    planned = plan_shared(program, options)
+    options = options or Options()
+    planned = plan_program(program)
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
     warnings = list(planned.diagnostics)
@@ -90,7 +98,8 @@ def run(
         stream = program.stream(plan.stream.name)
         read = load(stream, plan.stream)
         warnings += [*read.warnings, *_types_that_never_occur(stream, program.queries, read)]
-        executed.append((read, execute_plan(plan, read, program.queries, sources, running(read.rows))))
+        shared = share_for(program, plan, read, options)
+        executed.append((read, execute_plan(shared, read, program.queries, sources, running(read.rows))))
     tables = {name: table for _, execution in executed for name, table in execution.tables.items()}
     return Report(
         tables={query.name: in_order(tables[query.name]) for query in program.queries},
@@ -99,7 +108,25 @@ def run(
         without_time=sum(execution.dropped.null_time for _, execution in executed),
         without_type=sum(execution.dropped.null_type for _, execution in executed),
         warnings=tuple(warnings),
+        shared=(
+            sum(execution.effort.events_shared for _, execution in executed),
+            sum(execution.effort.events_split for _, execution in executed),
+        ),
     )
+
+
+def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Options) -> Plan:
+    """The plan with what its queries share on these events, of which the first say how frequent they are unless that is known."""
+    if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
+        from cepc_runtime.evaluate.errors import EvaluationError
+
+        from ..statistics.measure import measure
+
+        with suppress(EvaluationError):  # running the plan says which query is to blame
+            known = {plan.stream.name: measure(plan, read.table.slice(0, SAMPLE))}
+            options = replace(options, statistics={**options.statistics, **known})
+    deadline = None if options.seconds is None else time.monotonic() + options.seconds
+    return share(program, plan, options, deadline)[0].plan
 
 
 def execute_plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Emissions:
 
 
 @dataclass(frozen=True)
-class Work:
+class Effort:
     """What a run did: operations on rows of memory, and numbers that they changed; runs of events inside of a shared part, and their
     events: on basis columns (shared), or for each query by itself (split).
     """
@@ -64,6 +64,9 @@ class Work:
     events_shared: int = 0
     events_split: int = 0
 
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -72,7 +75,7 @@ class Counted:
     emissions: tuple[Emissions, ...]
     planes: tuple[QueryPlanes, ...]
     values: Values
-    work: Work
+    effort: Effort
 
 
 def count_matches(
@@ -105,7 +108,7 @@ def run_kernel(
     *,
     interpreted: bool | None = None,
     rows: int = ROWS,
-) -> tuple[tuple[Emissions, ...], Work]:
+) -> tuple[tuple[Emissions, ...], Effort]:
     """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
     found: list[list[Emissions]] = [[] for _ in planes]
     state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, rows, matrix.dtype)
@@ -122,7 +125,7 @@ def run_kernel(
         state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
     joined = tuple(_joined(parts, own.count, matrix.dtype) for parts, own in zip(found, planes, strict=True))
     counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT
-    return joined, Work(*(int(state.progress[counter]) for counter in counters))
+    return joined, Effort(*(int(state.progress[counter]) for counter in counters))
 
 
 def _buffer(layout: Layout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:
