@@ -1,0 +1,74 @@
+"""The cost model `engine` against the clock: plans that it calls much cheaper are."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cepc.api import check_text
+from cepc.planning import plan_program
+from cepc.sharing import Options, loads, share
+from cepc.statistics.measure import measure
+from cepc_runtime.events import arrange, read
+from cepc_runtime.kernel.run import count_matches
+from cepc_runtime.letters import Kinds, classify
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Plan
+
+EVENTS = 400_000
+CLEARLY = 3.0
+"""By so much the predictions differ where the clock has to agree: what a run does beside counting is not in the model."""
+
+STREAM = "STREAM s (at BIGINT, kind STRING, x DOUBLE) EVENT TIME at UNIT ms EVENT TYPE kind;\n"
+COUNT = "CAST(COUNT(*) AS DOUBLE) AS n"
+
+WORKLOADS = {
+    "windows that differ": [
+        f"RETURN {COUNT} PATTERN SEQ(A, B, C) WITHIN {5 + i % 50} min SLIDE {1 + i % 5} min" for i in range(80)
+    ],
+    "prefixes in common": [
+        f"RETURN {COUNT} PATTERN SEQ(A, B, C, {tail}, {last}) WITHIN 20 min SLIDE 1 min"
+        for tail in "ABCDEF"
+        for last in "ABCDEF"
+    ],
+    "the same pattern": [f"RETURN {COUNT} PATTERN SEQ(A, B, C, D) WITHIN 30 min SLIDE 1 min"] * 40,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("queries", WORKLOADS.values(), ids=WORKLOADS.keys())
+def test_plans_of_which_one_is_expected_to_be_clearly_cheaper_run_in_that_order(queries: list[str]) -> None:
+    pytest.importorskip("numba")
+    text = STREAM + "\n".join(f"QUERY q{i} {query};" for i, query in enumerate(queries))
+    program = check_text(text, "t.cep").program
+    assert program is not None
+    (alone,) = plan_program(program).plans
+    kinds = np.random.default_rng(1).choice(list("ABCDEF"), EVENTS)
+    events = pa.table({"at": np.arange(EVENTS) * 10, "kind": pa.array(kinds), "x": np.ones(EVENTS)})
+    known = {"s": measure(alone, events)}
+    found = [share(program, alone, Options(level, seconds=None, statistics=known)) for level in (0, 1, 2)]
+    expected = [loads(*one)[1].nanoseconds for one in found]
+    seconds = [least_time(workload.plan, events) for workload, _ in found]
+    clear = [pair for pair in combinations(range(3), 2) if expected[pair[0]] > CLEARLY * expected[pair[1]]]
+    assert clear
+    assert all(seconds[dear] > seconds[cheap] for dear, cheap in clear), (expected, seconds)
+
+
+def least_time(plan: Plan, table: pa.Table) -> float:
+    """Of the kernel alone."""
+    reading = read(table, plan.stream)
+    found = classify(reading, plan.letters)
+    events = arrange(reading, plan.stream, (), canonical=False)
+    kinds = Kinds(found.of[events.order], found.letters)
+    times = []
+    for _ in range(4):  # the first one compiles
+        start = time.process_time()
+        count_matches(events, kinds, plan.queries, plan.sharing, interpreted=False)
+        times.append(time.process_time() - start)
+    return min(times)
