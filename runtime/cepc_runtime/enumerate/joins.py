@@ -62,7 +62,11 @@ class _Rows:
         return len(self.first) * (len(self.events) + 2)
 
     def take(self, rows: Ints | Bools | slice) -> _Rows:
-        return _Rows({leaf: at[rows] for leaf, at in self.events.items()}, self.first[rows], self.last[rows])
+        # In a SEQ the first and the last event are those at two leaves, the very arrays: they are taken once.
+        columns = {id(at): at for at in (*self.events.values(), self.first, self.last)}
+        taken = {key: at[rows] for key, at in columns.items()}
+        events = {leaf: taken[id(at)] for leaf, at in self.events.items()}
+        return _Rows(events, taken[id(self.first)], taken[id(self.last)])
 
     @staticmethod
     def of(events: Mapping[int, Ints]) -> _Rows:
@@ -72,13 +76,12 @@ class _Rows:
     @staticmethod
     def joined(several: Sequence[_Rows]) -> _Rows:
         """All of them, in the order of their first events."""
-        leaves = several[0].events
-        first = np.concatenate([rows.first for rows in several])
-        found = _Rows(
-            {leaf: np.concatenate([rows.events[leaf] for rows in several]) for leaf in leaves},
-            first,
-            np.concatenate([rows.last for rows in several]),
-        )
+        if len(several) == 1:
+            found, first = several[0], several[0].first
+        else:
+            first = np.concatenate([rows.first for rows in several])
+            events = {leaf: np.concatenate([rows.events[leaf] for rows in several]) for leaf in several[0].events}
+            found = _Rows(events, first, np.concatenate([rows.last for rows in several]))
         return found if np.all(first[1:] >= first[:-1]) else found.take(np.argsort(first, kind="stable"))
 
 
@@ -365,7 +368,15 @@ class Joins:
             new = {join.leaves[i]: at for i, at in inner.events.items()}
             first, last = inner.first, inner.last
         found = rows.take(above)
-        together = _Rows({**found.events, **new}, np.minimum(found.first, first), np.maximum(found.last, last))
+        if join.after:  # then nothing precedes those that are there
+            first = found.first
+        elif not join.before:
+            first = np.minimum(found.first, first)
+        if join.before:
+            last = found.last
+        elif not join.after:
+            last = np.maximum(found.last, last)
+        together = _Rows({**found.events, **new}, first, last)
         if not join.apart:
             return together
         same = [new[leaf] == found.events[other] for leaf in join.leaves for other in join.apart]
