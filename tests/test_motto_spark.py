@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,9 +25,10 @@ QUERY q1 RETURN MATCH a.x AS r, COUNT(*) AS n PATTERN SEQ(A a, B b, D d) WHERE [
 QUERY q2 RETURN MATCH a.x AS r PATTERN AND(SEQ(A a, B b), NOT C) WHERE [k] AND a.x < b.x WITHIN 4 s;
 QUERY q3 RETURN MATCH a.x AS r PATTERN SEQ(A a, B b) WHERE [k] WITHIN 3 s;
 """
-KINDS = "ABCADBBACDABDCBACBDA" * 3
+CHANCE = random.Random(5)
 ROWS: tuple[dict[str, Any], ...] = tuple(
-    {"at": i // 2, "kind": kind, "k": i % 3, "x": (i * 7) % 5} for i, kind in enumerate(KINDS)
+    {"at": i // 5, "kind": CHANCE.choice("AABBCD"), "k": CHANCE.randrange(2), "x": CHANCE.randrange(5)}
+    for i in range(90)
 )
 
 

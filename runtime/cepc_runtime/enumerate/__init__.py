@@ -10,5 +10,6 @@ standing.py     which complete matches stand, and in which windows (windows.py);
 after.py        AFTER MATCH
 enumerator.py   all of it put together for a query
 matches.py      rows of match queries, with lists.py; measures.py totals of aggregate queries
+joins.py        matches of several queries from matches of shared parts of their patterns
 run.py          from events to result tables
 """

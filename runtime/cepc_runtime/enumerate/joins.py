@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PORTION = 1 << 19
 """Events in a portion, where groups are that large."""
-HELD = 1 << 22
+HELD = 1 << 23
 """Events of matches that are held at once."""
 
 
@@ -179,13 +179,14 @@ class Joins:
     # ---- portions ----------------------------------------------------------------------------------------------------
 
     def _portions(self) -> Iterator[_Portion]:
-        starts = self._timeline.group_starts
-        for start, stop in slices(np.diff(starts), self._size):
-            low, high = int(starts[start]), int(starts[stop])
-            for first in range(low, high, self._size) if stop - start == 1 else [low]:
-                end = min(first + self._size, high) if stop - start == 1 else high
-                if end > first:
-                    yield self._portion(first, end)
+        """All events, in portions that end with a group where they reach that far."""
+        starts, low = self._timeline.group_starts, 0
+        while low < self._timeline.length:
+            end = low + self._size
+            whole = int(starts[np.searchsorted(starts, end, side="right") - 1])
+            stop = whole if whole > low else end
+            yield self._portion(low, stop)
+            low = stop
 
     def _portion(self, low: int, stop: int) -> _Portion:
         """`high` is as far as a match that begins in the portion can reach."""
@@ -225,6 +226,7 @@ class Joins:
 
     def _smaller(self, portion: _Portion, wanted: Sequence[MatchAnswer]) -> Iterator[tuple[str, Matches]]:
         if portion.stop - portion.low > 1:
+            self._size = min(self._size, (portion.stop - portion.low + 1) // 2)  # the next will be no better
             for half in self._halves(portion):
                 yield from self._answered(half, wanted)
             return

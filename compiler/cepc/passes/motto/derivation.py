@@ -58,7 +58,7 @@ def derive(source: SubQuery, result: SubQuery) -> Derivation | None:
     """How to compute `result` from `source`, if that is possible."""
     if source == result or source.reach < result.reach:
         return None
-    places = _embedded(source.pattern, result.pattern)
+    places = embedding(source.pattern, result.pattern)
     if places is None:
         return None
     leaf = leaf_places(source.pattern, result.pattern, places)
@@ -86,8 +86,8 @@ def _same_windows(source: SubQuery, result: SubQuery) -> bool:
     return same and source.absent <= result.absent
 
 
-def _embedded(source: Pattern, result: Pattern) -> tuple[int, ...] | None:
-    """Which operands of the result those of the source are, if its operator allows to use it."""
+def embedding(source: Pattern, result: Pattern) -> tuple[int, ...] | None:
+    """Which operands of the result those of the source are, if its operator allows to use its matches."""
     if source.operator == result.operator:
         return subsequence(source.operands, result.operands)
     if TRANSFORMED.get((result.operator, source.operator)) != source.operator:

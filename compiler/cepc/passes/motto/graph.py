@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from .derivation import Derivation, derive, leaf_places
+from .derivation import Derivation, derive, embedding, leaf_places
 from .interesting import interesting
 from .patterns import Pattern, SubQuery, inside
 
@@ -87,8 +87,11 @@ def sub_queries(needed: Sequence[SubQuery], limits: Limits) -> tuple[SubQuery, .
     for part in (s for s in needed if s.absent):
         found[replace(part, absent=frozenset())] = None
     known = set(needed)
+    bits = _Bits()
+    masks = [bits.of(s.pattern.operands) for s in needed]
     for pattern in common_patterns([s.pattern for s in needed], limits):
-        for variant in _variants(pattern, needed):
+        mask = bits.of(pattern.operands)
+        for variant in _variants(pattern, [s for s, m in zip(needed, masks, strict=True) if not mask & ~m]):
             if all(inner in known for inner in variant.inner()):
                 found[variant] = None
     return tuple(found)
@@ -123,11 +126,9 @@ def _variants(pattern: Pattern, needed: Sequence[SubQuery]) -> Iterator[SubQuery
     """The pattern for any two of the sub-queries that have it: in the larger window, under the conditions of both."""
     profiles: defaultdict[tuple[int | None, frozenset[Condition]], int] = defaultdict(int)
     for whole in needed:
-        part = SubQuery(pattern, whole.window)
-        found = derive(part, replace(whole, absent=frozenset()))
-        if found is not None or part.pattern == whole.pattern:
-            places = found.places if found else tuple(range(len(pattern.operands)))
-            leaf = leaf_places(pattern, whole.pattern, places)
+        places = embedding(pattern, whole.pattern)
+        if places is not None:
+            leaf = leaf_places(pattern, whole.pattern, places) if whole.conditions else ()
             profiles[whole.window, inside(whole.conditions, leaf)] += 1
     for (window, conditions), count in profiles.items():
         if count > 1:

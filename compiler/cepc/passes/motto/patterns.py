@@ -111,7 +111,7 @@ class SubQuery:
     def __post_init__(self) -> None:
         if self.window is not None and self.window <= 0:
             raise ValueError(f"a window of {self.window}")
-        count = len(leaves(self.pattern))
+        count = len(leaves(self.pattern)) if self.conditions else 0
         if any(not 0 <= leaf < count for c in self.conditions for leaf in c.leaves):
             raise ValueError("a condition about no leaf of the pattern")
 
