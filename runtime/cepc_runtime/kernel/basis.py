@@ -42,7 +42,7 @@ USUAL_RUN: Final = 16
 
 @dataclass(frozen=True)
 class Costs:
-    """What an operation costs beside its width: measured, a dozen nanoseconds against a fifth of one for a number."""
+    """What an operation costs beside its width: measured, some six nanoseconds against a fifth of one for a number."""
 
     operation: float = 30.0
     application: float = 1.0  # a factor for applying what a run has gathered

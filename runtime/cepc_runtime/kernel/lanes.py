@@ -74,7 +74,10 @@ def queries_of(
     for n, (plan, own) in enumerate(zip(plans, planes, strict=True)):
         automaton = plan.automaton
         assert automaton is not None
-        effects = {k: effect(automaton, there) for k, kind in enumerate(kinds) if (there := kind & automaton.letters)}
+        letters = automaton.letters
+        own_kinds = {k: there for k, kind in enumerate(kinds) if (there := kind & letters)}
+        distinct = {there: effect(automaton, there) for there in own_kinds.values()}
+        effects = {k: distinct[there] for k, there in own_kinds.items()}
         found.append(Query(plan, automaton, own, slots_of(plan.within, plan.slide), effects, columns[n]))
     return found
 
@@ -175,7 +178,10 @@ def memory_of(queries: Sequence[Query], sharing: Sharing) -> Memory:
                 memory.owners.setdefault((place, column), n)
     for part in sharing.parts:
         bound = [
-            {c: _bindings(queries, sharing, lane, c, memory.owners) for c in _all(queries, lane, followers)}
+            {
+                c: _bindings(queries, sharing, lane, c, memory.owners) if len(part.lanes) > 1 else []
+                for c in _all(queries, lane, followers)
+            }
             for lane in part.lanes
         ]
         add_region(memory, part, [queries[lane[0][0]].slots for lane in part.lanes], bound)

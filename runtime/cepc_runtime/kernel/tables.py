@@ -237,7 +237,9 @@ class _Component:
 
     queries: tuple[int, ...]
     units: list[int]
-    happenings: dict[int, Happening]
+    happenings: dict[int, Happening]  # of the first of the kinds that are alike to it
+    alike: dict[int, int]  # that first one, of every kind that concerns it
+    blocks: dict[int, list[int]] = field(default_factory=dict)
     bases: list[tuple[int, Basis]] = field(default_factory=list)  # with their regions
     records: list[int] = field(default_factory=list)
     inside: list[dict[int, int]] = field(default_factory=list)
@@ -275,7 +277,7 @@ class _Builder:
         self._units = [self._reserve(UNIT_RECORD) for _ in self._sharing.units]
         for component in components:
             self._fill(component)
-        blocks = [[self._block(c, kind) for c in components if kind in c.happenings] for kind in range(len(kinds))]
+        blocks = [[self._block_of(c, c.alike[k]) for c in components if k in c.alike] for k in range(len(kinds))]
         self._table[0] = len(self._table)
         for kind, of_kind in enumerate(blocks):
             self._table[kind + 1] = self._append(of_kind)[1]
@@ -320,13 +322,16 @@ class _Builder:
     # ---- components
 
     def _component(self, queries: tuple[int, ...]) -> _Component:
+        letters = frozenset().union(*(self._queries[n].automaton.letters for n in queries))
+        first: dict[frozenset[int], int] = {}
+        alike = {k: first.setdefault(there, k) for k, kind in enumerate(self._kinds) if (there := kind & letters)}
         found: dict[int, Happening] = {}
-        for kind in range(len(self._kinds)):
+        for kind in first.values():
             if own := [n for n in queries if kind in self._queries[n].effects]:
                 atoms = [a for n in own for a in atoms_of(self._memory, n, kind)]
                 emptied = [place for n in own for place in emptied_by(self._memory, n, kind)]
                 found[kind] = Happening([a for a in atoms if a.counts or a.columns], emptied)
-        return _Component(queries, list(dict.fromkeys(self._unit_of[n] for n in queries)), found)
+        return _Component(queries, list(dict.fromkeys(self._unit_of[n] for n in queries)), found, alike)
 
     def _add_bases(self, components: Sequence[_Component]) -> None:
         """Basis columns get their memory first: their operations need to know how large all of it is."""
@@ -345,7 +350,7 @@ class _Builder:
         """The records of a component and of its units."""
         for _, basis in component.bases:
             component.inside.append({kind: self._inside(inside) for kind, inside in basis.inside.items()})
-            component.records.append(self._basis(basis, component.inside[-1]))
+            component.records.append(self._basis(basis, component.inside[-1], component.alike))
         for unit in component.units:
             bases = [
                 [record]
@@ -357,10 +362,9 @@ class _Builder:
         records = self._append([record] for record in component.records)
         component.record = self._append([[self._state(COMPONENT_PROGRESS), *guarded, *records]])[0]
 
-    def _basis(self, basis: Basis, inside: Mapping[int, int]) -> int:
-        ahead = self._append([inside.get(kind, NONE if kind in basis.ends else 0)] for kind in range(len(self._kinds)))[
-            0
-        ]
+    def _basis(self, basis: Basis, inside: Mapping[int, int], alike: Mapping[int, int]) -> int:
+        meaning = {first: inside.get(first, NONE if first in basis.ends else 0) for first in alike.values()}
+        ahead, _ = self._append([meaning[alike[k]] if k in alike else 0] for k in range(len(self._kinds)))
         reset = self._listed(basis.reset)
         ones = self._append([place] for place in basis.ones)
         application = self._listed(basis.application)[:2]
@@ -440,6 +444,12 @@ class _Builder:
         return [_bits(move.letters, order), new, *self._append(taken), *self._append(put)]
 
     # ---- blocks
+
+    def _block_of(self, component: _Component, kind: int) -> list[int]:
+        """The block of a kind, the same one for all kinds that are alike to the component."""
+        if kind not in component.blocks:
+            component.blocks[kind] = self._block(component, kind)
+        return component.blocks[kind]
 
     def _block(self, component: _Component, kind: int) -> list[int]:
         memory, happening, letters = self._memory, component.happenings[kind], self._kinds[kind]
