@@ -20,6 +20,11 @@ def plain_plan(job: StreamJob) -> Plan:
     return replace(job.kernel, queries=job.plain)
 
 
+def whole_plan(job: StreamJob) -> Plan:
+    """Of all queries, as a stream has them."""
+    return replace(job.kernel, queries=job.plan.queries)
+
+
 def streamed(job: StreamJob, name: str, constant: str) -> str:
     """The constant that describes the stream as it runs continuously."""
     plans = [f"{constant}_PLAN"] * bool(job.kernel.queries) + [f"{constant}_PLAIN"] * bool(job.plain)

@@ -43,9 +43,9 @@ def _digest(data: Any) -> str:
 
 def claim(spark: SparkSession, folder: str, identity: dict[str, Any]) -> None:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed."""
-    found = _read(spark, folder)
-    if found is None:
-        if _exists(spark, f"{folder}/offsets"):
+    found, begun = _read(spark, folder), _exists(spark, f"{folder}/offsets")
+    if found is None or not begun:
+        if begun:
             raise JobError(
                 f"{folder} is the checkpoint of another streaming query, not of a job of cepc's; name a new directory"
             )

@@ -74,6 +74,5 @@ def watermark_in_ticks(plan: StreamPlan, shown: int) -> int:
 
 def timer_for(plan: StreamPlan, tick: int) -> int:
     """The smallest watermark of Spark's that is at `tick` or after it."""
-    if plan.unit == "us":
-        return -(-tick // 1000) + SHIFT
-    return (tick - 1) * _MILLIS[plan.unit] + 1 + SHIFT
+    millis = -(-tick // 1000) if plan.unit == "us" else (tick - 1) * _MILLIS[plan.unit] + 1
+    return min(millis + SHIFT, (1 << 63) - 1)

@@ -1,0 +1,149 @@
+"""The operator's step without a JVM: letters, classes, buckets, blobs and timers around the core give the rows of a batch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from cepc.codegen.prepare import prepare
+from cepc.codegen.streaming import whole_plan
+from cepc_runtime.events import letter_masks, read
+from cepc_runtime.letter_words import BITS
+from cepc_runtime.plan_data import to_text
+from cepc_runtime.spark.events import CLASS
+from cepc_runtime.spark.rows import layout_of, result_columns
+from cepc_runtime.spark.share import classes_of
+from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, pack
+from cepc_runtime.spark.streaming.operator import Answering
+from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
+from cepc_runtime.streaming.ticks import END
+from tests.equivalence import Refused, by_engine, compile_text, same, table_of
+from tests.programs import cases
+from tests.test_streaming import SECOND
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Plan
+    from tests.equivalence import Compiled, Rows
+
+BUCKETS = 3
+
+
+def packed(compiled: Compiled, table: pa.Table, plan: Plan) -> pa.Table:
+    """What Spark makes of events: their letters as words, a copy for each class, and the bucket of its keys."""
+    reading = read(table, compiled.plan.stream)
+    masks = letter_masks(reading, compiled.plan.letters)
+    words = [np.zeros(len(reading.ticks), dtype=np.int64) for _ in range(-(-len(masks) // BITS) or 1)]
+    for number, mask in enumerate(masks):
+        words[number // BITS] |= mask.astype(np.int64) << (number % BITS)
+    names = [name for name, _ in plan.stream.columns]
+    columns = [reading.table.column(name) for name in names] + [pa.array(word) for word in words]
+    events = pa.table(columns, [*names, *(f"_letters_{i}" for i in range(len(words)))])
+    classes, parts = classes_of(plan.queries), []
+    for number, one in enumerate(classes):
+        wanted = np.ones(len(reading.ticks), dtype=np.bool_)
+        if one.letters is not None:
+            wanted = np.any([masks[letter] for letter in one.letters], axis=0)
+        copy = events.filter(pa.array(wanted))
+        keys = (
+            zip(*(copy.column(key).to_pylist() for key in one.keys), strict=True) if one.keys else [()] * copy.num_rows
+        )
+        buckets = [hash((number, *(None if key is None else str(key) for key in group))) % BUCKETS for group in keys]
+        if len(classes) > 1:
+            copy = copy.add_column(0, CLASS, pa.array([number] * copy.num_rows, pa.int32()))
+        copy = copy.add_column(0, AHEAD, pa.array([False] * copy.num_rows, pa.bool_()))
+        parts.append(copy.add_column(0, BUCKET, pa.array(buckets, pa.int32())))
+    return pa.concat_tables(parts)
+
+
+class Stream:
+    """As Spark drives the operator: input first, then timers that have expired; a watermark is that of earlier micro-batches."""
+
+    def __init__(self, answering: Answering) -> None:
+        self.answering = answering
+        self.states: dict[int, bytes | None] = {}
+        self.timers: dict[int, int | None] = {}
+        self.rows: dict[int, Rows] = defaultdict(list)
+        self.lost = 0
+
+    def batch(self, events: pa.Table, shown: int) -> None:
+        blobs: dict[int, list[tuple[bool | None, bytes]]] = defaultdict(list)
+        for batch in pack(events.to_batches()):
+            for bucket, ahead, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                blobs[bucket].append((ahead, blob))
+        expired = [bucket for bucket, timer in self.timers.items() if timer is not None and timer <= shown]
+        stream = self.answering.program.plan.stream
+        for bucket in [*blobs, *(bucket for bucket in expired if bucket not in blobs)]:
+            self._step(bucket, blobs.get(bucket, []), watermark_in_ticks(stream, shown))
+
+    def flush(self) -> None:
+        for bucket in list(self.states):
+            self._step(bucket, [], END)
+
+    def _step(self, bucket: int, blobs: list[tuple[bool | None, bytes]], watermark: int) -> None:
+        plan = self.answering.program.plan
+        done = self.answering.step(bucket, self.states.get(bucket), blobs, watermark)
+        self.states[bucket] = done.data
+        self.timers[bucket] = None if done.due is None else timer_for(plan.stream, done.due)
+        assert self.timers[bucket] is None or watermark_in_ticks(plan.stream, self.timers[bucket] or 0) > watermark
+        layout = layout_of(plan)
+        for blob in done.rows:
+            batch = pa.ipc.read_record_batch(pa.py_buffer(blob), self.answering.packing.schema)
+            for row in batch.to_pylist():
+                number, values = row["query"], list(row.values())[2:]
+                if number >= 0:
+                    names = [name for name, _ in result_columns(plan.queries[number], plan.stream)]
+                    places = layout.places[number]
+                    self.rows[number].append({n: values[p] for n, p in zip(names, places, strict=True)})
+                else:
+                    self.lost += number == -2
+
+
+@given(data=st.data())
+@settings(suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
+def test_rows_are_those_of_a_batch(data: st.DataObject) -> None:
+    case = data.draw(cases(size=3))
+    try:
+        compiled = compile_text(case.text.replace("WITHIN UNBOUNDED", "WITHIN 4 s"))
+    except Refused:
+        assume(False)
+    expected = by_engine(case, compiled)
+    assume(expected is not None)
+    assert expected is not None
+    plan = whole_plan(prepare(compiled.program.streams[0], compiled.plan))
+    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), "plan"))
+    table = read(table_of(case, compiled), compiled.plan.stream).table
+    unit = SECOND[plan.stream.unit]
+    delay = data.draw(st.sampled_from((0, 1, 3)))
+    ticks = read(table, compiled.plan.stream).ticks // unit
+    arrival = [int(tick) + data.draw(st.integers(0, delay)) for tick in ticks]
+    order = sorted(range(len(arrival)), key=arrival.__getitem__)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=4)))
+    shown = 0
+    for start, end in zip([0, *cuts], [*cuts, len(order)], strict=True):
+        part = order[start:end]
+        stream.batch(packed(compiled, table.take(pa.array(part, pa.int64())), plan), shown)
+        shown = max([shown, *((int(ticks[i]) - delay) * 1000 + SHIFT for i in part)])
+    stream.batch(packed(compiled, table.slice(0, 0), plan), shown)  # the last watermark, without events
+    stream.flush()
+    assert stream.lost == 0
+    for number, query in enumerate(plan.queries):
+        assert same(stream.rows[number], expected[query.name]), (query.name, stream.rows[number], expected[query.name])
+
+
+def test_the_shape_of_a_packed_batch_is_kept() -> None:
+    """Values that pandas would change."""
+    events = pa.table({
+        BUCKET: pa.array([1, 0, 1], pa.int32()), AHEAD: pa.array([False, False, True]),
+        "x": pa.array([2**60 + 1, None, 3]), "at": pa.array([None, 2**55, 1], pa.timestamp("us", "UTC")),
+    })  # fmt: skip
+    found: dict[Any, Any] = {}
+    for batch in pack(events.to_batches()):
+        for bucket, ahead, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            schema = pa.schema(list(events.schema)[2:])
+            found[bucket, ahead] = pa.ipc.read_record_batch(pa.py_buffer(blob), schema).column(0).to_pylist()
+    assert found == {(0, False): [None], (1, False): [2**60 + 1], (1, True): [3]}
