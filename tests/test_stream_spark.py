@@ -189,6 +189,16 @@ def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: Spa
     )
 
 
+def test_files_without_a_declared_column_are_refused_before_the_stream_begins(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    pq.write_table(
+        pa.table({"at": pa.array([0], pa.timestamp("us", "UTC")), "kind": ["Travel"]}), tmp_path / "0.parquet"
+    )
+    with pytest.raises(JobError, match="column driver: expected bigint, found none"):
+        read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path), {})
+
+
 def test_a_csv_header_in_another_order_stops_the_stream(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "0.csv").write_text("kind,at,driver,district,fare,note\nTravel,1970-01-01T00:00:00Z,1,n,1.5,x\n")
     frame = read_stream(spark, streamed(PROGRAM).stream, "csv", str(tmp_path), {})

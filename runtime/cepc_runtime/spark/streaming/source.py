@@ -54,6 +54,7 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
             assert path is not None
             return conform(spark.readStream.options(**options).table(path), stream)
         case "parquet" | "orc":
+            _look(spark, stream, form, path, options)
             return reader.options(**options).schema(stream.schema).load(path)
         case "json":
             return reader.options(**{"mode": "FAILFAST", **options}).schema(stream.schema).load(path)
@@ -61,6 +62,15 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
             options = {"header": "true", "mode": "FAILFAST", "enforceSchema": "false", **options}
             return reader.options(**options).schema(stream.schema).load(path)
     return conform(reader.options(**options).load(path), stream)
+
+
+def _look(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> None:
+    """Are the files that are there what the stream declares? Spark would put null in the place of a column that is missing."""
+    try:
+        found = spark.read.format(form).options(**options).load(path)
+    except SPARK_ERRORS:  # none are there yet, or Spark says the same of the stream
+        return
+    conform(found, stream)
 
 
 def _kafka(spark: SparkSession, stream: Stream, topics: str | None, options: dict[str, str]) -> DataFrame:
