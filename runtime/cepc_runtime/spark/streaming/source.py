@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from ...types import quote_name
 from ..errors import SPARK_ERRORS, sentence
 from ..schema import JobError, Stream, conform
 
@@ -92,4 +93,9 @@ def from_values(records: DataFrame, stream: Stream) -> DataFrame:
     text = F.col("value").cast("string")
     schema = T.StructType([*stream.schema.fields, T.StructField(MALFORMED, T.StringType())])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
-    return records.select(F.from_json(text, schema, options).alias("event")).select("event.*")
+    parsed = records.select(F.from_json(text, schema, options).alias("event"), text.alias("text"))
+    # An array, or nothing but a null, is no error of JSON's.
+    malformed = F.when(F.col("event").isNull(), F.col("text")).otherwise(F.col(f"event.{MALFORMED}"))
+    return parsed.select(
+        *(F.col(f"event.{quote_name(f.name)}") for f in stream.schema.fields), malformed.alias(MALFORMED)
+    )
