@@ -71,7 +71,7 @@ class Stream:
         self.lost = 0
 
     def batch(self, events: pa.Table, shown: int) -> None:
-        blobs: dict[int, list[tuple[bool | None, bytes]]] = defaultdict(list)
+        blobs: dict[int, list[tuple[bool, bytes]]] = defaultdict(list)
         for batch in pack(events.to_batches()):
             for bucket, ahead, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 blobs[bucket].append((ahead, blob))
@@ -84,7 +84,7 @@ class Stream:
         for bucket in list(self.states):
             self._step(bucket, [], END)
 
-    def _step(self, bucket: int, blobs: list[tuple[bool | None, bytes]], watermark: int) -> None:
+    def _step(self, bucket: int, blobs: list[tuple[bool, bytes]], watermark: int) -> None:
         plan = self.answering.program.plan
         done = self.answering.step(bucket, self.states.get(bucket), blobs, watermark)
         self.states[bucket] = done.data

@@ -20,16 +20,16 @@ from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.query import continuous
-from cepc_runtime.spark.streaming.run import start, stream, wait
+from cepc_runtime.spark.streaming.run import start, wait
 from cepc_runtime.spark.streaming.sinks import files
-from cepc_runtime.spark.streaming.source import from_values, read_stream
+from cepc_runtime.spark.streaming.source import read_stream
 from tests import stream_kills
 from tests.equivalence import same
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from cepc_runtime.spark.streaming.query import Continuous, Streamed
 
@@ -146,33 +146,6 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
         job.run()
 
 
-def test_records_that_are_no_events_are_written_with_the_reason_and_a_sink_is_any_function(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """As they come from Kafka: JSON in a column `value`."""
-    (tmp_path / "in").mkdir()
-    good = [{"at": f"1970-01-01T00:00:{s:02d}Z", "kind": "Travel", "driver": 2**60 + 1, "fare": 1.5} for s in range(50)]
-    bad = ['{"at": "1970-01-01T00:00:01Z", "kind": "Travel", "driver": "seven"}', "no JSON", "[]"]
-    (tmp_path / "in" / "0.txt").write_text("\n".join([*map(json.dumps, good), *bad]))
-    found = streamed(PROGRAM)
-    given: dict[tuple[str, int], list[Any]] = {}
-
-    def sink(query: str, rows: DataFrame, batch: int) -> None:
-        given[query, batch] = rows.collect()
-
-    (running,) = stream(
-        spark, [found], str(tmp_path / "checkpoint"), sink, from_values(spark.readStream.text(str(tmp_path / "in")), found.stream),
-        ["runs"], trigger="available-now", late=str(tmp_path / "late"), buckets=2,
-    )  # fmt: skip
-    lines: list[dict[str, Any]] = []
-    wait([running], lines.append)
-    running.flush(lines.append)
-    assert [(row.driver, row.travels) for rows in given.values() for row in rows] == [(2**60 + 1, 30), (2**60 + 1, 20)]
-    assert lines[0]["malformed"] == 3
-    written = [json.loads(row.value) for row in spark.read.text(str(tmp_path / "late" / "rides")).collect()]
-    assert {(line["reason"], line["record"]) for line in written} == {("malformed", text) for text in bad}
-
-
 def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     rows = [
         {"at": START + timedelta(milliseconds=500 * s), "kind": "Travel", "driver": 1, "district": "n"}
@@ -197,21 +170,6 @@ def test_files_without_a_declared_column_are_refused_before_the_stream_begins(
     )
     with pytest.raises(JobError, match="column driver: expected bigint, found none"):
         read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path), {})
-
-
-def test_a_csv_header_in_another_order_stops_the_stream(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "0.csv").write_text("kind,at,driver,district,fare,note\nTravel,1970-01-01T00:00:00Z,1,n,1.5,x\n")
-    frame = read_stream(spark, streamed(PROGRAM).stream, "csv", str(tmp_path), {})
-    query = (
-        frame.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
-    )
-    with pytest.raises(Exception, match="header"):
-        query.start().awaitTermination()
-
-
-def test_kafka_without_its_package_says_which(spark: SparkSession) -> None:
-    with pytest.raises(JobError, match=r"--packages org.apache.spark:spark-sql-kafka-0-10_2.13:\d"):
-        read_stream(spark, streamed(PROGRAM).stream, "kafka", "rides", {"kafka.bootstrap.servers": "127.0.0.1:1"})
 
 
 FAR = PROGRAM.replace("QUERY listed", "EVENT Far AS Travel WHERE fare > 1;\nQUERY listed")

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from ..share import Class
 
-Blob = tuple[bool | None, bytes]
-"""Events and whether they are ahead of the clock; None: the text of a malformed record."""
-
 
 @dataclass(frozen=True)
 class Answering:
@@ -58,16 +55,12 @@ class Answering:
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 
-    def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Step:
+    def step(self, bucket: int, data: bytes | None, blobs: Iterable[tuple[bool, bytes]], watermark: int) -> Step:
         """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
         state = State() if data is None else from_bytes(data, self.fingerprint)
         taken: list[Any] = []
         ahead: list[Any] = []
-        malformed = []
         for is_ahead, blob in blobs:
-            if is_ahead is None:
-                malformed.append(blob.decode("utf-8", "replace"))
-                continue
             (ahead if is_ahead else taken).append(pa.ipc.read_record_batch(pa.py_buffer(blob), self.schema))
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
@@ -78,7 +71,6 @@ class Answering:
         lost = [("late", late.number, late.events) for late in done.late]
         lost += [("ahead of the clock", number, table) for number, table in enumerate(early) if table.num_rows]
         texts = [text for reason, number, table in lost for text in self._lines(reason, number, table)]
-        texts += [json.dumps({"reason": "malformed", "record": text}) for text in malformed]
         if texts:
             found.append(_bytes(notes(self.packing, LATE, texts)))
         state_bytes = to_bytes(done.state, self.fingerprint)
@@ -86,7 +78,6 @@ class Answering:
             "bucket": bucket,
             "late": sum(late.events.num_rows for late in done.late),
             "ahead": sum(table.num_rows for table in early),
-            "malformed": len(malformed),
             "events": done.state.events,
             "bytes": len(state_bytes),
         }
@@ -134,11 +125,7 @@ class Buckets(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         # Of the columns of PACKED, whose names do not come along.
-        blobs = [
-            (None if pd.isna(ahead) else bool(ahead), blob)
-            for frame in rows
-            for ahead, blob in zip(frame.iloc[:, -2], frame.iloc[:, -1], strict=True)
-        ]
+        blobs = [(bool(ahead), blob) for f in rows for ahead, blob in zip(f.iloc[:, -2], f.iloc[:, -1], strict=True)]
         for timer in list(self._handle.listTimers()):  # also one that has expired: what it was for is done now
             self._handle.deleteTimer(timer)
         yield self._step(key, blobs, timerValues)
@@ -149,7 +136,7 @@ class Buckets(StatefulProcessor):
     def close(self) -> None:
         pass
 
-    def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> pd.DataFrame:
+    def _step(self, key: Any, blobs: Iterable[tuple[bool, bytes]], times: Any) -> pd.DataFrame:
         plan = self._answering.program.plan.stream
         old = self._state.get()
         watermark = watermark_in_ticks(plan, times.getCurrentWatermarkInMs())

@@ -17,7 +17,6 @@ from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
 from .operator import Answering, Buckets
-from .source import MALFORMED
 from .time import is_ahead, timed
 
 if TYPE_CHECKING:
@@ -76,8 +75,7 @@ class Continuous:
     def rows(self, events: DataFrame, fingerprint: str) -> DataFrame:
         """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator."""
         plan, answering = self.plan, self.answering(fingerprint)
-        well_formed = events.where(F.col(MALFORMED).isNull()).drop(MALFORMED) if MALFORMED in events.columns else events
-        late = timed(well_formed, plan.stream, self.streamed.watermark, self.ahead)
+        late = timed(events, plan.stream, self.streamed.watermark, self.ahead)
         found = self.streamed.events(late, f"dropped of {self.streamed.stream.name}")
         count = len(self.streamed.letters)
         several = len(self.classes) > 1
@@ -90,11 +88,6 @@ class Continuous:
             *([CLASS] if several else []),
             *map(quote_name, names),
         ).mapInArrow(pack, PACKED)
-        if MALFORMED in events.columns:  # read a second time, for these alone
-            text = events.where(F.col(MALFORMED).isNotNull()).select(F.encode(MALFORMED, "UTF-8").alias("blob"))
-            packed = packed.unionByName(
-                text.select(F.lit(0).alias(BUCKET), F.lit(None).cast("boolean").alias(AHEAD), "blob")
-            )
         return (
             packed.groupBy(BUCKET)
             .transformWithStateInPandas(Buckets(answering), BLOB, "append", "eventTime")

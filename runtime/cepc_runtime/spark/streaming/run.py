@@ -14,14 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..build import check_session, given_events
 from ..rows import Packing, layout_of
-from ..schema import JobError
+from ..schema import JobError, conform
 from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
 from .operator import flush
 from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
-from .source import checked, declared
+from .source import declared
 from .time import SHIFT
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def stream(
             own = path_of(folder, one.stream.name)
             what = continuous(one, names, buckets or checkpoint.buckets_of(spark, own) or BUCKETS, ahead)
             frame = (
-                checked(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
+                conform(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
             )
             lost = None if late is None else path_of(late, one.stream.name)
             started.append(start(what, frame, own, sink, trigger_of(trigger), lost))

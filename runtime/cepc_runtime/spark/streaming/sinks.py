@@ -76,7 +76,6 @@ class Writing:
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
-            "malformed": sum(m["malformed"] for m in metrics),
             "out": {name: counts.get(number, 0) for number, name in enumerate(self.what.queries)},
             "state_rows": sum(events for events, _ in self._buckets.values()),
             "state_bytes": sum(size for _, size in self._buckets.values()),
