@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 
 from cepc.api import check_text
+from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
 from cepc.passes.engine import EngineModel
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
@@ -20,6 +23,8 @@ from tests.equivalence import Refused, by_engine, compile_text, same
 from tests.programs import Case, cases
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cepc_runtime.plan import Letter
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
@@ -249,3 +254,53 @@ def test_sharing_changes_no_row(case: Case) -> None:
         assert (alone is None) == (together is None)
         for name, rows in (alone or {}).items():
             assert same(rows, (together or {})[name]), (options, name)
+
+
+# ---- the command line ------------------------------------------------------------------------------------------------
+
+PROGRAM = STREAM + "".join(
+    f"QUERY {name} RETURN COUNT(*) AS n PATTERN SEQ(A, {last}) WITHIN 10 s SLIDE 5 s;" for name, last in ("qB", "rC")
+)
+EVENTS = "kind,ts,x\nA,2026-01-01T00:00:01Z,1\nB,2026-01-01T00:00:02Z,1\nC,2026-01-01T00:00:03Z,1\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    (tmp_path / "p.cep").write_text(PROGRAM)
+    (tmp_path / "e.csv").write_text(EVENTS)
+    return str(tmp_path / "p.cep"), str(tmp_path / "e.csv")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-O0"], ["-O1"], ["-O2"], ["--no-pass", "normalise"], *(["--optimizer", name] for name in (*OPTIMISERS, "none"))],
+    ids=" ".join,
+)
+def test_whatever_is_shared_cepc_run_has_the_same_rows(files: tuple[str, str], options: list[str]) -> None:
+    program, events = files
+    found = CliRunner().invoke(cepc, ["run", program, "--events", events, *options])
+    assert [json.loads(line)["n"] for line in found.stdout.splitlines()] == [1, 1, 1, 1], found.output
+
+
+@pytest.mark.parametrize("level", ["0", "1", "2"])
+def test_cepc_compile_knows_the_levels(files: tuple[str, str], level: str) -> None:
+    found = CliRunner().invoke(cepc, ["compile", files[0], f"-O{level}"])
+    assert found.exit_code == 0
+    assert ('"equal":true' in found.stdout.replace("'\n    '", "")) == (level != "0")
+
+
+WRONG = [
+    (["--no-pass", "normalize"], "there is no pass `normalize`; did you mean `normalise`?"),
+    (["--optimizer", "glory"], "there is no optimiser `glory`; did you mean `gloria`?"),
+    (["--optimizer-budget", "soon"], "--optimizer-budget is seconds like `4s` or a number of steps, not `soon`"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), WRONG, ids=[said for _, said in WRONG])
+@pytest.mark.parametrize("command", ["run", "compile", "explain"])
+def test_options_without_a_meaning_are_refused(
+    files: tuple[str, str], command: str, options: list[str], said: str
+) -> None:
+    found = CliRunner().invoke(cepc, [command, files[0], *options])
+    assert found.exit_code == 2
+    assert said in " ".join(found.output.split())

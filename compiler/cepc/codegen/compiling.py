@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ProgramError
 from ..running.messages import nothing_to_run
-from ..sharing import plan_shared
+from ..sharing import Options, plan_shared
 from ..version import version
 from .job import Job, generate
 from .prepare import ReservedColumnError
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
 
     from .. import model
-    from ..sharing import Options
 
 
 def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Job:
-    """The job of a program. Raises ProgramError where a query cannot be planned or there is none."""
+    """The job of a program. Raises ProgramError where a query cannot be planned or there is none.
+
+    By default the optimisers' budget is in steps, so that the job is the same on every machine.
+    """
     from . import messages
 
     if not program.queries:
         raise ProgramError([nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")], sources)
-    planned = plan_shared(program, options)
+    planned = plan_shared(program, options or Options(seconds=None))
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
     try:

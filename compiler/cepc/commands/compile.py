@@ -46,7 +46,7 @@ def compile(  # noqa: A001 - the word for it
         if checked.program is None:
             hint = "give the file with the STREAM as well: `cepc compile stream.cep …`"
             raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
-        options = options_of(sharing, checked.program)
+        options = options_of(sharing, checked.program, timed=False)  # the same bytes on every machine
         job = job_of(checked.program, checked.sources, options)
     except CepcError as error:
         print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})

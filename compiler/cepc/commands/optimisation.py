@@ -62,13 +62,17 @@ def check(sharing: dict[str, Any]) -> None:
     _budget(sharing["optimizer_budget"])
 
 
-def options_of(sharing: dict[str, Any], program: model.CheckedProgram) -> Options:
-    """Raises DataError for statistics that cannot be read or are of another program."""
+def options_of(sharing: dict[str, Any], program: model.CheckedProgram, *, timed: bool = True) -> Options:
+    """Without a budget given, `timed` bounds the seconds too. Raises DataError for statistics that cannot be read or are of another
+    program.
+    """
     from ..sharing import Options
     from ..statistics.read import read_statistics
 
     steps, seconds = _budget(sharing["optimizer_budget"])
     statistics = {} if sharing["stats"] is None else read_statistics(sharing["stats"], program)
+    if sharing["optimizer_budget"] is None and not timed:
+        seconds = None
     level: Any = int(sharing["level"])
     return Options(level, tuple(sharing["without"]), sharing["optimizer"], steps, seconds, statistics)
 
