@@ -1,12 +1,12 @@
 """How long the passes take on workloads of Gloria's shape, beside planning each query by itself, in one run.
 
-python bench/planner.py [--queries N …]
+python -m bench.planner [--queries N …]
 """
 
 import argparse
 import time
 
-from check import workload
+from bench.check import workload
 
 from cepc.api import check_text
 from cepc.planning import plan_program
