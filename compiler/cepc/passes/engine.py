@@ -29,8 +29,8 @@ Place = tuple[str, int]
 class EngineModel:
     """Nanoseconds: of a row operation, and of each number that it adds. `bench/calibrate.py` measures them."""
 
-    operation: float = 6.0
-    number: float = 0.3
+    operation: float = 15.0
+    number: float = 0.2
 
     def row(self, numbers: float) -> float:
         return self.operation + self.number * numbers
