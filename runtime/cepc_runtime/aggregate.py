@@ -16,6 +16,7 @@ from .kernel.planes import planes_of
 from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds, classify
+from .plan import by_partition
 from .results import Results, check_edges
 from .totals import totals_of
 from .types import to_arrow
@@ -61,11 +62,8 @@ def run_aggregates(
     if queries is None:
         queries = [q for q in plan.queries if q.kind == "aggregate" and q.automaton is not None]
     kinds = classify(reading, plan.letters)
-    classes: dict[tuple[str, ...], list[QueryPlan]] = {}
-    for query in queries:
-        classes.setdefault(tuple(sorted(query.partition)), []).append(query)
     found: dict[str, Any] = {}
-    for sharing_class in classes.values():
+    for sharing_class in by_partition(queries):
         found |= _run_class(reading, kinds, plan, sharing_class, span, interpreted, work)
         if work is not None:
             work.finished(len(sharing_class))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .expression import Expression
     from .types import DataType
@@ -403,3 +403,11 @@ class Plan:
         for query, state in (place for part in self.sharing if not part.equal for place in part.places):
             if (query, state) in follow:
                 raise ValueError(f"state {state} of query {query} is kept with another, which has to stand for it")
+
+
+def by_partition(queries: Iterable[QueryPlan]) -> list[list[QueryPlan]]:
+    """The queries with equal partition attributes together, in the order of first occurrence."""
+    found: dict[tuple[str, ...], list[QueryPlan]] = {}
+    for query in queries:
+        found.setdefault(tuple(sorted(query.partition)), []).append(query)
+    return list(found.values())

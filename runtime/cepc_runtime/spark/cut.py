@@ -15,10 +15,10 @@ from ..parts.product import totals_of_panes
 from ..results import Results
 from ..types import BIGINT
 from .events import PANE
-from .groups import whole_groups
 from .prepared import USER_ERRORS, prepared
 from .rows import PARTS
 from .share import pane_of
+from .slices import slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,8 +34,8 @@ def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, 
     types = dict(plan.stream.columns)
     cut = {number: pane_queries(plan.queries[number], types, PANE) for number in one.queries}
     paned = _plan(plan, list(cut.values()))
-    for table in whole_groups(batches, (PANE,), rows):
-        found = run_aggregates(read(table, paned.stream), paned)
+    for part in slices(batches, (PANE,), plan.stream.time_column, None, rows):  # a pane is never cut
+        found = run_aggregates(read(part.table, paned.stream), paned)
         for number, queries in cut.items():
             matrices = pa.concat_tables(found[query.name] for query in queries.queries)
             if matrices.num_rows:

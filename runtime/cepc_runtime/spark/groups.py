@@ -41,30 +41,6 @@ def _parts(batch: Any, column: str) -> Iterator[tuple[int, Any]]:
             yield int(numbers[start]), rest.slice(start, end - start)
 
 
-def whole_groups(batches: Iterable[Any], keys: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
-    """Tables of whole groups, of `rows` rows or a little more; the rows must be sorted by the keys.
-
-    A group is never split: one that is larger is a table by itself with what came before it. Without keys there is one group.
-    """
-    held: list[Any] = []
-    count = 0
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        before = held[-1].slice(held[-1].num_rows - 1) if held else None
-        starts = starts_of(before, batch, keys) if count + batch.num_rows >= rows else None
-        if starts is not None and len(starts):
-            cut = int(starts[-1])
-            held.append(batch.slice(0, cut))
-            yield pa.Table.from_batches(held)
-            held, count = [], 0
-            batch = batch.slice(cut)
-        held.append(batch)
-        count += batch.num_rows
-    if held:
-        yield pa.Table.from_batches(held)
-
-
 def starts_of(before: Any | None, rows: Any, keys: Sequence[str]) -> Ints:
     """Where in the rows another group begins; `before` is the row before them, without which the first begins nothing."""
     if not keys:

@@ -9,6 +9,7 @@ from ..enumerate.run import arrange_for, tables_of
 from ..events import read
 from ..letters import classify
 from ..parts.partitions import partition_query
+from ..plan import by_partition
 from .cut import pane_rows
 from .groups import ROWS, by_class
 from .prepared import USER_ERRORS, prepared
@@ -75,14 +76,7 @@ def _rows(reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan]
     listed = [q for q in queries if q.automaton is None]
     if listed:
         kinds = classify(reading, plan.letters)
-        for same in _by_partition(listed):
+        for same in by_partition(listed):
             arranged = arrange_for(reading, kinds, plan, same)
             for name, table in tables_of(arranged, same):
                 yield from packing.rows(numbers[name], [table])
-
-
-def _by_partition(queries: Iterable[QueryPlan]) -> Iterable[list[QueryPlan]]:
-    found: dict[tuple[str, ...], list[QueryPlan]] = {}
-    for query in queries:
-        found.setdefault(tuple(sorted(query.partition)), []).append(query)
-    return found.values()

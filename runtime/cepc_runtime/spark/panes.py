@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..types import quote_name
+from .events import PANE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column
-
-PANE: Final = "_pane"
 
 
 def windows(within: int, slide: int) -> Column:
