@@ -9,6 +9,7 @@ operations.py  what can be done with runs of numbers in memory
 joint.py       what an event does to all queries of a component → operations
 basis.py       runs of events on basis columns → operations
 tables.py      all queries of a partition class → arrays
+known.py       tables that were built before
 loop.py        the pass over events, with windows.py and numbers.py; compiled.py compiles them
 run.py         events and queries → emissions
 modulo.py      the same for whole planes, in integers modulo 2**64

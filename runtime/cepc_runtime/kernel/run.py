@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from . import loop
 from .compiled import run_function
+from .known import table_of
 from .loop import Buffer, Input
-from .planes import QueryPlanes, planes_of
 from .tables import (
     CHANGED,
     DONE,
@@ -23,7 +23,6 @@ from .tables import (
     NONE,
     RUNS_SHARED,
     RUNS_SPLIT,
-    build,
     new_state,
 )
 from .values import Values, values_of
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from ..letters import Kinds
     from ..plan import QueryPlan, SharedStates
     from .basis import Costs
+    from .planes import QueryPlanes
     from .tables import Layout, State
 
 ROWS = 1 << 16
@@ -91,12 +91,12 @@ def count_matches(
     """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their order;
     `shared` is what the queries share, of which what is about others is left out. The costs decide which runs are shared.
     """
-    planes = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
-    values = values_of([plane.value for own in planes for plane in own.planes], events.table, kinds)
     ties = len(events.instant_starts) <= events.length
-    layout = build(queries, planes, kinds.letters, values.index, shared, costs, ties)
-    emissions, work = run_kernel(events, kinds, layout, planes, values.matrix, interpreted=interpreted, rows=rows)
-    return Counted(emissions, planes, values, work)
+    table = table_of(tuple(queries), tuple(shared), costs, ties)
+    values = values_of([plane.value for own in table.planes for plane in own.planes], events.table, kinds)
+    layout, kinds = table.of(kinds, values.index)
+    emissions, work = run_kernel(events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows)
+    return Counted(emissions, table.planes, values, work)
 
 
 def run_kernel(

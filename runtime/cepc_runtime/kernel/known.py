@@ -1,0 +1,54 @@
+"""Tables that were built before: a worker of a job runs the same queries on one batch of groups after the other, a stream on
+every bucket, and building a table for a hundred queries takes as long as counting their matches among some 50,000 events.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..letters import Kinds
+from .planes import planes_of
+from .tables import build
+
+if TYPE_CHECKING:
+    from ..plan import QueryPlan, SharedStates
+    from .basis import Costs
+    from .planes import QueryPlanes, ValueKey
+    from .tables import Layout
+
+MOST: Final = 1 << 12
+"""Kinds that a table is built for, if no batch has more: those of many batches together could be as many as events."""
+
+
+class Table:
+    """The table of some queries, for every kind of event that a batch has had. `index` finds the rows of values."""
+
+    def __init__(
+        self, queries: tuple[QueryPlan, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
+    ) -> None:
+        self._queries, self._shared, self._costs, self._ties = queries, shared, costs, ties
+        self.planes: tuple[QueryPlanes, ...] = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
+        self._built: tuple[dict[frozenset[int], int], Layout] | None = None
+
+    def of(self, kinds: Kinds, index: dict[ValueKey, int]) -> tuple[Layout, Kinds]:
+        """The table, and the kinds of a batch by its numbers. The index must be the same for every batch."""
+        known, layout = self._built or ({}, None)
+        missing = [letters for letters in kinds.letters if letters not in known]
+        if missing or layout is None:
+            together = [*known, *missing] if len(known) + len(missing) <= MOST else kinds.letters
+            known = {letters: number for number, letters in enumerate(together)}
+            layout = build(self._queries, self.planes, tuple(known), index, self._shared, self._costs, self._ties)
+            self._built = known, layout
+        places = np.array([known[letters] for letters in kinds.letters], dtype=np.int32)
+        return layout, Kinds(places[kinds.of], tuple(known))
+
+
+@lru_cache(maxsize=16)
+def table_of(
+    queries: tuple[QueryPlan, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
+) -> Table:
+    """One for equal queries, each with an automaton. Without `ties` there is no instant of several events."""
+    return Table(queries, shared, costs, ties)

@@ -1,0 +1,85 @@
+"""A table is built for the queries and the kinds of events, and stays for the batches to come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.kernel import known, tables
+from cepc_runtime.kernel.known import Table
+from cepc_runtime.letters import Kinds
+from cepc_runtime.types import BIGINT
+from tests.automata import LETTERS, Event, aggregate, automaton, plan, query, sorted_rows, table
+
+BATCHES: list[list[Event]] = [
+    [(1, "A", "g", 1), (2, "B", "g", 2)],
+    [(1, "C", "g", 1), (2, "B", "h", 2), (3, "A", "h", 4), (4, "B", "h", 5)],
+    [(2, "B", "g", 7), (1, "A", "g", 1), (3, "D", "g", 1)],
+]
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[frozenset[int], ...]]:
+    """The kinds of every table that is built from here on."""
+    found: list[tuple[frozenset[int], ...]] = []
+
+    def noted(queries: Any, planes: Any, kinds: Any, *others: Any) -> Any:
+        found.append(kinds)
+        return tables.build(queries, planes, kinds, *others)
+
+    monkeypatch.setattr(known, "build", noted)
+    known.table_of.cache_clear()
+    return found
+
+
+def queries(text: str = "0 A 1, 1 B 2") -> list[Any]:
+    return [query(automaton(text, [2]), returns=[aggregate("sum", "B", BIGINT)])]
+
+
+def rows(events: list[Event]) -> list[Any]:
+    found = run_aggregates(table(events), plan(*queries()), interpreted=True)["q"].to_pylist()
+    return sorted_rows(found)
+
+
+def test_a_table_of_earlier_batches_gives_the_rows_of_one_of_its_own(built: list[Any]) -> None:
+    found = [rows(events) for events in BATCHES]
+    assert len(built) < len(BATCHES)
+    for events, own in zip(BATCHES, found, strict=True):
+        known.table_of.cache_clear()
+        assert rows(events) == own
+        assert own
+
+
+def test_equal_queries_have_one_table(built: list[Any]) -> None:
+    for events in BATCHES * 2:
+        run_aggregates(table(events), plan(*queries()), interpreted=True)
+    assert len(built) == 1
+    run_aggregates(table(BATCHES[0]), plan(*queries("0 B 1, 1 A 2")), interpreted=True)
+    assert len(built) == 2
+
+
+def test_what_a_batch_has_not_is_kept_for_the_next(built: list[Any]) -> None:
+    one = Table(tuple(queries()), (), None, ties=False)
+    index = {plane.value: number for number, plane in enumerate(one.planes[0].planes)}
+    first, second, both = (frozenset([0]),), (frozenset([1]),), (frozenset([1]), frozenset([0]))
+    of = np.zeros(1, dtype=np.int32)
+    _, kinds = one.of(Kinds(of, first), index)
+    assert (kinds.of.tolist(), kinds.letters) == ([0], first)
+    _, kinds = one.of(Kinds(of, second), index)
+    assert (kinds.of.tolist(), kinds.letters) == ([1], (*first, *second))
+    layout, kinds = one.of(Kinds(np.array([0, 1, 1], dtype=np.int32), both), index)
+    assert kinds.of.tolist() == [1, 0, 0]
+    assert one.of(Kinds(of, first), index)[0] is layout
+    assert [len(kinds) for kinds in built] == [1, 2]
+
+
+def test_kinds_of_many_batches_are_not_kept_for_ever(built: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "MOST", 2)
+    one = Table(tuple(queries()), (), None, ties=False)
+    index = {plane.value: number for number, plane in enumerate(one.planes[0].planes)}
+    for number in range(len(LETTERS)):
+        one.of(Kinds(np.zeros(1, dtype=np.int32), (frozenset([number]),)), index)
+    assert [len(kinds) for kinds in built] == [1, 2, 1, 2]
