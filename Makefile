@@ -1,7 +1,7 @@
 # `make demo` runs the main job and `make test` the tests; each sets up all it needs first (tools/setup).
 # The other targets are for work on cepc itself.
 
-.PHONY: demo test quick long long-run check lint types format wheel bench clean
+.PHONY: demo test quick long long-run check lint types format wheel bench compare clean
 .DEFAULT_GOAL := demo
 
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -56,7 +56,11 @@ wheel: .venv/.ready  # into dist/
 
 bench: .venv/.ready  # docs/benchmarks.md says what each measures; the second takes some minutes
 	$(RUN) python bench/startup.py
-	$(RUN) python bench/spark_batch.py
+	$(RUN) python -m bench.spark_batch
+
+FLINK ?= out/flink
+compare: .venv/.ready  # with Flink and with PySpark by hand; Flink's environment is made in FLINK: 850 MB
+	$(RUN) python -m bench.comparison --flink $(FLINK)
 
 clean:
 	rm -rf .venv dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -5,26 +5,24 @@ query. A hundred sinks weigh much even when nothing flows into them, so there is
 as they come, thrown away by one action. Everything runs in one session, the best of some runs after a first counts, and only
 ratios are worth reporting: of processor time.
 
-    python bench/spark_batch.py
-    python bench/spark_batch.py --events 400000 --groups 1000 --queries 20
+    python -m bench.spark_batch
+    python -m bench.spark_batch --events 400000 --groups 1000 --queries 20
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from bench.processors import Took, timed
 
 import cepc
 from cepc.codegen.compiling import job_of
@@ -81,14 +79,6 @@ def generate(path: Path, events: int, groups: int, hours: float) -> None:
         pq.write_table(table.slice(part * events // 4, events // 4), path / f"{part}.parquet")
 
 
-@dataclass(frozen=True)
-class Took:
-    """Seconds on the clock, and of processors: of this process, the JVM and the Python workers together."""
-
-    clock: float
-    processor: float
-
-
 def took(candidates: Iterable[Make], path: Path, small: Path, rounds: int) -> list[Took]:
     """The best of some rounds of each, in turn, after a first on few events that starts workers and compiles."""
     found = [(make, once(make, small), [once(make, path)]) for make in candidates]
@@ -99,24 +89,11 @@ def took(candidates: Iterable[Make], path: Path, small: Path, rounds: int) -> li
 
 
 def once(make: Make, path: Path) -> Took:
-    clock, processor = time.perf_counter(), processor_seconds()
-    for frame in make(path):
-        frame.write.format("noop").mode("overwrite").save()
-    return Took(time.perf_counter() - clock, processor_seconds() - processor)
+    def write() -> None:
+        for frame in make(path):
+            frame.write.format("noop").mode("overwrite").save()
 
-
-def processor_seconds() -> float:
-    """Of this process and all that it started, as Linux counts them."""
-    parents, spent = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has just ended, and its parent has its time
-            fields = stat.read_text().rpartition(")")[2].split()
-            parents[int(stat.parent.name)] = int(fields[1])
-            spent[int(stat.parent.name)] = sum(map(int, fields[11:15]))
-    ours = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return sum(spent[pid] for pid in ours) / os.sysconf("SC_CLK_TCK")
+    return timed(write)
 
 
 def said(name: str, one: Took, other: Took, words: str) -> None:

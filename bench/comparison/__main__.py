@@ -1,0 +1,127 @@
+"""The whole comparison by one command, or a part of it; each part is a process of its own, and its figures go into a file, from
+which the table and the plots are made.
+
+    python -m bench.comparison --flink FOLDER            # everything; FOLDER is made for Flink's environment
+    python -m bench.comparison --flink FOLDER --only ticks --queries 1 10
+    python -m bench.comparison --show                    # the table and docs/pictures/comparison.svg, of what was measured
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from bench.comparison import events, queries, sides
+from bench.comparison.show import show
+from bench.processors import Took, timed
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
+    from bench.comparison.queries import Query, Workload
+    from bench.comparison.sides import Side
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--flink", type=Path, help="the folder of Flink's environment")
+    parser.add_argument("--only", choices=["ticks", "nexmark"])
+    parser.add_argument("--queries", type=int, nargs="+", default=[1, 10, 50, 100], help="on ticks")
+    parser.add_argument("--modes", choices=["batch", "streaming"], nargs="+", default=["batch"], help="of Flink")
+    parser.add_argument("--events", type=int, default=50_000)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--figures", type=Path, default=Path("out/comparison.json"), help="of this and earlier runs")
+    parser.add_argument("--show", action="store_true")
+    given = parser.parse_args()
+    if not given.show:
+        if given.flink is None:
+            parser.error("--flink FOLDER says where Flink's environment is, or is to be")
+        if given.only != "nexmark":
+            for number in given.queries:
+                compared(f"ticks {number}", queries.ticks(number), given)
+        if given.only != "ticks":
+            compared("nexmark 2", queries.nexmark(), given)
+    show(json.loads(given.figures.read_text(encoding="utf-8")))
+    return 0
+
+
+def compared(name: str, workload: Workload, given: argparse.Namespace) -> None:
+    """Every side on the same events. Ends the program where one finds other matches."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        where = {part: folder / part for part in ("events", "small", "output")}
+        for part, number in (("events", given.events), ("small", max(given.events // 25, 1))):
+            table = (
+                events.nexmark(number) if name.startswith("nexmark") else events.ticks(number, max(number // 500, 1))
+            )
+            events.write(table, where[part])
+        took, expected = ours(workload, where, given.rounds)
+        for mode in given.modes:
+            found = sides.flink(given.flink, workload, mode, {**where, "output": folder / mode}, given.rounds)
+            took |= {f"Flink, {mode}": found["job"], f"Flink's floor, {mode}": found["floor"]}
+            for query in workload.queries:
+                same(f"Flink, {mode}", query, sides.rows(query, folder / mode / "0"), expected[query.name])
+    figures = json.loads(given.figures.read_text(encoding="utf-8")) if given.figures.exists() else {}
+    figures[name] = {
+        "events": given.events,
+        "matches": sum(sum(found.values()) for found in expected.values()),
+        "took": {side: asdict(_middle(times)) for side, times in took.items()},
+    }
+    given.figures.parent.mkdir(parents=True, exist_ok=True)
+    given.figures.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    print(name, json.dumps(figures[name]), flush=True)
+
+
+def _middle(times: Sequence[Took]) -> Took:
+    return Took(median(one.clock for one in times), median(one.processor for one in times))
+
+
+def ours(
+    workload: Workload, where: dict[str, Path], rounds: int
+) -> tuple[dict[str, list[Took]], dict[str, Counter[tuple[int, ...]]]]:
+    """The sides that run here, and the rows of the first."""
+    from cepc.running.spark import local_session
+
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 4g pyspark-shell")
+    spark = local_session()
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    candidates: dict[str, Side] = {
+        "cepc, in process": sides.local(workload),
+        "cepc, Spark": sides.job(spark, workload),
+    }
+    if all(query.shape is not None for query in workload.queries):
+        candidates["applyInPandas"] = sides.by_pandas(spark, workload)
+        candidates["collect_list and UDF"] = sides.by_lists(spark, workload)
+    candidates["Spark's floor"] = sides.job(spark, workload, kernel=False)
+    took: dict[str, list[Took]] = {}
+    expected: dict[str, Counter[tuple[int, ...]]] = {}
+    for number, (name, side) in enumerate(candidates.items()):
+        side(where["small"], where["output"] / f"{number}-small")
+        outputs = [where["output"] / f"{number}-{i}" for i in range(rounds)]
+        took[name] = [timed(partial(side, where["events"], output)) for output in outputs]
+        for query in workload.queries if name != "Spark's floor" else ():
+            found = sides.rows(query, where["output"] / f"{number}-0")
+            same(name, query, found, expected.setdefault(query.name, found))
+    spark.stop()
+    return took, expected
+
+
+def same(side: str, query: Query, found: Counter[tuple[int, ...]], expected: Counter[tuple[int, ...]]) -> None:
+    if found != expected:
+        more, less = sorted((found - expected).elements()), sorted((expected - found).elements())
+        sys.exit(
+            f"{query.name}: {side} finds {len(more):,} other rows, {more[:3]}, and lacks {len(less):,}, {less[:3]}"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
