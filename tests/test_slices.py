@@ -14,8 +14,8 @@ from cepc_runtime.plan_data import to_text
 from cepc_runtime.results import ResultOverflowError
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import classes_of, keys_of
-from cepc_runtime.spark.slices import reach_of, slices
-from tests.equivalence import Refused, compile_text, same, table_of
+from cepc_runtime.spark.slices import can_flow, reach_of, slices
+from tests.equivalence import Refused, by_engine, compile_text, same, table_of
 from tests.programs import Case, cases
 
 if TYPE_CHECKING:
@@ -88,10 +88,31 @@ QUERY q RETURN COUNT(*) AS n PATTERN {clauses};"""
     assert reach_of(compile_text(text).plan.queries) == reach
 
 
-def test_match_queries_need_whole_groups() -> None:
-    text = """STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
-QUERY q RETURN a.at PATTERN SEQ(A a, B) WITHIN 5 s;"""
-    assert reach_of(compile_text(text).plan.queries) is None
+PIECES = [
+    ("SEQ(A a, B) WITHIN 5 s", "a.at", True),
+    ("SEQ(A a, B) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 5 s", "a.at", True),
+    ("SEQ(A a, NOT C WITHIN 30 s) WITHIN 10 s SLIDE 2 s", "COUNT(*) AS n", True),
+    ("SEQ(A a, B) WITHIN UNBOUNDED", "a.at", False),
+]
+
+
+@pytest.mark.parametrize(("clauses", "returns", "flows"), PIECES, ids=[case[0] for case in PIECES])
+def test_large_groups_of_listed_matches_come_in_pieces_if_they_have_windows(
+    clauses: str, returns: str, flows: bool
+) -> None:
+    text = f"""STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN {returns} PATTERN {clauses};"""
+    queries = compile_text(text).plan.queries
+    assert reach_of(queries) is None
+    assert can_flow(queries) == flows
+
+
+def test_pieces_end_with_their_group() -> None:
+    events = [("0", 1), *ONE, ("y", 0), ("z", 0), *[("z", at) for at in range(9)]]
+    parts = slices(batches(events, 2), ["g"], "at", None, rows=3, most=5, flowing=True)
+    assert [("".join(p.table.column("g").to_pylist()), p.goes_on) for p in parts] == [
+        ("0", False), ("aaaaa", True), ("aaaa", True), ("a", False), ("y", False), ("zzzzzz", True), ("zzzz", True), ("", False),
+    ]  # fmt: skip
 
 
 def test_a_partition_with_a_large_group_has_the_rows_that_it_has_with_whole_groups() -> None:
@@ -136,3 +157,24 @@ def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
         ]
         assert same([row for part in parts for row in part.to_pylist()], whole.to_pylist())
+
+
+@given(case=cases(size=3))
+@settings(suppress_health_check=list(HealthCheck))
+def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(case: Case) -> None:
+    try:
+        compiled = compile_text(case.text)
+    except Refused:
+        assume(False)
+    plan = compiled.plan
+    assume(by_engine(case, compiled) is not None)
+    events = read(table_of(case, compiled), plan.stream).table
+    for one in classes_of(plan.queries):
+        order = [(name, "ascending", "at_start") for name in (*one.keys, plan.stream.time_column)]
+        table = events.take(pa.compute.sort_indices(events, order))
+
+        def rows(most: int, table: Any = table, one: Any = one) -> list[Any]:
+            given = run_partition(table.to_batches(max_chunksize=2), to_text(plan), [one], None, rows=2, most=most)
+            return [row for batch in given for row in batch.to_pylist()]
+
+        assert same(rows(3), rows(10**6)), one

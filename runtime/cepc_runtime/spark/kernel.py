@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..aggregate import run_aggregates
@@ -10,11 +11,13 @@ from ..events import read
 from ..letters import classify
 from ..parts.partitions import partition_query
 from ..plan import by_partition
+from ..streaming.advance import flow
+from ..streaming.program import Program
 from .cut import pane_rows
 from .groups import ROWS, by_class
 from .prepared import USER_ERRORS, prepared
 from .share import in_parts
-from .slices import MOST, reach_of, slices
+from .slices import MOST, can_flow, reach_of, slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from ..plan import Plan, QueryPlan
     from .rows import Packing
     from .share import Class
+    from .slices import Slice
 
 
 def kernel(
@@ -56,10 +60,36 @@ def run_partition(
                 yield from pane_rows(same, plan, one, packing, rows)
                 continue
             queries = [plan.queries[q] for q in one.queries]
-            for part in slices(same, one.keys, plan.stream.time_column, reach_of(queries), rows, most):
-                yield from _rows(read(part.table, plan.stream), part.span, plan, queries, packing)
+            reach = reach_of(queries)
+            flowing = reach is None and can_flow(queries)
+            parts = slices(same, one.keys, plan.stream.time_column, reach, rows, most, flowing=flowing)
+            for part in parts:
+                if part.goes_on:
+                    yield from _large(part, parts, plan, one, packing, most)
+                else:
+                    yield from _rows(read(part.table, plan.stream), part.span, plan, queries, packing)
     except USER_ERRORS as error:
         yield packing.error(str(error))
+
+
+def _large(first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing: Packing, most: int) -> Iterator[Any]:
+    """The rows of a group that comes in pieces; those after the first are the next of the parts."""
+
+    def pieces() -> Iterator[Any]:
+        yield first.table
+        for part in parts:
+            yield part.table
+            if not part.goes_on:
+                return
+
+    queries = [plan.queries[q] for q in one.queries]
+    asked = tuple(partition_query(q) if in_parts(q) else q for q in queries)
+    program = Program(replace(plan, queries=asked), (replace(one, queries=tuple(range(len(asked)))),))
+    for place, table in flow(program, pieces(), most):
+        if in_parts(queries[place]):
+            yield packing.part(one.queries[place], table)
+        else:
+            yield from packing.rows(one.queries[place], [table])
 
 
 def _rows(reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan], packing: Packing) -> Iterator[Any]:

@@ -1,10 +1,14 @@
 """Groups too large to be held: cut in time, with as much held as the longest window needs.
 
-A window is found from the slice in which it begins, which has all events of the window and a tick more:
+Where matches are counted, slices overlap. A window is found from the slice in which it begins, which has all events of the window and
+a tick more:
 
     slice 0   events before t1 + reach          windows that begin before t1
     slice 1   events from t1, before t2 + reach windows that begin from t1, before t2
     …
+
+Where matches are listed, a large group comes in pieces that do not overlap and flows through the engine of streams, whose watermark is
+how far it has come.
 """
 
 from __future__ import annotations
@@ -30,10 +34,13 @@ MOST: Final = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Events to be run together, and where the windows begin that they are all events of."""
+    """Events to be run together, and where the windows begin that they are all events of. `goes_on`: they are a piece of one
+    group, of which more pieces follow.
+    """
 
     table: Any
     span: Span = EVERYWHERE
+    goes_on: bool = False
 
 
 def reach_of(queries: Iterable[QueryPlan]) -> int | None:
@@ -46,18 +53,32 @@ def reach_of(queries: Iterable[QueryPlan]) -> int | None:
     return reach
 
 
+def can_flow(queries: Iterable[QueryPlan]) -> bool:
+    """Whether a stream could answer the queries: nothing needs the end of the events."""
+    return all(query.within is not None for query in queries)
+
+
 def slices(
-    batches: Iterable[Any], keys: Sequence[str], time: str, reach: int | None, rows: int = ROWS, most: int = MOST
+    batches: Iterable[Any],
+    keys: Sequence[str],
+    time: str,
+    reach: int | None,
+    rows: int = ROWS,
+    most: int = MOST,
+    *,
+    flowing: bool = False,
 ) -> Iterator[Slice]:
     """Tables of whole groups, of `rows` rows or a little more, and slices of groups of more than `most` rows, if there is a
-    reach; the rows must be sorted by the keys, then by time.
+    reach, or pieces, if they are `flowing`; the rows must be sorted by the keys, then by time.
     """
     held = _Held(keys, time)
     limit = most
     for given in batches:
         batch = given
-        if held.span.first is not None:  # of a group of which slices are gone
-            starts = starts_of(held.last(), batch, keys)
+        if not batch.num_rows:
+            continue
+        if held.open:  # a group of which slices or pieces are gone
+            starts = starts_of(held.last, batch, keys)
             if not len(starts):
                 held.add(batch)
             else:
@@ -65,56 +86,60 @@ def slices(
                 yield held.take()
                 limit = most
                 held.add(batch.slice(int(starts[0])))
-        elif held.count + batch.num_rows >= rows and len(starts := starts_of(held.last(), batch, keys)):
+        elif held.count + batch.num_rows >= rows and len(starts := starts_of(held.last, batch, keys)):
             held.add(batch.slice(0, int(starts[-1])))
             if held.count:
                 yield held.take()
             held.add(batch.slice(int(starts[-1])))
         else:
             held.add(batch)
-        if reach is not None and held.count >= limit:
+        if (reach is not None or flowing) and held.count >= limit:
             if before := held.before_last_group():
                 yield before
-            if gone := held.slice(reach):
-                yield gone
-            limit = max(most, 2 * held.count)
-    if held.count:
+            if reach is not None:
+                if gone := held.slice(reach):
+                    yield gone
+                limit = max(most, 2 * held.count)
+            elif held.count >= limit:
+                yield held.piece()
+                limit = rows
+    if held.count or held.open:
         yield held.take()
 
 
 class _Held:
-    """Batches that wait, of which the last group may go on."""
+    """Batches that wait, of which the last group may go on. `open`: slices or pieces of it are gone. `last` is the last row."""
 
     def __init__(self, keys: Sequence[str], time: str) -> None:
         self._keys, self._time = keys, time
         self._batches: list[Any] = []
+        self._span = EVERYWHERE
         self.count = 0
-        self.span = EVERYWHERE
+        self.open = False
+        self.last: Any | None = None
 
     def add(self, batch: Any) -> None:
         if batch.num_rows:
             self._batches.append(batch)
             self.count += batch.num_rows
-
-    def last(self) -> Any | None:
-        """The last row, if there is one."""
-        return self._batches[-1].slice(self._batches[-1].num_rows - 1) if self._batches else None
+            self.last = batch.slice(batch.num_rows - 1)
 
     def take(self) -> Slice:
         """Everything, whose last group is complete."""
-        found = Slice(pa.Table.from_batches(self._batches), self.span)
-        self._keep([], EVERYWHERE)
+        assert self.last is not None
+        found = Slice(pa.Table.from_batches(self._batches, self.last.schema), self._span)
+        self._keep([], EVERYWHERE, opened=False)
         return found
 
     def before_last_group(self) -> Slice | None:
         """What is held of other groups than the last one."""
-        if self.span.first is not None:
+        if self.open:
             return None
         table = pa.Table.from_batches(self._batches)
         starts = starts_of(None, table, self._keys)
         if not len(starts):
             return None
-        self._keep(table.slice(int(starts[-1])).to_batches(), EVERYWHERE)
+        self._keep(table.slice(int(starts[-1])).to_batches(), EVERYWHERE, opened=False)
         return Slice(table.slice(0, int(starts[-1])))
 
     def slice(self, reach: int) -> Slice | None:
@@ -122,11 +147,18 @@ class _Held:
         table = pa.Table.from_batches(self._batches)
         ticks = ticks_of(table.column(self._time))
         end = int(ticks[-1]) - reach  # more events of the last instant may come
-        if end <= (int(ticks[0]) if self.span.first is None else self.span.first):
+        if end <= (int(ticks[0]) if self._span.first is None else self._span.first):
             return None
-        found = Slice(table, Span(self.span.first, end))
-        self._keep(table.slice(int(np.searchsorted(ticks, end))).to_batches(), Span(end))
+        found = Slice(table, Span(self._span.first, end))
+        self._keep(table.slice(int(np.searchsorted(ticks, end))).to_batches(), Span(end), opened=True)
         return found
 
-    def _keep(self, batches: list[Any], span: Span) -> None:
-        self._batches, self.count, self.span = batches, sum(batch.num_rows for batch in batches), span
+    def piece(self) -> Slice:
+        """What is held of the last group, the only one."""
+        found = Slice(pa.Table.from_batches(self._batches), goes_on=True)
+        self._keep([], EVERYWHERE, opened=True)
+        return found
+
+    def _keep(self, batches: list[Any], span: Span, *, opened: bool) -> None:
+        self._batches, self.count = batches, sum(batch.num_rows for batch in batches)
+        self._span, self.open = span, opened

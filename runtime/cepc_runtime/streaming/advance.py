@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from ..events import read, select, ticks_of
 from .decision import Decision, Windows
 from .matches import Step, chosen, decided
 from .state import Held, State
-from .ticks import before
+from .ticks import BEGIN, END, before
 from .windows import closed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..columns import Bools, Ints
     from ..events import Reading
@@ -64,13 +65,35 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
             held.append(None)
             continue
         passed = _passed(program, number, old, len(reading.ticks))
-        final = before(reading.ticks, step.watermark)
-        found, passed = _class_rows(program, number, reading, final, step, passed)
-        rows += found
-        kept = ~before(reading.ticks, program.needed_from(number, step.watermark))
-        held.append(_held(reading, passed, kept))
-        dues += _dues(program, number, reading.ticks[kept], step.watermark)
+        rows += _class_rows(program, number, reading, step, passed)
+        kept = _kept(program, number, reading, passed, step.watermark)
+        held.append(kept)
+        if kept is not None:
+            dues += _dues(
+                program, number, ticks_of(kept.events.column(program.plan.stream.time_column)), step.watermark
+            )
     return Advanced(State(step.watermark, tuple(held)), tuple(rows), tuple(late), min(dues, default=None))
+
+
+def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
+    """The rows of a program of one class, as they are found, of events that come in the order of time.
+
+    Beside events that are held for rows that are not known yet, `least` events are taken at a time, or as many as are held.
+    """
+    held: Held | None = None
+    earlier, waiting = BEGIN, list[Any]()
+    for table in chain(tables, [None]):
+        if table is not None:
+            waiting.append(table)
+            if sum(t.num_rows for t in waiting) < max(least, 0 if held is None else held.events.num_rows):
+                continue
+        reading, _ = _joined(program, held, pa.concat_tables(waiting), earlier)
+        if reading is not None:
+            watermark = END if table is None else int(reading.ticks[-1])  # more events of the last instant may come
+            passed = _passed(program, 0, held, len(reading.ticks))
+            yield from _class_rows(program, 0, reading, Step(earlier, watermark), passed)
+            held, earlier = _kept(program, 0, reading, passed, watermark), watermark
+        waiting = [waiting[0].slice(0, 0)]
 
 
 def _joined(program: Program, old: Held | None, table: Any, earlier: int) -> tuple[Reading | None, Any]:
@@ -99,26 +122,25 @@ def _passed(program: Program, number: int, old: Held | None, length: int) -> dic
 
 
 def _class_rows(
-    program: Program, number: int, reading: Reading, final: Bools, step: Step, passed: dict[int, Bools]
-) -> tuple[list[tuple[int, Any]], dict[int, Bools]]:
-    """The rows of a class, and with which events no match begins from now on."""
+    program: Program, number: int, reading: Reading, step: Step, passed: dict[int, Bools]
+) -> Iterator[tuple[int, Any]]:
+    """The rows of a class. When all are given, `passed` says with which events no match begins from then on."""
     plan = program.plan
+    final = before(reading.ticks, step.watermark)
     known = reading if final.all() else select(reading, final)
-    rows: list[tuple[int, Any]] = []
     for windows, queries in _by_windows(program, number):
         numbers = {plan.queries[q].name: q for q in queries}
         found = closed(known, plan, [plan.queries[q] for q in queries], windows, step.earlier, step.watermark)
-        rows += [(numbers[name], table) for name, table in found]
-    passed = dict(passed)
+        yield from ((numbers[name], table) for name, table in found if table.num_rows)
     for q, query, decision in _match_queries(program, number):
         if q in passed:
+            tables: Iterable[Any]
             marks = passed[q].copy()
             tables, marks[final] = chosen(known, plan, query, program.beginning[q], decision, step, passed[q][final])
             passed[q] = marks
         else:
-            tables = list(decided(known, plan, query, decision, step))
-        rows += [(q, table) for table in tables]
-    return [(q, table) for q, table in rows if table.num_rows], passed
+            tables = decided(known, plan, query, decision, step)
+        yield from ((q, table) for table in tables if table.num_rows)
 
 
 def _by_windows(program: Program, number: int) -> Iterator[tuple[Windows, list[int]]]:
@@ -137,7 +159,9 @@ def _match_queries(program: Program, number: int) -> Iterator[tuple[int, QueryPl
             yield q, program.plan.queries[q], decision
 
 
-def _held(reading: Reading, passed: dict[int, Bools], kept: Bools) -> Held | None:
+def _kept(program: Program, number: int, reading: Reading, passed: dict[int, Bools], watermark: int) -> Held | None:
+    """What later rows may need."""
+    kept = ~before(reading.ticks, program.needed_from(number, watermark))
     if not kept.any():
         return None
     events = reading.table if kept.all() else reading.table.filter(pa.array(kept))
