@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
@@ -22,6 +19,7 @@ from cepc.explaining.explanation import Explanation, explain
 from cepc.explaining.graph import Graph, graph_of
 from cepc.explaining.layout import APART, HEIGHT, lay_out
 from cepc.sharing import Options, plan_shared
+from tests.browser import browsed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,22 +209,6 @@ def test_a_page_says(sentence: str, text: str) -> None:
 
 
 # ---- in a browser
-
-BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
-
-
-def browsed(path: Path, fragment: str = "") -> str:
-    """The page's elements after its script has run."""
-    if BROWSER is None:
-        pytest.skip("no Chromium on this machine (on Debian: apt install chromium)")
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={path.parent}/profile"]
-    address = f"{path.as_uri()}#{quote(fragment)}"
-    done = subprocess.run(
-        [*command, "--virtual-time-budget=3000", "--dump-dom", address], capture_output=True, text=True, timeout=120, check=True
-    )  # fmt: skip
-    return done.stdout
 
 
 def lit(dom: str) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
 
     from .. import model
+    from ..sharing import Shared
 
 
 def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Job:
@@ -25,15 +26,25 @@ def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options
 
     By default the optimisers' budget is in steps, so that the job is the same on every machine.
     """
-    from . import messages
+    return job_from(program, planned(program, sources, options), sources)
 
+
+def planned(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Shared:
+    """The plans of a program, of which there is one at least. Raises ProgramError."""
     if not program.queries:
         raise ProgramError([nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")], sources)
-    planned = plan_shared(program, options or Options(seconds=None))
-    if not planned.plans:
-        raise ProgramError(planned.diagnostics, sources)
+    found = plan_shared(program, options or Options(seconds=None))
+    if not found.plans:
+        raise ProgramError(found.diagnostics, sources)
+    return found
+
+
+def job_from(program: model.CheckedProgram, shared: Shared, sources: Mapping[str, Source]) -> Job:
+    """The job of plans. Raises ProgramError."""
+    from . import messages
+
     try:
-        return generate(program, planned.plans, sources, version())
+        return generate(program, shared.plans, sources, version())
     except ReservedColumnError as error:
         raise ProgramError([messages.reserved(error.column, error.stream)], sources) from None
 

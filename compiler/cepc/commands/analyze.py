@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .common import chosen_program, failed, load, places_of, right_program
+from .common import chosen_program, event_options, failed, load, places_of, right_program
 
 if TYPE_CHECKING:
     from ..reading.files import Format
@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
-    help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
-)  # fmt: skip
-@click.option(
-    "--input-format", type=click.Choice(["parquet", "csv", "json"]),
-    help="What the events are, where the names of the files do not say it.",
-)  # fmt: skip
+@event_options
 @click.option(
     "-o",
     "--output",

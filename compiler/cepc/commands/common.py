@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
@@ -20,6 +21,23 @@ if TYPE_CHECKING:
     from ..reading.read import Read
     from ..running.progress import Progress
     from ..running.sources import Place
+
+
+def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Where a command's events are, as `events` and `input_format`."""
+    options = (
+        click.option(
+            "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
+            help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
+        ),
+        click.option(
+            "--input-format", type=click.Choice(["parquet", "csv", "json"]),
+            help="What the events are, where the names of the files do not say it.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def right_program(ctx: click.Context, files: tuple[str, ...], *, warnings: bool = True) -> Checked:

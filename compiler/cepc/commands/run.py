@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import chosen_program, failed, load, places_of, right_program, warn
+from ..running.stages import Stages
+from .common import chosen_program, event_options, failed, load, places_of, right_program, warn
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
@@ -24,18 +26,11 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
-    help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
-)  # fmt: skip
+@event_options
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Run this query; may be given several times.")
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
     help="What runs them: this process, or Spark (here, or where SPARK_REMOTE says).",
-)  # fmt: skip
-@click.option(
-    "--input-format", type=click.Choice(["parquet", "csv", "json"]),
-    help="What the events are, where the names of the files do not say it.",
 )  # fmt: skip
 @click.option(
     "--format", "form", type=click.Choice(FORMS),
@@ -47,6 +42,10 @@ FORMS = ("table", "jsonl", "csv", "parquet")
     type=click.Path(),
     help="Write a file for each query, DIR/QUERY.FORMAT, instead of printing.",
 )
+@click.option(
+    "--report", "page", metavar="FILE.html", type=click.Path(),
+    help="Write a page about the run: time by stage, matches over time, what was shared.",
+)  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
 @optimisation
 @click.pass_context
@@ -59,6 +58,7 @@ def run(
     input_format: Format | None,
     form: str | None,
     output: str | None,
+    page: str | None,
     limit: int | None,
     sharing: dict[str, Any],
 ) -> None:
@@ -71,15 +71,20 @@ def run(
     from ..errors import CepcError
 
     check(sharing)
-    checked = right_program(ctx, files)
+    stages = Stages()
+    with stages("checking the program"):
+        checked = right_program(ctx, files)
     try:
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
         by = _by_spark if engine == "spark" else _by_this_process
-        report = by(program, checked, events, input_format, options)
-        _write(report.tables, form, output, limit)
+        report = by(program, checked, events, input_format, options, stages)
+        with stages("writing rows"):
+            _write(report.tables, form, output, limit)
+        if page is not None:
+            _write_page(page, program, checked, report, stages, summary(report, limit, output))
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
@@ -92,6 +97,7 @@ def _by_this_process(
     events: tuple[str, ...],
     input_format: Format | None,
     options: Options,
+    stages: Stages,
 ) -> Report:
     from ..running import local
     from ..running.progress import Progress
@@ -99,7 +105,7 @@ def _by_this_process(
     places = places_of(program, events, input_format)
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options
+            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options, stages
         )
 
 
@@ -109,6 +115,7 @@ def _by_spark(
     events: tuple[str, ...],
     input_format: Format | None,
     options: Options,
+    stages: Stages,
 ) -> Report:
     from ..running import sources, spark
 
@@ -116,7 +123,24 @@ def _by_spark(
         places = spark.places(program, events, input_format)
     except sources.UnclearError as error:
         raise click.UsageError(str(error)) from None
-    return spark.run(program, checked.sources, places, options)
+    return spark.run(program, checked.sources, places, options, stages)
+
+
+def _write_page(
+    path: str, program: model.CheckedProgram, checked: Checked, report: Report, stages: Stages, said: str
+) -> None:
+    """Raises RunError where that cannot be done."""
+    from ..diagnostics.render import as_text, in_order, render_one
+    from ..errors import RunError
+    from ..files.messages import unwritable
+    from ..reporting.as_html import to_html
+
+    found = in_order((*checked.diagnostics, *report.warnings), checked.sources)
+    warnings = "\n".join(as_text(render_one(warning, checked.sources)) for warning in found)
+    try:
+        Path(path).write_text(to_html(program, report, stages.seconds, said, warnings), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise RunError([unwritable(path, error.strerror or str(error))]) from None
 
 
 def _usual_form(output: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .common import chosen_program, failed, load, places_of, right_program
+from .common import chosen_program, event_options, failed, load, places_of, right_program
 
 if TYPE_CHECKING:
     from ..reading.files import Format
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Explain a row, or why there is none.")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--query", "name", required=True, metavar="NAME", help="The query asked about.")
-@click.option(
-    "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
-    help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
-)  # fmt: skip
+@event_options
 @click.option(
     "--group", multiple=True, metavar="NAME=VALUE",
     help="Of this group: a column of [ ] or GROUP BY and its value, NULL for none; may be given several times.",
@@ -27,10 +24,6 @@ if TYPE_CHECKING:
 @click.option(
     "--window", metavar="START", help="The window that starts then; of a match query, the matches that begin then."
 )
-@click.option(
-    "--input-format", type=click.Choice(["parquet", "csv", "json"]),
-    help="What the events are, where the names of the files do not say it.",
-)  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="List N matches.")
 @click.pass_context
 def why(

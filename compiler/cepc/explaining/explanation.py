@@ -76,13 +76,23 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     return Explanation(
         plan.stream.name,
         tuple(_execution(query, workload, context) for query in plan.queries),
-        tuple(_part(part, plan) for part in plan.sharing),
-        tuple(tuple(answer.query for answer in shared.answers) for shared in plan.shared_matches),
+        parts(plan),
+        common_matches(plan),
         alone,
         together,
         workload.notes,
         obstacles(program, workload),
     )
+
+
+def parts(plan: Plan) -> tuple[Part, ...]:
+    """The states that its queries share."""
+    return tuple(_part(part, plan) for part in plan.sharing)
+
+
+def common_matches(plan: Plan) -> tuple[tuple[str, ...], ...]:
+    """The queries that find matches of common parts of their patterns once."""
+    return tuple(tuple(answer.query for answer in shared.answers) for shared in plan.shared_matches)
 
 
 def _execution(query: QueryPlan, workload: Workload, context: Context) -> Execution:

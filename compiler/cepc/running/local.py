@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ProgramError, RunError
@@ -12,15 +12,18 @@ from ..planning import plan_program
 from ..reading.messages import type_never_occurs
 from ..sharing import Options, share
 from . import messages
+from .stages import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source, Span
+    from cepc_runtime.kernel.run import Effort
     from cepc_runtime.plan import Plan, StreamPlan
 
     from .. import model
+    from ..passes.workload import Workload
     from ..reading.read import Read
 
 SAMPLE: Final = 20_000
@@ -31,8 +34,8 @@ SAMPLE: Final = 20_000
 class Report:
     """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
 
-    `shared`: of the events that several queries could share, how many were propagated once for all, and how many for each.
-    `without_time` and `without_type` are rows that were no events. `read` and `files` are None where Spark read them: it does
+    `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's workers tell no
+    efforts. `without_time` and `without_type` are rows that were no events. `read` and `files` are None where Spark read them: it does
     not count what it leaves out.
     """
 
@@ -42,7 +45,14 @@ class Report:
     without_time: int
     without_type: int
     warnings: tuple[Diagnostic, ...]
-    shared: tuple[int, int] = (0, 0)
+    efforts: Mapping[str, Effort] = field(default_factory=dict)
+    workloads: tuple[Workload, ...] = ()
+
+    @property
+    def shared(self) -> tuple[int, int]:
+        """Of the events that several queries could share, how many were propagated once for all, and how many for each."""
+        efforts = self.efforts.values()
+        return sum(effort.events_shared for effort in efforts), sum(effort.events_split for effort in efforts)
 
 
 class UnknownQueryError(ValueError):
@@ -79,43 +89,49 @@ def run(
     sources: Mapping[str, Source],
     running: Callable[[int], Callable[[float], None]] = lambda _events: lambda _fraction: None,
     options: Options | None = None,
+    stages: Stages | None = None,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
     `running` is called with the number of events before the queries of a stream begin, and gives what is to be told the
-    fraction of their work that is done. Raises ProgramError, DataError and
-    RunError; `sources` are the program's texts, for what these show.
+    fraction of their work that is done. `stages` learns how long each took. Raises
+    ProgramError, DataError and RunError; `sources` are the program's texts, for what these show.
     """
     from ..writing.order import in_order
 
-    options = options or Options()
-    planned = plan_program(program)
+    options, stages = options or Options(), stages or Stages()
+    with stages("planning"):
+        planned = plan_program(program)
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
     warnings = list(planned.diagnostics)
     executed = []
     for plan in planned.plans:
         stream = program.stream(plan.stream.name)
-        read = load(stream, plan.stream)
+        with stages("reading events"):
+            read = load(stream, plan.stream)
         warnings += [*read.warnings, *_types_that_never_occur(stream, program.queries, read)]
-        shared = share_for(program, plan, read, options)
-        executed.append((read, execute_plan(shared, read, program.queries, sources, running(read.rows))))
-    tables = {name: table for _, execution in executed for name, table in execution.tables.items()}
+        with stages("deciding what to share"):
+            workload = share_for(program, plan, read, options)
+        with stages("finding matches"):
+            execution = execute_plan(workload.plan, read, program.queries, sources, running(read.rows))
+        executed.append((read, workload, execution))
+    tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
+    with stages("sorting rows"):
+        ordered = {query.name: in_order(tables[query.name]) for query in program.queries}
     return Report(
-        tables={query.name: in_order(tables[query.name]) for query in program.queries},
-        read=sum(read.rows for read, _ in executed),
-        files=sum(read.files for read, _ in executed),
-        without_time=sum(execution.dropped.null_time for _, execution in executed),
-        without_type=sum(execution.dropped.null_type for _, execution in executed),
+        tables=ordered,
+        read=sum(read.rows for read, _, _ in executed),
+        files=sum(read.files for read, _, _ in executed),
+        without_time=sum(execution.dropped.null_time for _, _, execution in executed),
+        without_type=sum(execution.dropped.null_type for _, _, execution in executed),
         warnings=tuple(warnings),
-        shared=(
-            sum(execution.effort.events_shared for _, execution in executed),
-            sum(execution.effort.events_split for _, execution in executed),
-        ),
+        efforts={workload.plan.stream.name: execution.effort for _, workload, execution in executed},
+        workloads=tuple(workload for _, workload, _ in executed),
     )
 
 
-def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Options) -> Plan:
+def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Options) -> Workload:
     """The plan with what its queries share on these events, of which the first say how frequent they are unless that is known."""
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
         from cepc_runtime.evaluate.errors import EvaluationError
@@ -126,7 +142,7 @@ def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Op
             known = {plan.stream.name: measure(plan, read.table.slice(0, SAMPLE))}
             options = replace(options, statistics={**options.statistics, **known})
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
-    return share(program, plan, options, deadline)[0].plan
+    return share(program, plan, options, deadline)[0]
 
 
 def execute_plan(

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE
 
-from ..codegen.compiling import job_of, load
+from ..codegen.compiling import job_from, job_of, load, planned
 from ..errors import RunError
 from ..java import JavaNotFoundError, spark_environment
 from .local import Report
+from .stages import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,6 +51,7 @@ def run(
     sources: Mapping[str, Source],
     places: Mapping[str, Place],
     options: Options | None = None,
+    stages: Stages | None = None,
 ) -> Report:
     """Run the queries; the events of streams without a place are where FROM says. Raises ProgramError and RunError."""
     from pyspark.sql import Observation
@@ -60,9 +62,13 @@ def run(
 
     from ..writing.order import in_order
 
-    job = load(job_of(program, sources, options))
-    session = local_session()
-    ship_runtime(session)
+    stages = stages or Stages()
+    with stages("planning"):
+        shared = planned(program, sources, options)
+        job = load(job_from(program, shared, sources))
+    with stages("starting Spark"):
+        session = local_session()
+        ship_runtime(session)
     try:
         events = {
             name: read(session, job.streams[name], place.format or "parquet", place.path)
@@ -70,10 +76,13 @@ def run(
         }
         dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
         results = job.build(session, _with_declared(session, job, events), None, dropped)
-        tables = {name: in_order(_table(frame)) for name, frame in results.items()}
+        with stages("reading events and finding matches"):
+            tables = {name: _table(frame) for name, frame in results.items()}
+        with stages("sorting rows"):
+            tables = {name: in_order(table) for name, table in tables.items()}
         counts = [observation.get for observation in dropped.values()]
         no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
-        return Report(tables, None, None, no_time, no_type, ())
+        return Report(tables, None, None, no_time, no_type, (), workloads=shared.workloads)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise

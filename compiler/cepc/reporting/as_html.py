@@ -1,0 +1,128 @@
+"""A run as a page, in one file that asks nothing of a network and runs no script."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ..explaining.describe import pattern
+from ..explaining.escaping import escaped
+from ..explaining.explanation import common_matches, parts
+from ..writing.show import rows
+from .history import histories
+from .plots import is_logarithmic, plot, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cepc_runtime.kernel.run import Effort
+
+    from .. import model
+    from ..passes.workload import Workload
+    from ..running.local import Report
+    from .history import History
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def to_html(
+    program: model.CheckedProgram,
+    report: Report,
+    seconds: Mapping[str, float],
+    summary: str,
+    warnings: str = "",
+) -> str:
+    """The page. `seconds` are those of the stages; `summary` is the sentence, and `warnings` the text, that the command prints."""
+    styles = (files(package).joinpath("page.css") for package in ("cepc.explaining", "cepc.reporting"))
+    title = escaped(
+        ", ".join(query.name for query in program.queries[:4]) + (", …" if len(program.queries) > 4 else "")
+    )
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>A run of {title}</title>',
+            f"<style>{''.join(style.read_text('utf-8') for style in styles)}</style></head><body>",
+            f"<header><h1>A run of {title}</h1><p>{escaped(summary)}</p></header>",
+            *([f'<section class="warnings"><h2>Warnings</h2><pre>{escaped(warnings)}</pre></section>'] if warnings else []),
+            f"<section><h2>Time</h2>{''.join(_stages(seconds))}</section>",
+            *_streams(program, report),
+            "</body></html>\n",
+        ]
+    )  # fmt: skip
+
+
+def _stages(seconds: Mapping[str, float]) -> Iterator[str]:
+    total = sum(seconds.values())
+    yield '<table class="figures"><tr><th>stage</th><th></th><th>seconds</th></tr>'
+    for name, one in seconds.items():
+        yield f"<tr><th>{escaped(name)}</th>{_bar(one / total)}<td>{one:.3f}</td></tr>"
+    yield f"<tr><th>together</th><td></td><td>{total:.3f}</td></tr></table>"
+
+
+def _bar(share: float) -> str:
+    return (
+        '<td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none">'
+        f'<rect width="{min(share, 1) * 100:.1f}" height="10"/></svg><span>{share:.0%}</span></td>'
+    )
+
+
+def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
+    for workload in report.workloads:
+        name = workload.plan.stream.name
+        queries = [query for query in program.queries if query.stream == name]
+        yield f'<section><h2>{escaped(name)}</h2><table class="figures"><tr><th>query</th><th>rows</th><th>pattern</th></tr>'
+        for query in queries:
+            described = escaped(pattern(query.pattern, program.stream(name)))
+            yield f"<tr><th>{escaped(query.name)}</th><td>{report.tables[query.name].num_rows:,}</td><td>{described}</td></tr>"
+        yield "</table><h3>What was shared</h3>"
+        yield from _planned(workload)
+        if name in report.efforts:
+            yield from _done(report.efforts[name])
+        yield "<h3>Over time</h3>"
+        for history in histories(queries, report.tables):
+            yield _history(history)
+        yield "</section>"
+
+
+def _planned(workload: Workload) -> Iterator[str]:
+    """What the plan that ran says."""
+    found: list[tuple[str, str, tuple[str, ...]]] = [
+        (part.how, ", ".join(part.states), part.queries) for part in parts(workload.plan)
+    ]
+    found += [("found once", "matches of common parts", queries) for queries in common_matches(workload.plan)]
+    if not found:
+        yield "<p>Nothing was planned to be shared: every query was evaluated by itself.</p>"
+        return
+    yield "<table><tr><th>how</th><th>states</th><th>queries</th></tr>"
+    for how, what, queries in found:
+        yield f"<tr><td>{how}</td><td>{escaped(what)}</td><td>{escaped(', '.join(queries))}</td></tr>"
+    yield "</table>"
+
+
+def _done(effort: Effort) -> Iterator[str]:
+    """What was decided while the events were there, and done."""
+    if effort.operations:
+        yield (
+            f"<p>Counting took <b>{effort.operations:,}</b> row operations, which changed <b>{effort.numbers:,}</b> numbers.</p>"
+        )
+    together, apart = effort.events_shared, effort.events_split
+    if not together + apart:
+        return
+    yield "<p>Runs of events that queries could share were propagated once for all where that was cheaper:</p>"
+    yield '<table class="figures"><tr><th>decided</th><th></th><th>runs</th><th>events</th></tr>'
+    for name, runs, events in (
+        ("once for all queries", effort.runs_shared, together),
+        ("for each query", effort.runs_split, apart),
+    ):
+        yield f"<tr><th>{name}</th>{_bar(events / (together + apart))}<td>{runs:,}</td><td>{events:,}</td></tr>"
+    yield "</table>"
+
+
+def _history(history: History) -> str:
+    name = f"<b>{escaped(history.query)}</b>: {rows(history.rows)}"
+    if history.axis is None:
+        return f'<div class="history"><p>{name}</p></div>'
+    counted = f"{shown(sum(history.counts))} " if history.what.startswith("matches") else ""
+    scale = " (heights are logarithms)" if is_logarithmic(history.counts) else ""
+    return f'<div class="history"><p>{name}; {counted}{history.what}{scale}</p>{plot(history)}</div>'
