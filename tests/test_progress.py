@@ -40,6 +40,11 @@ def test_listing_matches_tells_how_far_it_is(query: str) -> None:
     assert any(0 < fraction < 1 for fraction in told(query, 300_000))
 
 
+def test_counting_tells_how_far_it_is_within_one_pass() -> None:
+    found = told(COUNTED, 700_000)
+    assert len([fraction for fraction in found if 0 < fraction < 1]) >= 2
+
+
 def test_every_query_is_a_part_of_the_work() -> None:
     found = told(COUNTED + LISTED, 1000)
     assert 0.5 in found

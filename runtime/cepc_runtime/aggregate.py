@@ -20,6 +20,7 @@ from .plan import by_partition
 from .results import Results, check_edges
 from .totals import totals_of
 from .types import to_arrow
+from .work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .expression import Expression
     from .plan import Plan, QueryPlan
     from .totals import Totals
-    from .work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,17 @@ def run_aggregates(
     reading = source if isinstance(source, Reading) else read(source, plan.stream)
     if queries is None:
         queries = [q for q in plan.queries if q.kind == "aggregate" and q.automaton is not None]
-    kinds = classify(reading, plan.letters)
+    kinds, work = classify(reading, plan.letters), work or Work()
     found: dict[str, Any] = {}
     for sharing_class in by_partition(queries):
         found |= _run_class(reading, kinds, plan, sharing_class, span, interpreted, work)
-        if work is not None:
-            work.finished(len(sharing_class))
+        work.finished(len(sharing_class))
     return {query.name: found[query.name] for query in queries}
 
 
 def _run_class(
     reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
-    work: Work | None,
+    work: Work,
 ) -> dict[str, Any]:  # fmt: skip
     """The queries of one partition: one pass over the events that concern them."""
     reading, kinds = _concerned(reading, kinds, queries)
@@ -89,13 +88,15 @@ def _run_class(
 
 def _totals(
     events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
-    work: Work | None,
+    work: Work,
 ) -> Iterator[tuple[QueryPlan, Totals]]:  # fmt: skip
     """The totals of each query: all in one pass but those with conditions between neighbours."""
     if together := [query for query in queries if not query.adjacent]:
-        counted = count_matches(events, kinds, together, plan.sharing, interpreted=interpreted)
-        if work is not None:
-            work.spent(counted.effort)
+        counted = count_matches(
+            events, kinds, together, plan.sharing,
+            interpreted=interpreted, tell=lambda fraction: work.reached(fraction * len(together)),
+        )  # fmt: skip
+        work.spent(counted.effort)
         for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
             yield query, totals_of(query, events, kinds, layout, counted.values, _begun(emissions, query, span))
     for query in queries:

@@ -16,7 +16,7 @@ AFTER = 0.5  # seconds; what is done by then needs no bar
 class Progress:
     """A context. `reading` is told of bytes, `running` of the events that the queries begin to run on.
 
-    While queries run the bar shows how many are done, and how far those are whose matches are listed.
+    While queries run the bar shows how many are done, and how far the pass is that counts matches or the search that lists them.
     """
 
     def __init__(self, stream: TextIO | None) -> None:

@@ -28,7 +28,7 @@ from .tables import (
 from .values import Values, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..columns import Ints
     from ..events import Events
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 16
 """Rows that the buffer holds, if not more are needed for one instant."""
+
+AT_ONCE = 1 << 18
+"""Instants after which is told how far the pass is: less than a second's work even for a hundred queries."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +90,19 @@ def count_matches(
     costs: Costs | None = None,
     interpreted: bool | None = None,
     rows: int = ROWS,
+    tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Counted:
     """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their order;
     `shared` is what the queries share, of which what is about others is left out. The costs decide which runs are shared.
+    `tell` is told the fraction that is done.
     """
     ties = len(events.instant_starts) <= events.length
     table = table_of(tuple(queries), tuple(shared), costs, ties)
     values = values_of([plane.value for own in table.planes for plane in own.planes], events.table, kinds)
     layout, kinds = table.of(kinds, values.index)
-    emissions, work = run_kernel(events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows)
+    emissions, work = run_kernel(
+        events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows, tell=tell
+    )
     return Counted(emissions, table.planes, values, work)
 
 
@@ -108,19 +115,23 @@ def run_kernel(
     *,
     interpreted: bool | None = None,
     rows: int = ROWS,
+    tell: Callable[[float], None] = lambda _fraction: None,
 ) -> tuple[tuple[Emissions, ...], Effort]:
     """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
     found: list[list[Emissions]] = [[] for _ in planes]
     state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, rows, matrix.dtype)
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
-    run, instant = run_function(loop, len(data.ticks) * len(planes), interpreted), 0
+    run, instant, end = run_function(loop, len(data.ticks) * len(planes), interpreted), 0, len(data.instants) - 1
     while True:
+        until = min(instant + AT_ONCE, end)
+        part = data._replace(instants=data.instants[: until + 1])
         with np.errstate(all="ignore"):  # numbers may overflow; interpreted, numpy would warn
-            instant = run(layout.table, state.progress, state.memory, data, buffer, instant, *limits, True)
-        for query, part in _split(buffer, state, planes):
-            found[query].append(part)
-        if instant == len(data.instants) - 1 and state.progress[LAST_TOUCHED] == NONE:
+            instant = run(layout.table, state.progress, state.memory, part, buffer, instant, *limits, until == end)
+        tell(instant / max(end, 1))
+        for query, rows_of in _split(buffer, state, planes):
+            found[query].append(rows_of)
+        if instant == end and state.progress[LAST_TOUCHED] == NONE:
             break
         state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
     joined = tuple(_joined(parts, own.count, matrix.dtype) for parts, own in zip(found, planes, strict=True))
