@@ -1,7 +1,7 @@
 # `make demo` runs the main job and `make test` the tests; each sets up all it needs first (tools/setup).
 # The other targets are for work on cepc itself.
 
-.PHONY: demo test quick long long-run check lint types format wheel bench compare clean
+.PHONY: demo test quick long long-run check lint types format wheel bench compare pictures clean
 .DEFAULT_GOAL := demo
 
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -61,6 +61,9 @@ bench: .venv/.ready  # docs/benchmarks.md says what each measures; the second ta
 FLINK ?= out/flink
 compare: .venv/.ready  # with Flink and with PySpark by hand; Flink's environment is made in FLINK: 850 MB
 	$(RUN) python -m bench.comparison --flink $(FLINK)
+
+pictures: .venv/.ready  # what the README shows, which a test compares
+	$(RUN) cepc explain examples/food_delivery/queries.cep -o docs/pictures/food_delivery.svg
 
 clean:
 	rm -rf .venv dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis

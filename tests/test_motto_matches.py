@@ -252,6 +252,6 @@ def test_a_condition_that_fails_is_an_error_only_where_nothing_else_excludes() -
 def test_explain_says_what_is_found_once() -> None:
     program_ = compile_text(program("SEQ(A, B, C)", "SEQ(A, B, D)")).program
     shown = to_text(program_, explain(program_, plan_shared(program_)))
-    assert "matches          q0, q1: of common parts" in shown
+    assert "found once       q0, q1: SEQ(A, B)" in shown
     assert "motto: q0, q1: find SEQ(A, B) once" in shown
     assert "nothing  " not in shown

@@ -6,6 +6,7 @@ import random
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -18,12 +19,11 @@ from cepc.explaining import as_html, as_svg
 from cepc.explaining.explanation import Explanation, explain
 from cepc.explaining.graph import Graph, graph_of
 from cepc.explaining.layout import APART, HEIGHT, lay_out
+from cepc.explaining.panes import MOST, panes
 from cepc.sharing import Options, plan_shared
 from tests.browser import browsed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cepc.model import CheckedProgram
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
@@ -106,10 +106,79 @@ def test_what_a_not_moves_is_drawn_as_such() -> None:
     assert 'class="edge moves"' in svg(text)
 
 
+JOINED = """QUERY q RETURN MATCH A.x PATTERN SEQ(A, B, C) WITHIN 10 s;
+QUERY r RETURN MATCH A.x PATTERN SEQ(A, C) WITHIN 10 s;
+QUERY t RETURN MATCH A.x PATTERN SEQ(A, B, C, D) WITHIN 10 s;
+QUERY u RETURN MATCH D.x PATTERN SEQ(D, NOT C, B) WITHIN 10 s;"""
+
+
+def test_of_matches_that_are_found_once_the_parts_are_drawn() -> None:
+    graph = drawn(JOINED)
+    nodes = {node.label: node for node in graph.nodes if node.kind == "state"}
+    assert {label: node.queries for label, node in nodes.items()} == {
+        "SEQ(A, C)": (0, 1, 2), "SEQ(A, B, C)": (0, 2), "SEQ(A, B, C, D)": (2,), "D": (3,), "B": (3,)
+    }  # fmt: skip
+    assert [label for label, node in nodes.items() if node.once is not None] == ["SEQ(A, C)", "SEQ(A, B, C)"]
+    ways = {(graph.nodes[e.source].label, graph.nodes[e.target].label, e.label) for e in graph.edges}
+    assert ways >= {
+        ("start", "SEQ(A, C)", ""), ("SEQ(A, C)", "r", ""), ("SEQ(A, C)", "SEQ(A, B, C)", "with B"), ("SEQ(A, B, C)", "q", ""),
+        ("SEQ(A, B, C)", "SEQ(A, B, C, D)", "with D"), ("SEQ(A, B, C, D)", "t", ""),
+    }  # fmt: skip
+    assert 'class="node state listed found"' in svg(JOINED)
+
+
 def test_a_large_automaton_is_one_node() -> None:
     graph = drawn("QUERY q RETURN COUNT(*) PATTERN A{100} WITHIN 1 min;")
     assert [node.kind for node in graph.nodes] == ["large", "query"]
     assert re.fullmatch(r"\d+ states", graph.nodes[0].label)
+
+
+# ---- windows
+
+SLIDING = "QUERY {} RETURN TRY_COUNT(*) AS n PATTERN SEQ(A, B+, {}) WITHIN {};"
+WINDOWS = {
+    "one kind": (["20 min SLIDE 5 min"] * 2, [(0, 5, 10, 15, 20)]),
+    "two slides": (["20 min SLIDE 5 min", "20 min SLIDE 4 min"], [(0, 4, 5, 8, 10, 12, 15, 16, 20)]),
+    "a window that is no multiple of the slide": (["12 min SLIDE 5 min"] * 2, [(0, 2, 5, 7, 10, 12)]),
+    "without overlap": (["5 min"] * 2, [(0, 5)]),
+    "two windows": (["10 min SLIDE 5 min", "20 min SLIDE 5 min"], [(0, 5, 10, 15, 20)]),
+    "too many": (["2 h SLIDE 1 min"] * 2, [tuple(range(MOST + 1))]),
+}
+
+
+@pytest.mark.parametrize(("windows", "expected"), WINDOWS.values(), ids=WINDOWS)
+def test_windows_of_queries_that_share_cut_the_time_into_panes(
+    windows: list[str], expected: list[tuple[int, ...]]
+) -> None:
+    text = "\n".join(SLIDING.format(f"q{i}", end, w) for i, (w, end) in enumerate(zip(windows, "CD", strict=True)))
+    found = panes(explained(text)[1])
+    minute = 60_000_000
+    assert [tuple(edge // minute for edge in one.edges) for one in found] == expected
+    assert [one.whole for one in found] == [len(expected[0]) <= MOST]
+    assert {q for one in found for row in one.rows for q in row.queries} == {0, 1}
+
+
+UNBOUNDED = (Q + R).replace("10 min SLIDE 5 min", "UNBOUNDED")
+
+
+@pytest.mark.parametrize("text", [Q, JOINED, UNBOUNDED], ids=["one query", "matches listed", "one window"])
+def test_without_windows_that_are_shared_there_are_no_panes(text: str) -> None:
+    assert panes(explained(text)[1]) == ()
+
+
+def test_windows_are_drawn_below_the_automata_inside_the_picture() -> None:
+    root = ElementTree.fromstring(svg(Q + R))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "windows, and 2 panes in the longest" in texts
+    assert "10 minutes sliding by 5 minutes: q, r" in texts
+    boxes = [
+        (e.attrib["height"], float(e.attrib["y"]))
+        for e in root.iter("{http://www.w3.org/2000/svg}rect")
+        if "y" in e.attrib
+    ]
+    states, windows = ([y for height, y in boxes if height == wanted] for wanted in ("30", "5"))
+    assert len(windows) == 2
+    assert max(states) < min(windows) < float(root.attrib["height"]) - 30
 
 
 # ---- where it stands
@@ -199,7 +268,7 @@ SAID = [
     ("<dt>kept once</dt><dd>start, A, B: with r</dd>", Q + R),
     ("<h3>Could be</h3><ul><li>r2 would share all with q if its window were", Q + Q.replace(" q ", " r2 ").replace("5 min", "2 min")),
     ("Nothing is shared", Q),
-    ("of common parts are found once for m, m2", SHARED_MATCHES),
+    ("<td>SEQ(A, B)</td><td>m, m2</td>", SHARED_MATCHES),
 ]  # fmt: skip
 
 
@@ -253,6 +322,14 @@ def test_the_policy_lets_no_other_script_run(tmp_path: Path) -> None:
 
 
 # ---- the command
+
+
+def test_the_picture_in_the_readme_is_the_one_that_is_drawn(tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent
+    arguments = ["explain", str(root / "examples/food_delivery/queries.cep"), "-o", str(tmp_path / "p.svg")]
+    assert CliRunner().invoke(cepc, arguments).exit_code == 0
+    recorded = root / "docs/pictures/food_delivery.svg"
+    assert recorded.read_text() == (tmp_path / "p.svg").read_text(), "make pictures"
 
 
 @pytest.fixture

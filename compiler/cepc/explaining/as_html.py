@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .explanation import Execution, Explanation
 
 HOW = {
+    "found once": "the matches of a common part are found once, and joined with what else each query asks for",
     "kept once": "one state stands for all: they begin alike, with the same windows and groups",
     "side by side": "the same step is one operation for all, over more numbers",
     "on basis columns": "runs of events are gathered once and applied to every query's numbers",
@@ -121,8 +122,15 @@ def _load(load: Load) -> str:
 def _query(identity: str, execution: Execution, one: Explanation, facts: Sequence[Fact]) -> str:
     shown = [*(fact for fact in facts if fact[0] != "stream"), *_execution(execution, one)]
     ways = {part.how for part in one.parts if execution.query in part.queries}
-    ways |= {"kept once" for found in one.matches if execution.query in found}
-    mark = "once" if "kept once" in ways else "basis" if "on basis columns" in ways else "beside" if ways else "single"
+    mark = (
+        "once"
+        if ways & {"kept once", "found once"}
+        else "basis"
+        if "on basis columns" in ways
+        else "beside"
+        if ways
+        else "single"
+    )
     return (
         f'<details class="query {mark}" data-query="{identity}"><summary>{escaped(execution.query)}</summary>'
         f"{_facts(shown)}</details>"
@@ -140,12 +148,6 @@ def _execution(execution: Execution, one: Explanation) -> Iterator[Fact]:
         yield "windows open", f"{execution.windows} at once"
         load = execution.load
         yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"
-    for found in one.matches:
-        if query in found:
-            yield (
-                "matches",
-                f"of common parts are found once, with {', '.join(name for name in found if name != query)}",
-            )
     for part in one.parts:
         if query in part.queries:
             others = ", ".join(other for other in part.queries if other != query)
@@ -172,12 +174,8 @@ def _facts(facts: Iterable[Fact]) -> str:
 
 
 def _parts(number: int, one: Explanation) -> Iterator[str]:
-    for sharers in one.matches:
-        yield f"<p><b>matches</b> of common parts are found once for {escaped(', '.join(sharers))}</p>"
-    if not one.parts and not one.matches:
-        yield "<p>Nothing is shared: every query is evaluated by itself.</p>"
-        return
     if not one.parts:
+        yield "<p>Nothing is shared: every query is evaluated by itself.</p>"
         return
     palette = colours(one.parts)
     yield "<h3>What is shared</h3>"
@@ -191,7 +189,7 @@ def _parts(number: int, one: Explanation) -> Iterator[str]:
         ]
         if rows:
             yield f'<p class="how"><b>{how}</b>: {meaning}</p><table class="parts">'
-            yield f"<tr><th></th><th>states</th><th>queries</th></tr>{''.join(rows)}</table>"
+            yield f"<tr><th></th><th>{'part' if how == 'found once' else 'states'}</th><th>queries</th></tr>{''.join(rows)}</table>"
 
 
 def _passes(one: Explanation) -> Iterator[str]:

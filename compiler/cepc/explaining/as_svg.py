@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from . import panes
 from .colours import Colour, colours
 from .escaping import escaped
 from .graph import Node, graph_of
@@ -31,13 +32,20 @@ def to_svg(explanations: Sequence[Explanation]) -> str:
         graph = graph_of(one)
         layout = lay_out(graph)
         heading = f'<text class="heading" x="24" y="30">{escaped(f"stream {one.stream}")}</text>'
-        drawn = "\n".join(_drawn(one, graph, layout))
-        legend = "".join(_legend(one, graph, TITLE + layout.height + 4))
+        strips = panes.panes(one)
+        drawn = "\n".join((*_drawn(one, graph, layout), *panes.drawn(one, strips, layout.height)))
+        below = layout.height + panes.height(strips)
+        legend = "".join(_legend(one, graph, TITLE + below + 4))
         parts.append(
             f'<g transform="translate(0 {_n(top)})">{heading}<g transform="translate(0 {TITLE})">{drawn}</g>{legend}</g>'
         )
-        top += TITLE + layout.height + LEGEND
-        width = max(width, layout.width, 24 + sum(_legend_width(text) for _, text in _entries(one, graph)))
+        top += TITLE + below + LEGEND
+        width = max(
+            width,
+            layout.width,
+            panes.width(one, strips),
+            24 + sum(_legend_width(text) for _, text in _entries(one, graph)),
+        )
     style = files(__package__).joinpath("picture.css").read_text("utf-8")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(top)}" viewBox="0 0 {_n(width)} {_n(top)}"'
@@ -50,10 +58,11 @@ def inline(one: Explanation, number: int) -> str:
     """The picture of a stream for a page, whose elements say in `data-queries` to which queries (`STREAM-QUERY`) they belong."""
     graph = graph_of(one)
     layout = lay_out(graph)
-    size = (
-        f'width="{_n(layout.width)}" height="{_n(layout.height)}" viewBox="0 0 {_n(layout.width)} {_n(layout.height)}"'
-    )
-    drawn = "\n".join(_drawn(one, graph, layout, f"{number}-"))
+    strips = panes.panes(one)
+    width, height = max(layout.width, panes.width(one, strips)), layout.height + panes.height(strips)
+    size = f'width="{_n(width)}" height="{_n(height)}" viewBox="0 0 {_n(width)} {_n(height)}"'
+    prefix = f"{number}-"
+    drawn = "\n".join((*_drawn(one, graph, layout, prefix), *panes.drawn(one, strips, layout.height, prefix)))
     return f'<svg class="picture" {size} role="img" aria-label="The automata of the queries">{ARROW}\n{drawn}\n</svg>'
 
 
@@ -85,9 +94,10 @@ def _node(node: Node, box: Box, one: Explanation, prefix: str) -> str:
     if node.beside is not None:
         kinds.append("basis" if one.parts[node.beside].how == "on basis columns" else "beside")
     kinds += ["listed"] if node.listed else []
+    kinds += ["found"] if node.listed and node.once is not None else []
     kinds += ["accepting"] if node.accepting else []
     names = [one.executions[q].query for q in node.queries]
-    colour = "" if node.kind == "query" or node.listed else f' fill="{fill}" stroke="{line}"'
+    colour = "" if node.kind == "query" or (node.listed and node.once is None) else f' fill="{fill}" stroke="{line}"'
     shape = _shape(node, box, colour)
     shown = "" if node.kind == "start" else escaped(shortened(node.label))
     label = f'<text x="{_n(box.x)}" y="{_n(box.y + 4.5)}">{shown}</text>'
@@ -132,6 +142,7 @@ def _entries(one: Explanation, graph: Graph) -> list[tuple[str, str]]:
     """The signs that this picture uses, by class of the swatch."""
     ways = {part.how for part in one.parts}
     entries = [("once", "kept once for several queries")] if "kept once" in ways else []
+    entries += [("once found", "a part whose matches are found once")] if "found once" in ways else []
     entries += [("beside", "kept side by side: one operation for all")] if "side by side" in ways else []
     entries += [("basis", "on basis columns")] if "on basis columns" in ways else []
     entries += [("listed", "its matches are listed one by one")] if any(node.listed for node in graph.nodes) else []
@@ -150,7 +161,7 @@ def _legend(one: Explanation, graph: Graph, top: float) -> Iterator[str]:
 def _swatch(kind: str, x: float, y: float) -> str:
     if kind in ("ties", "moves"):
         return f'<g class="edge {kind}"><path d="M{_n(x)} {_n(y + 7)}h22"/></g>'
-    radius = 7 if kind in ("query", "listed") else 3
+    radius = 7 if kind in ("query", "listed", "once found") else 3
     return f'<g class="node swatch {kind}"><rect x="{_n(x)}" y="{_n(y)}" width="22" height="14" rx="{radius}"/></g>'
 
 

@@ -47,15 +47,14 @@ def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:
 
 def sharing_facts(explanation: Explanation) -> Iterator[Fact]:
     """What is shared in a stream."""
-    if not explanation.parts and not explanation.matches:
+    if not explanation.parts:
         yield "nothing", "every query is evaluated by itself"
-    yield from listed("matches", (f"{', '.join(queries)}: of common parts" for queries in explanation.matches))
-    for how in ("kept once", "on basis columns", "side by side"):
+    for how in ("found once", "kept once", "on basis columns", "side by side"):
         parts = [part for part in explanation.parts if part.how == how]
         yield from listed(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))
     if explanation.alone.operations:
         yield "cost", f"by themselves {_load(explanation.alone)}"
-        if explanation.parts:
+        if any(part.how != "found once" for part in explanation.parts):
             ratio = explanation.together.nanoseconds / explanation.alone.nanoseconds
             yield "", f"as shared     {_load(explanation.together)}: {ratio:.2f} of that"
     notes = (

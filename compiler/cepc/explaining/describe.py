@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_runtime.expression import Expression
+    from cepc_runtime.plan import QueryPlan
 
     from ..model import CheckedProgram
 
@@ -157,6 +158,14 @@ def duration(ticks: int, stream: model.Stream) -> str:
         if rest == 0:
             return f"{amount} {unit}{'' if amount == 1 or unit == 'ms' else 's'}"
     return f"{ticks * size} microseconds"
+
+
+def window(query: QueryPlan, stream: model.Stream) -> str:
+    """How far a match may reach, or the windows that it is counted in."""
+    if query.within is None:
+        return "UNBOUNDED"
+    slide = "" if query.slide in (None, query.within) else f" sliding by {duration(query.slide or 0, stream)}"
+    return duration(query.within, stream) + slide
 
 
 def expression(node: Expression) -> str:

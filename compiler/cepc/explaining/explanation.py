@@ -9,6 +9,8 @@ from typing import Literal as OneOf
 from ..passes.engine import slots
 from ..sharing import loads
 from .automata import drawn, places, state_names
+from .describe import window
+from .joined import joined
 from .obstacles import obstacles
 
 if TYPE_CHECKING:
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
     from ..sharing import Shared
     from .automata import Drawn
 
-How = OneOf["kept once", "side by side", "on basis columns"]
+How = OneOf["kept once", "side by side", "on basis columns", "found once"]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """States that queries share, and the names that the first of the queries has for them."""
+    """States that queries share, and the names that the first of the queries has for them. What is found once are the matches of
+    a common part of patterns.
+    """
 
     how: How
     queries: tuple[str, ...]
@@ -35,10 +39,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern.
+    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
 
     `load` is what it would cost by itself, `windows` how many of its windows can be open at once; both are of a query with an
-    automaton.
+    automaton. `within` and `slide` are in ticks, and `window` says them.
     """
 
     query: str
@@ -46,6 +50,9 @@ class Execution:
     places: Drawn | None
     load: Load
     windows: int
+    within: int | None
+    slide: int | None
+    window: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,6 @@ class Explanation:
     stream: str
     executions: tuple[Execution, ...]
     parts: tuple[Part, ...]
-    matches: tuple[tuple[str, ...], ...]  # queries that find matches of common parts of their patterns once
     alone: Load
     together: Load
     notes: tuple[Note, ...]
@@ -75,9 +81,8 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     alone, together = loads(workload, context)
     return Explanation(
         plan.stream.name,
-        tuple(_execution(query, workload, context) for query in plan.queries),
+        tuple(_execution(query, program.stream(plan.stream.name), workload, context) for query in plan.queries),
         parts(plan),
-        common_matches(plan),
         alone,
         together,
         workload.notes,
@@ -86,20 +91,24 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
 
 
 def parts(plan: Plan) -> tuple[Part, ...]:
-    """The states that its queries share."""
-    return tuple(_part(part, plan) for part in plan.sharing)
+    """What its queries share."""
+    found = (
+        Part("found once", users, (label,), ((label,),) * len(users))
+        for one in joined(plan)
+        for label, users in zip(one.labels, one.users, strict=True)
+        if len(users) > 1
+    )
+    return (*(_part(part, plan) for part in plan.sharing), *found)
 
 
-def common_matches(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """The queries that find matches of common parts of their patterns once."""
-    return tuple(tuple(answer.query for answer in shared.answers) for shared in plan.shared_matches)
-
-
-def _execution(query: QueryPlan, workload: Workload, context: Context) -> Execution:
+def _execution(query: QueryPlan, stream: model.Stream, workload: Workload, context: Context) -> Execution:
     automaton = drawn(query)
+    of_parts = {name: found for one in joined(workload.plan) for name, found in one.drawn}
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
     alone, _ = loads(single, context)
-    return Execution(query.name, automaton, None if automaton else places(query), alone, slots(query))
+    along = None if automaton else of_parts.get(query.name) or places(query)
+    shown = window(query, stream)
+    return Execution(query.name, automaton, along, alone, slots(query), query.within, query.slide, shown)
 
 
 def _part(part: SharedStates, plan: Plan) -> Part:

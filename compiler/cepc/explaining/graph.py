@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOST_STATES: Final = 80
 """An automaton with more is one node: nobody follows its lines."""
 
+ONCE: Final = ("kept once", "found once")
+
 Place = tuple[str, str]  # a query, and a state of its automaton
 Way = tuple[Place, Place, str, bool, bool]  # with its label, and whether it ties or is a move
 Kind = OneOf["start", "state", "large", "query"]
@@ -35,7 +37,7 @@ class Node:
     once: int | None = None
     beside: int | None = None
     accepting: bool = False
-    listed: bool = False  # a place of a pattern whose matches are listed
+    listed: bool = False  # a place of a pattern whose matches are listed, or a part of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,11 @@ def graph_of(one: Explanation) -> Graph:
 
 
 def _leaders(parts: Iterable[Part]) -> dict[Place, Place]:
-    """For a state that is kept once, the place that stands for it."""
+    """For a state that is kept once, or a part that is found once, the place that stands for it."""
     return {
         (query, state): (part.queries[0], part.states[i])
         for part in parts
-        if part.how == "kept once"
+        if part.how in ONCE
         for query, states in zip(part.queries, part.members, strict=True)
         for i, state in enumerate(states)
     }
@@ -170,7 +172,7 @@ def _node(one: Explanation, place: Place, queries: Sequence[int]) -> Node:
     once, beside = None, None
     for number, part in enumerate(one.parts):
         if any(q == query and state in states for q, states in zip(part.queries, part.members, strict=True)):
-            if part.how == "kept once":
+            if part.how in ONCE:
                 once = number
             else:
                 beside = number

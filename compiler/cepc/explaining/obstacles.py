@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from ..passes.pattern import And, Event, Not, Or, Repeat, Seq, Some, events
-from .describe import duration
+from .describe import window
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -40,7 +40,7 @@ def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, .
 def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], stream: model.Stream) -> Iterator[str]:
     a, b = first[0], other[0]
     if (a.within, a.slide) != (b.within, b.slide):
-        yield f"its window were {_window(a, stream)}"
+        yield f"its window were {window(a, stream)}"
     if set(a.partition) != set(b.partition):
         yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"
     if different := _different(_leaves(first[1]), _leaves(other[1])):
@@ -53,13 +53,6 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
 
 def _different(a: Sequence[Event], b: Sequence[Event]) -> list[str]:
     return list(dict.fromkeys(y.variable for x, y in zip(a, b, strict=True) if x.letter != y.letter))
-
-
-def _window(query: QueryPlan, stream: model.Stream) -> str:
-    if query.within is None:
-        return "UNBOUNDED"
-    slide = "" if query.slide in (None, query.within) else f" sliding by {duration(query.slide or 0, stream)}"
-    return duration(query.within, stream) + slide
 
 
 def _shape(pattern: Pattern, letters: Sequence[Letter]) -> Hashable:

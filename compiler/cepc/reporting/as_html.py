@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..explaining.describe import pattern
 from ..explaining.escaping import escaped
-from ..explaining.explanation import common_matches, parts
+from ..explaining.explanation import parts
 from ..writing.show import rows
 from .history import histories
 from .plots import is_logarithmic, plot, shown
@@ -87,16 +87,14 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
 
 def _planned(workload: Workload) -> Iterator[str]:
     """What the plan that ran says."""
-    found: list[tuple[str, str, tuple[str, ...]]] = [
-        (part.how, ", ".join(part.states), part.queries) for part in parts(workload.plan)
-    ]
-    found += [("found once", "matches of common parts", queries) for queries in common_matches(workload.plan)]
+    found = parts(workload.plan)
     if not found:
         yield "<p>Nothing was planned to be shared: every query was evaluated by itself.</p>"
         return
-    yield "<table><tr><th>how</th><th>states</th><th>queries</th></tr>"
-    for how, what, queries in found:
-        yield f"<tr><td>{how}</td><td>{escaped(what)}</td><td>{escaped(', '.join(queries))}</td></tr>"
+    yield "<table><tr><th>how</th><th>what</th><th>queries</th></tr>"
+    for part in found:
+        states, queries = escaped(", ".join(part.states)), escaped(", ".join(part.queries))
+        yield f"<tr><td>{part.how}</td><td>{states}</td><td>{queries}</td></tr>"
     yield "</table>"
 
 

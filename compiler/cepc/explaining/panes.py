@@ -1,0 +1,144 @@
+"""The windows of queries that share states, and the panes into which their edges cut the time.
+
+What a query's windows hold in common is kept from one pane to the next: numbers are changed for each open window, and a run of
+events on basis columns ends where a window opens or closes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from .colours import colours
+from .escaping import escaped
+from .routes import number as _n
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .explanation import Explanation
+
+MOST: Final = 48
+"""So many panes are told apart; of more, the first are drawn."""
+FOLLOWING: Final = 3  # windows that are drawn beside the first of a row
+LEFT: Final = 24
+WIDTH: Final = 460
+ROW: Final = 34
+HEAD: Final = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Windows of one kind, and the queries (indices into the explanation's executions) that have them."""
+
+    within: int
+    slide: int
+    text: str
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """`edges` ascend from 0, where a window of every kind opens, to the end of what is drawn; `whole`: of the longest window."""
+
+    rows: tuple[Row, ...]
+    edges: tuple[int, ...]
+    whole: bool
+    part: int  # one of the parts that the queries share: it has their colour
+
+
+def panes(one: Explanation) -> tuple[Panes, ...]:
+    """Of each set of queries with windows that are connected by what they share."""
+    place = {execution.query: number for number, execution in enumerate(one.executions)}
+    found: dict[frozenset[int], int] = {}
+    for number, part in enumerate(one.parts):
+        if part.how == "found once":
+            continue
+        group = frozenset(place[query] for query in part.queries)
+        met = [other for other in found if other & group]
+        found = {other: of for other, of in found.items() if other not in met} | {
+            group.union(*met): min([number, *(found[other] for other in met)])
+        }
+    return tuple(
+        _panes(one, sorted(group), part) for group, part in found.items() if len(group) > 1 and _windowed(one, group)
+    )
+
+
+def _windowed(one: Explanation, group: frozenset[int]) -> bool:
+    return all(one.executions[q].within is not None and one.executions[q].slide is not None for q in group)
+
+
+def _panes(one: Explanation, group: Sequence[int], part: int) -> Panes:
+    kinds: dict[tuple[int, int], list[int]] = {}
+    for q in group:
+        execution = one.executions[q]
+        assert execution.within is not None
+        assert execution.slide is not None
+        kinds.setdefault((execution.within, execution.slide), []).append(q)
+    rows = tuple(
+        Row(*kind, one.executions[queries[0]].window, tuple(queries)) for kind, queries in sorted(kinds.items())
+    )
+    longest = max(row.within for row in rows)
+    end = min(longest, min(row.slide for row in rows) * (MOST + 1))  # up to there are panes enough
+    openings = {edge for row in rows for edge in range(0, end + 1, row.slide)}
+    closings = {edge for row in rows for edge in range(row.within % row.slide, end + 1, row.slide)}
+    edges = sorted(openings | closings | {end})
+    return Panes(rows, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
+
+
+# ---- drawn -----------------------------------------------------------------------------------------------------------
+
+
+def height(found: Sequence[Panes]) -> float:
+    return sum(HEAD + ROW * len(one.rows) + 16 for one in found)
+
+
+def width(one: Explanation, found: Sequence[Panes]) -> float:
+    return max((LEFT + WIDTH + 12 + 6.3 * len(_named(one, row)) + 24 for p in found for row in p.rows), default=0.0)
+
+
+def drawn(one: Explanation, found: Sequence[Panes], top: float, prefix: str = "") -> Iterator[str]:
+    """From `top` on; with a prefix each row says in `data-queries` whose it is, for a page."""
+    palette = colours(one.parts)
+    for each in found:
+        colour = palette[each.part]
+        scale = WIDTH / each.edges[-1]
+        bottom = top + HEAD + ROW * len(each.rows)
+        yield f'<text class="legend" x="{LEFT}" y="{_n(top + 14)}">{escaped(_heading(each))}</text>'
+        for number, edge in enumerate(each.edges):
+            if number % 2 == 0 and number + 1 < len(each.edges):
+                wide = (each.edges[number + 1] - edge) * scale
+                yield (
+                    f'<rect class="pane" x="{_n(LEFT + edge * scale)}" y="{_n(top + 24)}" width="{_n(wide)}"'
+                    f' height="{_n(bottom - top - 24)}"/>'
+                )
+        for number, row in enumerate(each.rows):
+            data = f' data-queries="{" ".join(f"{prefix}{q}" for q in row.queries)}"' if prefix else ""
+            y = top + HEAD + ROW * number
+            bars = "".join(
+                f'<rect x="{_n(LEFT + begin * scale)}" y="{_n(y + 7 * level)}" width="{_n((end - begin) * scale)}" height="5" rx="2"'
+                f' fill="{colour.fill}" stroke="{colour.line}"/>'
+                for level, (begin, end) in enumerate(_first(row, each.edges[-1]))
+            )
+            text = (
+                f'<text class="legend" x="{_n(LEFT + WIDTH + 12)}" y="{_n(y + 12)}">{escaped(_named(one, row))}</text>'
+            )
+            yield f'<g class="windows"{data}><title>{escaped(_named(one, row))}</title>{bars}{text}</g>'
+        top = bottom + 16
+
+
+def _heading(each: Panes) -> str:
+    number = f"{len(each.edges) - 1} panes" if len(each.edges) > 2 else "one pane"
+    return f"windows, and {number} in the longest" if each.whole else f"windows, and their first {number}"
+
+
+def _named(one: Explanation, row: Row) -> str:
+    names = [one.executions[q].query for q in row.queries]
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"{row.text}: {', '.join(names[:4])}{more}"
+
+
+def _first(row: Row, end: int) -> list[tuple[int, int]]:
+    """The first windows that open in what is drawn, cut to it."""
+    begins = range(0, end, row.slide)[: FOLLOWING + 1]
+    return [(begin, min(begin + row.within, end)) for begin in begins]
