@@ -26,6 +26,7 @@ from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
 from cepc_runtime.execute import execute
 from cepc_runtime.letters import classify
+from cepc_runtime.work import Work
 from tests.equivalence import Compiled, Refused, by_oracle, compile_text, same, table_of
 from tests.programs import HEADER, LOCAL, PAIR, Case
 
@@ -122,6 +123,24 @@ def test_the_default_shares_matches_and_level_0_does_not() -> None:
     assert [(part.source, len(part.joins)) for part in shared.parts] == [(None, 2), (0, 1), (0, 1)]
     assert sorted(answer.query for answer in shared.answers) == ["q0", "q1", "q2"]
     assert plan_shared(compiled.program, Options(0)).plans[0].shared_matches == ()
+
+
+def test_a_query_that_shares_nothing_is_answered_by_joins_too_and_no_one_is_told_that_it_shares() -> None:
+    compiled = compile_text(program("SEQ(A, B)", "SEQ(C, D)", "SEQ(A, B+)"))
+    shared = plan_shared(compiled.program)
+    assert [[answer.query for answer in found.answers] for found in shared.plans[0].shared_matches] == [["q0"], ["q1"]]
+    assert "matches          q" not in to_text(compiled.program, explain(compiled.program, shared))
+
+
+def test_joins_say_how_far_they_are() -> None:
+    compiled = compile_text(program("SEQ(A, B)"))
+    plan, told = plan_shared(compiled.program).plans[0], list[float]()
+    schema = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.int32())])
+    events = pa.Table.from_pylist([{"at": i, "kind": "AB"[i % 2], "x": 1} for i in range(40)], schema=schema)
+    run_enumerated(read(events, plan.stream), plan, plan.queries, block=2, work=Work(1, told.append))
+    assert len(told) > 5
+    assert told == sorted(told)
+    assert told[-1] == 1
 
 
 def test_a_plan_with_shared_matches_survives_json() -> None:

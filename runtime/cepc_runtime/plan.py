@@ -361,7 +361,9 @@ class MatchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SharedMatches:
-    """Match queries of one partition that share matches of parts of their patterns; a part uses earlier parts alone."""
+    """Match queries of one partition that are answered by joins, and share the matches of parts of their patterns if they are
+    several. A part uses earlier parts alone.
+    """
 
     parts: tuple[MatchPart, ...]
     answers: tuple[MatchAnswer, ...]

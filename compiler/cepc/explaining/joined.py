@@ -26,7 +26,8 @@ class Joined:
 
 
 def joined(plan: Plan) -> tuple[Joined, ...]:
-    return tuple(_joined(shared, plan.letters) for shared in plan.shared_matches)
+    """Those of several queries: the matches of one by itself are shown along the places of its pattern."""
+    return tuple(_joined(shared, plan.letters) for shared in plan.shared_matches if len(shared.answers) > 1)
 
 
 def _joined(shared: SharedMatches, letters: Sequence[Letter]) -> Joined:

@@ -1,4 +1,4 @@
-"""Matches of several queries from matches of shared parts of their patterns (`plan.SharedMatches`), as range joins.
+"""Matches of queries from matches of parts of their patterns, which several may share (`plan.SharedMatches`), as range joins.
 
 Parts are evaluated over a *portion* of the events at a time: whole groups, or a stretch of one. The matches of a part that
 others use are held while the portion lasts; those of a part that only answers queries go out batch by batch. Where what is
@@ -142,6 +142,7 @@ class Joins:
     """Answers the queries of one `SharedMatches` over the events of their partition.
 
     `search` gives the matches of a query that begin within a stretch of positions by other means. `budget` counts.
+    `reached` is told how many queries are done, with the part of those at hand.
     """
 
     def __init__(
@@ -156,9 +157,10 @@ class Joins:
         block: int = BLOCK,
         held: int = HELD,
         portion: int = PORTION,
+        reached: Callable[[float], None] = lambda _queries: None,
     ) -> None:
         self._shared, self._timeline, self._evaluator = shared, timeline, evaluator
-        self._search, self._budget = search, budget
+        self._search, self._budget, self._reached = search, budget, reached
         self._block, self._held, self._size = block, held, portion
         self._queries = {query.name: query for query in queries}
         self._parts = [_Part(part) for part in shared.parts]
@@ -205,7 +207,8 @@ class Joins:
         left = list(wanted)
         tables: dict[int, _Rows] = {}
         needed = self._needed(wanted)
-        for number, last_use in needed:
+        for done, (number, last_use) in enumerate(needed):
+            self._tell(portion, done / len(needed))
             try:
                 if last_use > number:
                     tables[number] = self._table(number, tables, portion)
@@ -217,12 +220,20 @@ class Joins:
             if answers:
                 found = iter([tables[number]]) if number in tables else self._rows(number, tables, portion, last=True)
                 for rows in found:
+                    self._tell(
+                        portion, (done + (rows.first[-1] - portion.low) / (portion.high - portion.low)) / len(needed)
+                    )
                     wanted_rows = rows if portion.stop == portion.high else rows.take(rows.first < portion.stop)
                     for answer in answers:
                         yield from self._out(answer, wanted_rows)
                 left = [answer for answer in left if answer.part != number]
             for over in [held for held, last in needed if last <= number and held in tables]:
                 del tables[over]
+
+    def _tell(self, portion: _Portion, part: float) -> None:
+        """So much of the portion is done."""
+        events = portion.low + part * (portion.stop - portion.low)
+        self._reached(len(self._queries) * events / self._timeline.length)
 
     def _smaller(self, portion: _Portion, wanted: Sequence[MatchAnswer]) -> Iterator[tuple[str, Matches]]:
         if portion.stop - portion.low > 1:

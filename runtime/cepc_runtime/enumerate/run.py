@@ -11,6 +11,7 @@ import pyarrow as pa
 from ..aggregate import result_table
 from ..events import arrange, select
 from ..letters import Kinds, classify
+from ..plan import by_partition
 from ..results import Results, check_edges
 from ..work import Work
 from .budget import PARTIAL_MATCHES, Budget
@@ -70,11 +71,8 @@ def run_enumerated(
     query may look at in all. Raises ResultOverflowError, TooManyPartialMatchesError, or what an expression fails with.
     """
     kinds = classify(reading, plan.letters)
-    classes: dict[tuple[str, ...], list[QueryPlan]] = {}
-    for query in queries:
-        classes.setdefault(tuple(sorted(query.partition)), []).append(query)
     found: dict[str, Any] = {}
-    for sharing_class in classes.values():
+    for sharing_class in by_partition(queries):
         arranged = replace(arrange_for(reading, kinds, plan, sharing_class), work=work or Work())
         tables: dict[str, list[Any]] = {}
         for name, table in tables_of(arranged, sharing_class, block=block, limit=limit):
@@ -89,14 +87,14 @@ def tables_of(
     """The rows of enumerated queries of one partition, table by table, those of match queries as their matches are found;
     a table at least for each query.
     """
-    sharing: set[str] = set()
+    joined: set[str] = set()
     for shared in arranged.plan.shared_matches:
         together = [q for q in queries if q.name in {answer.query for answer in shared.answers}]
-        if len(together) > 1:
-            sharing |= {q.name for q in together}
+        if together:
+            joined |= {q.name for q in together}
             yield from shared_tables(arranged, shared, together, block=block)
             arranged.work.finished(len(together))
-    for query in (q for q in queries if q.name not in sharing):
+    for query in (q for q in queries if q.name not in joined):
         if query.kind == "match":
             for table in match_tables(arranged, query, block=block):
                 yield query.name, table
@@ -139,7 +137,7 @@ def shared_tables(
     block: int = BLOCK,
     budget: Budget | None = None,
 ) -> Iterator[tuple[str, Any]]:
-    """The rows of match queries that share parts of their matches; the first table of each is empty. `budget` counts the
+    """The rows of match queries that are found by joins; the first table of each is empty. `budget` counts the
     partial matches.
     """
     by_name = {query.name: query for query in queries}
@@ -151,8 +149,9 @@ def shared_tables(
         return Enumerator(by_name[name], timeline, evaluator, block=block).matches(sources)
 
     joins = Joins(
-        shared, queries, timeline, evaluator, search, budget or Budget(queries[0].name, None, None), block=block
-    )
+        shared, queries, timeline, evaluator, search, budget or Budget(queries[0].name, None, None),
+        block=block, reached=arranged.work.reached,
+    )  # fmt: skip
     for name, rows in makers.items():
         yield name, rows.schema().empty_table()
     for name, matches in joins.matches():

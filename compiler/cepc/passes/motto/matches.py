@@ -1,4 +1,4 @@
-"""motto, the pass: match queries share the matches of common parts of their patterns.
+"""motto, the pass: match queries share the matches of common parts of their patterns, and are answered by joins.
 
     q: SEQ(A a, B b, C c)     r: SEQ(A x, C y)      →      the matches of SEQ(A, C) are found once; q joins the events of B between
 
@@ -52,8 +52,6 @@ def motto(workload: Workload, context: Context) -> Workload:
             classes[tuple(sorted(query.partition))].append(asked)
     found: list[SharedMatches] = []
     for partition, several in classes.items():
-        if len(several) < 2:
-            continue
         per_tick = context.second * max(context.rates.groups(partition), 1.0)
         rates = {i: context.rates.rate(letter) / per_tick for i, letter in enumerate(workload.plan.letters)}
         model = EngineModel(Statistics(rates, horizon=3600 * context.second))
@@ -62,13 +60,14 @@ def motto(workload: Workload, context: Context) -> Workload:
         if shared is not None:
             found.append(shared)
             workload = _noted(workload, plan, shared)
+        found += matches_alone(plan, several)
     if not found:
         return workload
     return replace(workload, plan=replace(workload.plan, shared_matches=(*workload.plan.shared_matches, *found)))
 
 
 def _noted(workload: Workload, plan: MottoPlan, shared: SharedMatches) -> Workload:
-    steps = {derivation.result: derivation for derivation in plan.derivations}
+    steps = plan.derived
     for part in plan.shared:
         users = tuple(a.query for a in shared.answers if part in _made_of(plan.answers[a.query], steps))
         workload = workload.noted("motto", users, f"find {_text(part.pattern, workload.plan.letters)} once")
@@ -158,11 +157,23 @@ def _condition(condition: ConditionPlan, names: Sequence[str]) -> Condition:
 
 def shared_matches(plan: MottoPlan, several: Sequence[Asked]) -> SharedMatches | None:
     """What the runtime executes: the parts that some of the queries share, and those queries; None if none share."""
-    steps = {derivation.result: derivation for derivation in plan.derivations}
-    shared = set(plan.shared)
-    kept = [a for a in several if any(part in shared for part in _made_of(a.query.asks, steps))]
-    if not kept:
-        return None
+    sharing = _sharing(plan, several)
+    return _matches(plan, sharing) if sharing else None
+
+
+def matches_alone(plan: MottoPlan, several: Sequence[Asked]) -> list[SharedMatches]:
+    """The same for each query that shares nothing: joins find its matches faster than the search that can do every pattern."""
+    sharing = {a.query.name for a in _sharing(plan, several)}
+    return [_matches(plan, [a]) for a in several if a.query.name not in sharing]
+
+
+def _sharing(plan: MottoPlan, several: Sequence[Asked]) -> list[Asked]:
+    steps, shared = plan.derived, set(plan.shared)
+    return [a for a in several if any(part in shared for part in _made_of(a.query.asks, steps))]
+
+
+def _matches(plan: MottoPlan, kept: Sequence[Asked]) -> SharedMatches:
+    steps = plan.derived
     needed = {part for a in kept for part in _made_of(a.query.asks, steps)}
     order = [d.result for d in plan.derivations if d.result in needed]
     number = {part: i for i, part in enumerate(order)}

@@ -49,6 +49,11 @@ class MottoPlan:
     """The interesting sub-queries, chosen or not."""
 
     @property
+    def derived(self) -> dict[SubQuery, Derivation]:
+        """The derivation of each result."""
+        return {derivation.result: derivation for derivation in self.derivations}
+
+    @property
     def shared(self) -> tuple[SubQuery, ...]:
         """What more than one derivation takes as input, or a query and a derivation."""
         uses: dict[SubQuery, int] = dict.fromkeys((d.result for d in self.derivations), 0)
