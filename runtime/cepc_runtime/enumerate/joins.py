@@ -220,9 +220,10 @@ class Joins:
             if answers:
                 found = iter([tables[number]]) if number in tables else self._rows(number, tables, portion, last=True)
                 for rows in found:
-                    self._tell(
-                        portion, (done + (rows.first[-1] - portion.low) / (portion.high - portion.low)) / len(needed)
-                    )
+                    if not len(rows):
+                        continue
+                    within = (rows.first[-1] - portion.low) / (portion.high - portion.low)
+                    self._tell(portion, (done + within) / len(needed))
                     wanted_rows = rows if portion.stop == portion.high else rows.take(rows.first < portion.stop)
                     for answer in answers:
                         yield from self._out(answer, wanted_rows)
