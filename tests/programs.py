@@ -469,3 +469,18 @@ def _overlapping(draw: st.DrawFn, number: int, pieces: list[str], window: str) -
     if draw(st.booleans()):
         window = draw(st.sampled_from(("3 s SLIDE 1 s", "8 s SLIDE 4 s", "UNBOUNDED")))
     return f"QUERY q{number or ''} RETURN {items} PATTERN {pattern}{where} WITHIN {window};\n"
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> Case:
+    """Aggregate queries with windows over many events of few groups."""
+    case = draw(overlapping(most=3))
+    timestamp = "at TIMESTAMP" in case.text
+    found = []
+    for _ in range(draw(st.integers(10, 40))):
+        at = draw(st.integers(-5, 15))
+        found.append({
+            "at": EPOCH + timedelta(seconds=at) if timestamp else at, "seq": 1, "kind": draw(st.sampled_from("AAABBBCCD")),
+            "k": 1, "g": "p", "x": draw(st.sampled_from((0, 1, 2, -3, None))), "y": draw(floats), "z": None,
+        })  # fmt: skip
+    return Case(case.text.replace("WITHIN UNBOUNDED", "WITHIN 6 s SLIDE 2 s"), tuple(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections import defaultdict
@@ -17,11 +18,11 @@ from cepc_runtime.events import read
 from cepc_runtime.spark.share import Class
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program, UnboundedError
-from cepc_runtime.streaming.size import state_size
+from cepc_runtime.streaming.size import PaneSize, state_size
 from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import Compiled, Refused, Rows, by_engine, compile_text, same, table_of
-from tests.programs import Case, cases
+from tests.programs import Case, cases, crowded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 SECOND = {"us": 1_000_000, "s": 1}
 
 
-def whole(compiled: Compiled) -> Program:
+def whole(compiled: Compiled, fold_from: int | None = None) -> Program:
     """All queries in one class, which gets all events."""
-    return Program(compiled.plan, (Class((), tuple(range(len(compiled.plan.queries))), None),))
+    return Program(compiled.plan, (Class((), tuple(range(len(compiled.plan.queries))), None),), None, fold_from)
 
 
 @dataclass
@@ -45,12 +46,12 @@ class Bucket:
     due: int | None = None
 
     @classmethod
-    def of(cls, compiled: Compiled) -> Bucket:
-        return cls(whole(compiled), defaultdict(list))
+    def of(cls, compiled: Compiled, fold_from: int | None = None) -> Bucket:
+        return cls(whole(compiled, fold_from), defaultdict(list))
 
     @property
     def state(self) -> State:
-        return from_bytes(self.data, "plan")
+        return from_bytes(self.data, "plan", self.program.families)
 
     def take(self, events: pa.Table, watermark: int) -> int:
         """How many rows that gave."""
@@ -91,7 +92,7 @@ def check(data: st.DataObject, case: Case) -> None:
     expected = by_engine(case, compiled)
     assume(expected is not None)
     assert expected is not None
-    bucket = Bucket.of(compiled)
+    bucket = Bucket.of(compiled, data.draw(st.sampled_from((1, 1, 2, None))))
     table = table_of(case, compiled)
     for events, watermark in micro_batches(data, table, compiled):
         bucket.take(events, watermark)
@@ -99,7 +100,7 @@ def check(data: st.DataObject, case: Case) -> None:
         assert replace(bucket, rows=defaultdict(list)).take(events.slice(0, 0), early) == 0
     bucket.take(table.slice(0, 0), END)
     assert bucket.late == 0
-    assert bucket.state.events == 0
+    assert (bucket.state.events, bucket.state.panes) == (0, 0)
     for number, query in enumerate(compiled.plan.queries):
         assert same(bucket.rows[number], expected[query.name]), (query.name, bucket.rows[number], expected[query.name])
 
@@ -111,6 +112,7 @@ KINDS = {
     "selection strategies and after match": cases(match=True, select="NEXT"),
     "contiguous": cases(match=True, select="CONTIGUOUS"),
     "several queries": cases(size=3),
+    "crowded panes": crowded(),
 }
 
 
@@ -208,13 +210,171 @@ def test_an_error_of_a_window_that_is_still_open_waits_for_it() -> None:
         )
 
 
+# ---- folding ---------------------------------------------------------------------------------------------------------
+
+
+def crowd(query: str, count: int, *, seed: int = 3) -> tuple[Compiled, pa.Table]:
+    """A program of queries `q` over many events in 40 seconds, two groups, with ties and nulls."""
+    chance = random.Random(seed)
+    rows = tuple(
+        {
+            "at": chance.randrange(40),
+            "kind": chance.choice("AABBCD"),
+            "k": chance.choice((1, 2)),
+            "x": chance.choice((None, -1, 2, 5)),
+        }
+        for _ in range(count)
+    )
+    compiled = compile_text(f"{STREAM.replace('k INT', 'k INT, x INT')}{query}")
+    return compiled, table_of(Case("", rows), compiled)
+
+
+def run_through(compiled: Compiled, table: pa.Table, step: int = 3, fold_from: int | None = None) -> list[Bucket]:
+    """The bucket after each micro-batch of `step` seconds; the last one after the end."""
+    bucket, seen = Bucket.of(compiled, fold_from), []
+    ticks = read(table, compiled.plan.stream).ticks
+    for start in range(0, 40, step):
+        bucket.take(table.filter(pa.array((ticks >= start) & (ticks < start + step))), start + step - 1)
+        seen.append(replace(bucket))
+    bucket.take(table.slice(0, 0), END)
+    return [*seen, bucket]
+
+
+FOLDED = {
+    "sequences": "QUERY q RETURN COUNT(*) AS n, SUM(b.x) AS s PATTERN SEQ(A a, B b) WITHIN 10 s SLIDE 5 s;",
+    "windows side by side": "QUERY q RETURN k, COUNT(*) AS n, AVG(B.x) AS m PATTERN SEQ(A, B, C) GROUP BY k WITHIN 20 s;",
+    "repetition beyond 64 bits": "QUERY q RETURN CAST(COUNT(*) AS STRING) AS n, MAX(a.x) AS m PATTERN A+ a WITHIN 20 s SLIDE 10 s;",
+    "repetition as DOUBLE": "QUERY q RETURN CAST(COUNT(*) AS DOUBLE) AS n PATTERN SEQ(A+, B) WITHIN 20 s SLIDE 10 s;",
+    "any order": "QUERY q RETURN COUNT(*) AS n, MIN(c.kind) AS m PATTERN AND(A a, OR(B, C c)) WITHIN 20 s SLIDE 5 s;",
+    "partitions of a group": "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE [k] WITHIN 10 s HAVING COUNT(*) > 2;",
+    "with a query of matches": (
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 40 s SLIDE 20 s;\n"
+        "QUERY m RETURN a.at AS since PATTERN SEQ(A a, D d, NOT B) WHERE a.x = 5 WITHIN 4 s;"
+    ),
+    "with a NOT": (
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 20 s SLIDE 5 s;\n"
+        "QUERY r RETURN COUNT(*) AS n PATTERN SEQ(A, NOT C, D) WITHIN 10 s;"
+    ),
+    "several windows": (
+        "QUERY q RETURN COUNT(*) AS n, SUM(a.x) AS s PATTERN SEQ(A a, B+ b) WITHIN 8 s SLIDE 2 s;\n"
+        "QUERY r RETURN MAX(v.x) AS m PATTERN SEQ(A, B+ v) WITHIN 12 s SLIDE 4 s;"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("query", FOLDED.values(), ids=FOLDED)
+@pytest.mark.parametrize("step", [3, 10])
+def test_crowded_panes_are_folded_and_the_rows_are_the_same(query: str, step: int) -> None:
+    compiled, table = crowd(query, 600)
+    expected = by_engine(Case("", tuple(table.to_pylist())), compiled)
+    assert expected is not None
+    seen = run_through(compiled, table, step)
+    assert max(bucket.state.panes for bucket in seen) > 1
+    for number, plan in enumerate(compiled.plan.queries):
+        assert same(seen[-1].rows[number], expected[plan.name]), plan.name
+
+
+def test_few_events_are_not_folded() -> None:
+    compiled, table = crowd(FOLDED["windows side by side"], 8)
+    assert max(bucket.state.panes for bucket in run_through(compiled, table)) == 0
+
+
+def test_what_a_query_of_matches_needs_stays_and_is_not_counted_twice() -> None:
+    """The As and Bs are in the folded panes, and those of the last seconds are there as events, too."""
+    compiled, table = crowd(FOLDED["with a query of matches"], 600)
+    states = [bucket.state for bucket in run_through(compiled, table, fold_from=1)]
+    assert all(state.panes and state.events for state in states[1:-1])
+
+
+def test_the_state_of_a_crowded_window_does_not_grow_with_its_events() -> None:
+    sizes = []
+    for count in (1000, 4000):
+        compiled, table = crowd(FOLDED["sequences"], count)
+        sizes.append(max(len(bucket.data) for bucket in run_through(compiled, table, 1)[:-1]))
+    compiled, table = crowd(FOLDED["sequences"], 4000)
+    unfolded = max(len(bucket.data) for bucket in run_through(compiled, table, 1, 10**9)[:-1])
+    assert sizes[1] < 1.5 * sizes[0]
+    assert unfolded > 2 * sizes[1]
+
+
+def test_an_event_late_for_a_folded_pane_is_late() -> None:
+    compiled, _ = crowd("QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;", 0)
+    bucket = Bucket.of(compiled, 1)
+
+    def take(text: str, watermark: int) -> int:
+        rows = tuple({"at": int(word), "kind": "A"} for word in text.split())
+        return bucket.take(table_of(Case("", rows), compiled), watermark)
+
+    take("1 2 3 8", 6)
+    assert (bucket.state.panes, bucket.state.events) == (1, 1)
+    take("4 5 6 7", 8)  # the first two are late
+    assert (bucket.state.panes, bucket.state.events, bucket.late) == (1, 1, 2)
+    take("", 10)
+    assert [row["n"] for row in bucket.rows[0]] == [6]
+
+
+def test_what_does_not_fit_is_said_of_folded_windows_too() -> None:
+    text = f"{STREAM.replace('k INT', 'k BIGINT')}QUERY q RETURN k, SUM(A.k) AS n PATTERN A GROUP BY k WITHIN 10 s SLIDE 5 s;"
+    compiled = compile_text(text)
+    rows = tuple({"at": at, "kind": "A", "k": 2**62} for at in (1, 6, 7))
+    bucket = Bucket.of(compiled, 1)
+    bucket.take(table_of(Case("", rows), compiled), 9)
+    assert bucket.state.events == 0
+    with pytest.raises(
+        ArithmeticError, match=r"query q: SUM\(A.k\) .* in the window from 0 to 10 for k = 4611686018427387904"
+    ):
+        bucket.take(table_of(Case("", ()), compiled), 10)
+
+
+# ---- sharing -----------------------------------------------------------------------------------------------------------
+
+SHARED = [
+    pytest.param(
+        "QUERY q RETURN CAST(COUNT(*) AS STRING) AS n, MAX(b.x) AS s PATTERN SEQ(A a, B+ b, C) WITHIN 10 s SLIDE 5 s;",
+        "QUERY r RETURN CAST(COUNT(*) AS STRING) AS n, MAX(v.x) AS s PATTERN SEQ(A, B+ v, C) WITHIN 20 s SLIDE 5 s;",
+        0.1, id="one pattern, other windows and names: nothing more",
+    ),
+    pytest.param(
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B, C) WITHIN 10 s;",
+        "QUERY r RETURN COUNT(*) AS n PATTERN SEQ(A, B, D) WITHIN 10 s;",
+        0.7, id="the same beginning: what differs",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "more"), SHARED)
+def test_state_shrinks_with_sharing(one: str, other: str, more: float) -> None:
+    """Bytes of both together beyond the first's, in those of the second alone."""
+    first, second, both = (
+        max(len(bucket.data) for bucket in run_through(*crowd(text, 2000), 1)[:-1]) - len(to_bytes(State(), "plan"))
+        for text in (
+            one,
+            other.replace("WITHIN 20 s", "WITHIN 10 s"),
+            f"{one}\n{other.replace('WITHIN 20 s', 'WITHIN 10 s')}",
+        )
+    )
+    assert both - first < more * second
+    compiled, table = crowd(f"{one}\n{other}", 2000)
+    families = whole(compiled).families[0]
+    assert len(families) == 1
+    expected = by_engine(Case("", tuple(table.to_pylist())), compiled)
+    assert expected is not None
+    rows = run_through(compiled, table)[-1].rows
+    assert all(same(rows[number], expected[query.name]) for number, query in enumerate(compiled.plan.queries))
+
+
+def test_queries_whose_windows_have_no_good_common_pane_have_panes_of_their_own() -> None:
+    text = "QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;\nQUERY r RETURN COUNT(*) AS n PATTERN A WITHIN 7 s;"
+    assert [family.length for family in whole(compile_text(STREAM + text)).families[0]] == [10, 7]
+
+
 def test_state_of_another_program_or_version_is_refused() -> None:
     data = to_bytes(State(), "one")
-    for wrong in (b"", data[:3], data.replace(b'"version": 1', b'"version": 9')):
+    for wrong in (b"", data[:3], data.replace(b'"version": 2', b'"version": 9')):
         with pytest.raises(StateError):
-            from_bytes(wrong, "one")
+            from_bytes(wrong, "one", ())
     with pytest.raises(StateError, match="another program"):
-        from_bytes(data, "another")
+        from_bytes(data, "another", ())
 
 
 def test_the_size_of_the_state_is_told_before_it_runs() -> None:
@@ -224,9 +384,11 @@ def test_the_size_of_the_state_is_told_before_it_runs() -> None:
         "QUERY m RETURN MATCH * PATTERN SEQ(A, NOT B b WITHIN 5 s) WITHIN 3 s;\n"
         "QUERY u RETURN COUNT(*) AS n PATTERN A WITHIN UNBOUNDED;"
     )
-    size = state_size(compiled.plan)
-    assert size.event == 8 + 20 + 4 + 8
-    assert [(q.query, q.held, q.windows) for q in size.queries] == [("a", 10, 2), ("m", 6, None)]
+    counted, listed = state_size(compiled.plan)
+    assert counted.event == listed.event == 8 + 20 + 4 + 8
+    assert (counted.query, counted.held, counted.windows) == ("a", 10, 2)
+    assert counted.pane == PaneSize(5, 2, 8 + 4 + 8, ())  # when, of whom, and how many As
+    assert (listed.query, listed.held, listed.windows, listed.pane) == ("m", 6, None, None)
 
 
 def test_the_size_is_told_without_numpy() -> None:

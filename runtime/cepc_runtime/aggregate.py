@@ -73,6 +73,20 @@ def _run_class(
     reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
     work: Work,
 ) -> dict[str, Any]:  # fmt: skip
+    """The queries of one partition."""
+    totals = _class_totals(reading, kinds, plan, queries, span, interpreted, work)
+    return {query.name: result_table(Results(found, plan.stream)) for query, found in totals}
+
+
+def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan]) -> Iterator[Totals]:
+    """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those of the events."""
+    yield from (found for _, found in _class_totals(reading, kinds, plan, queries, EVERYWHERE, None, Work()))
+
+
+def _class_totals(
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
+    work: Work,
+) -> Iterator[tuple[QueryPlan, Totals]]:  # fmt: skip
     """The queries of one partition: one pass over the events that concern them."""
     reading, kinds = _concerned(reading, kinds, queries)
     canonical = any(
@@ -82,8 +96,7 @@ def _run_class(
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
         check_edges(events.ticks, query, plan.stream)
-    totals = _totals(events, kinds, plan, queries, span, interpreted, work)
-    return {query.name: result_table(Results(found, plan.stream)) for query, found in totals}
+    return _totals(events, kinds, plan, queries, span, interpreted, work)
 
 
 def _totals(

@@ -1,27 +1,17 @@
-"""What a part of a group tells of a query: exact numbers as columns, from which others are made before they become results."""
+"""What a part of a group has to tell of a query: exact numbers, as the results of another query. Imports no numpy."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from ..columns import ranks
-from ..exactness import EXACT
 from ..expression import Aggregate
 from ..plan import Measure, OutputPlan
-from ..types import DOUBLE, STRING, Decimal, is_float, is_numeric
+from ..types import DOUBLE, STRING, is_float, is_numeric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from ..exactness import Column
-    from ..kernel.planes import QueryPlanes
     from ..plan import QueryPlan
-
-    Entry = tuple[Any, ...]  # by plane: the count, sums, then places, inf where there is none
 
 MATCHES: Final = "matches"
 
@@ -72,54 +62,3 @@ def measures_of(outputs: tuple[OutputPlan, ...]) -> tuple[Measure, ...]:
             (a.function, a.variable, a.argument), Measure(a.function, a.variable, a.argument, a.type != DOUBLE)
         )
     return tuple(found.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The entry of each row, and the values by place."""
-
-    entries: list[Entry]
-    extremes: dict[Any, Any]
-
-    @staticmethod
-    def of(query: QueryPlan, layout: QueryPlanes, matrices: Any) -> Numbers:
-        zeros = [0] * matrices.num_rows
-        columns: list[list[Any]] = [zeros] * layout.count
-        columns[0] = [int(count) for count in matrices.column(MATCHES).to_pylist()]
-        extremes: dict[Any, Any] = {}
-        for number, (measure, planes) in enumerate(zip(query.measures, layout.measures, strict=True)):
-            count, total, extreme = (
-                matrices.column(name) if name in matrices.column_names else None for name in names(number)
-            )
-            if planes.extreme is not None:
-                key = layout.planes[planes.extreme - 1].value
-                ranked = ranks(extreme)
-                extremes[key] = ranked.values
-                sign = -1.0 if measure.function == "max" else 1.0
-                columns[planes.extreme] = np.where(ranked.numbers < 0, math.inf, sign * ranked.numbers).tolist()
-                continue
-            if planes.count is not None and count is not None:
-                columns[planes.count] = [int(text) for text in count.to_pylist()]
-            if planes.total is not None and total is not None and measure.argument is not None:
-                type_ = measure.argument.type
-                scale = type_.scale if isinstance(type_, Decimal) else 0
-                columns[planes.total] = [
-                    0 if value is None else value if is_float(type_) else _scaled(value, scale)
-                    for value in total.to_pylist()
-                ]
-        return Numbers(list(zip(*columns, strict=True)), extremes)
-
-
-def _scaled(text: str, scale: int) -> int:
-    """A decimal number as written, times 10**scale."""
-    whole, _, fraction = text.partition(".")
-    return int(whole + fraction.ljust(scale, "0"))
-
-
-def number_column(numbers: Sequence[Any], places: bool) -> Column:
-    """float64 where a number is one, int64 where all fit, else Python's integers."""
-    if places or any(isinstance(number, float) for number in numbers):
-        return np.array(numbers, dtype=np.float64)
-    if all(-EXACT < number < EXACT for number in numbers):
-        return np.array(numbers, dtype=np.int64)
-    return np.array([*numbers, None], dtype=object)[:-1]

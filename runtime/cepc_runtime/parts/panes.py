@@ -72,7 +72,7 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
             queries.append(
                 replace(
                     query, name=_name(query, i, j), partition=keys, group_by=keys, within=None, slide=None,
-                    automaton=_between(automaton, i, j), measures=measures_of(numbers),
+                    automaton=between(automaton, i, j), measures=measures_of(numbers),
                     outputs=(*columns, *ends, *numbers), having=None,
                 )
             )  # fmt: skip
@@ -95,7 +95,7 @@ def _swapped(automaton: Automaton, start: int) -> tuple[int, ...]:
     return tuple({0: start, start: 0}.get(state, state) for state in range(automaton.states))
 
 
-def _between(automaton: Automaton, start: int, end: int) -> Automaton:
+def between(automaton: Automaton, start: int, end: int) -> Automaton:
     number = _swapped(automaton, start)
     return replace(
         automaton,

@@ -10,7 +10,8 @@ import numpy as np
 from ..events import ticks_of
 from ..kernel.planes import planes_of
 from ..totals import Totals, grouped
-from .numbers import Numbers, has_numbers, measures_of, number_column, numbers_of
+from .numbers import has_numbers, measures_of, numbers_of
+from .told import planes_told
 
 if TYPE_CHECKING:
     from ..plan import QueryPlan
@@ -32,11 +33,9 @@ def totals_of_partitions(query: QueryPlan, found: Any) -> Totals:
     """The totals of a query from all rows of its `partition_query`."""
     assert query.automaton is not None
     layout = planes_of(query.automaton, query.measures)
-    numbers = Numbers.of(query, layout, found)
-    columns = list(zip(*numbers.entries, strict=True)) or [()] * layout.count
+    planes, extremes = planes_told(query, layout, found)
     windows = np.zeros(found.num_rows, dtype=np.int64)
     if query.within is not None:
         windows = ticks_of(found.column("window_start")) // (query.slide or query.within)
-    planes = tuple(number_column(column, p >= layout.additive) for p, column in enumerate(columns))
     nowhere = np.zeros(found.num_rows, dtype=np.int64)
-    return grouped(Totals(query, layout, nowhere, windows, {}, planes, numbers.extremes), {}, 1)
+    return grouped(Totals(query, layout, nowhere, windows, {}, planes, extremes), {}, 1)

@@ -12,7 +12,7 @@ from ..events import read
 from ..parts.panes import pane_queries
 from ..parts.partitions import totals_of_partitions
 from ..parts.product import totals_of_panes
-from ..results import Results
+from ..results import Results, check_edges
 from ..types import BIGINT
 from .events import PANE
 from .prepared import USER_ERRORS, prepared
@@ -35,7 +35,10 @@ def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, 
     cut = {number: pane_queries(plan.queries[number], types, PANE) for number in one.queries}
     paned = _plan(plan, list(cut.values()))
     for part in slices(batches, (PANE,), plan.stream.time_column, None, rows):  # a pane is never cut
-        found = run_aggregates(read(part.table, paned.stream), paned)
+        reading = read(part.table, paned.stream)
+        for number in one.queries:
+            check_edges(reading.ticks, plan.queries[number], plan.stream)
+        found = run_aggregates(reading, paned)
         for number, queries in cut.items():
             matrices = pa.concat_tables(found[query.name] for query in queries.queries)
             if matrices.num_rows:

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ..enumerate.run import letters_of
 from ..events import read, select, ticks_of
+from ..letters import classify
+from ..types import to_arrow
 from .decision import Decision, Windows
+from .folding import Fold, Known, reads
 from .matches import Step, chosen, decided
 from .state import Held, State
 from .ticks import BEGIN, END, before
 from .windows import closed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 
     from ..columns import Bools, Ints
     from ..events import Reading
-    from ..plan import QueryPlan
+    from ..letters import Kinds
+    from ..parts.folded import Folded
+    from ..plan import Plan, QueryPlan
     from .program import Program
 
 
@@ -52,27 +58,24 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
     counts, even where it is before the new one. A watermark never goes back. Raises what the queries fail with.
     """
     step = Step(state.watermark, max(state.watermark, watermark))
-    held: list[Held | None] = []
+    kept: list[_OfClass] = []
     rows: list[tuple[int, Any]] = []
     late: list[Late] = []
-    dues: list[int] = []
     for number, table in enumerate(events):
-        old = state.held[number] if state.held else None
-        reading, missed = _joined(program, old, table, step.earlier)
+        old = _OfClass(program, number, *_before(program, state, number))
+        reading, missed = _joined(program, old.held, table, step.earlier)
         if missed is not None:
             late.append(Late(number, missed))
-        if reading is None:
-            held.append(None)
-            continue
-        passed = _passed(program, number, old, len(reading.ticks))
-        rows += _class_rows(program, number, reading, step, passed)
-        kept = _kept(program, number, reading, passed, step.watermark)
-        held.append(kept)
-        if kept is not None:
-            dues += _dues(
-                program, number, ticks_of(kept.events.column(program.plan.stream.time_column)), step.watermark
-            )
-    return Advanced(State(step.watermark, tuple(held)), tuple(rows), tuple(late), min(dues, default=None))
+        rows += old.rows(reading, step)
+        kept.append(old)
+    dues = [due for one in kept for due in one.dues(step.watermark)]
+    now = State(step.watermark, tuple(one.held for one in kept), tuple(one.folded for one in kept))
+    return Advanced(now, tuple(rows), tuple(late), min(dues, default=None))
+
+
+def _before(program: Program, state: State, number: int) -> tuple[Held | None, tuple[Folded | None, ...]]:
+    held = state.held[number] if state.held else None
+    return held, state.folded[number] if state.folded else (None,) * len(program.families[number])
 
 
 def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
@@ -80,19 +83,20 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
 
     Beside events that are held for rows that are not known yet, `least` events are taken at a time, or as many as are held.
     """
-    held: Held | None = None
+    of_class = _OfClass(program, 0, *_before(program, State(), 0))
     earlier, waiting = BEGIN, list[Any]()
     for table in chain(tables, [None]):
         if table is not None:
             waiting.append(table)
-            if sum(t.num_rows for t in waiting) < max(least, 0 if held is None else held.events.num_rows):
+            if sum(t.num_rows for t in waiting) < max(least, of_class.length):
                 continue
-        reading, _ = _joined(program, held, pa.concat_tables(waiting), earlier)
-        if reading is not None:
-            watermark = END if table is None else int(reading.ticks[-1])  # more events of the last instant may come
-            passed = _passed(program, 0, held, len(reading.ticks))
-            yield from _class_rows(program, 0, reading, Step(earlier, watermark), passed)
-            held, earlier = _kept(program, 0, reading, passed, watermark), watermark
+        reading, _ = _joined(program, of_class.held, pa.concat_tables(waiting), earlier)
+        if table is None:
+            yield from of_class.rows(reading, Step(earlier, END))
+        elif reading is not None:
+            watermark = int(reading.ticks[-1])  # more events of the last instant may come
+            yield from of_class.rows(reading, Step(earlier, watermark))
+            earlier = watermark
         waiting = [waiting[0].slice(0, 0)]
 
 
@@ -111,43 +115,111 @@ def _joined(program: Program, old: Held | None, table: Any, earlier: int) -> tup
     return (read(table, stream) if table.num_rows else None), missed
 
 
-def _passed(program: Program, number: int, old: Held | None, length: int) -> dict[int, Bools]:
-    """With which events no match of a query begins any more; with new ones it may."""
-    found = {}
-    for query in program.classes[number].queries:
-        if query in program.beginning:
-            before_these = old.passed[query] if old is not None else np.zeros(0, dtype=np.bool_)
-            found[query] = np.concatenate([before_these, np.zeros(length - len(before_these), dtype=np.bool_)])
+@dataclass
+class _OfClass:
+    """What a class of queries keeps; when all `rows` of a step are taken, what it keeps after it."""
+
+    program: Program
+    number: int
+    held: Held | None
+    folded: tuple[Folded | None, ...]
+
+    @property
+    def length(self) -> int:
+        return 0 if self.held is None else int(self.held.events.num_rows)
+
+    def rows(self, reading: Reading | None, step: Step) -> Iterator[tuple[int, Any]]:
+        """The rows of a step, as they are found. `reading` are the events held and those that are new, in this order."""
+        if reading is None and not any(self.folded):
+            self.held = None
+            return
+        plan, number = self.program.plan, self.number
+        if reading is None:
+            reading = read(_empty(plan), plan.stream)
+        passed = self._passed(len(reading.ticks))
+        final = before(reading.ticks, step.watermark)
+        known = reading if final.all() else select(reading, final)
+        alone = set(self.program.classes[number].queries) - {
+            q for f in self.program.families[number] for q, _ in f.queries
+        }
+        for windows, queries in _by_windows(self.program, number, alone):
+            numbers = {plan.queries[q].name: q for q in queries}
+            found = closed(known, plan, [plan.queries[q] for q in queries], windows, step.earlier, step.watermark)
+            yield from ((numbers[name], table) for name, table in found if table.num_rows)
+        for q, query, decision in _match_queries(self.program, number):
+            if q in passed:
+                tables: Iterable[Any]
+                beginning, marks = self.program.beginning[q], passed[q].copy()
+                tables, marks[final] = chosen(known, plan, query, beginning, decision, step, passed[q][final])
+                passed[q] = marks
+            else:
+                tables = decided(known, plan, query, decision, step)
+            yield from ((q, table) for table in tables if table.num_rows)
+        kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))
+        if self.program.families[number]:
+            kept[final] = yield from self._counted(known, alone, step)
+        self.held = _held(reading, passed, kept)
+
+    def _counted(self, known: Reading, alone: Collection[int], step: Step) -> Generator[tuple[int, Any], None, Bools]:
+        """The rows of queries whose events are folded; and which events are still needed, also by the queries that stand alone."""
+        program, plan = self.program, self.program.plan
+        kinds = classify(known, plan.letters)
+        needed = _needed(program, known, kinds, alone, step.watermark)
+        events, folded = Known(known, kinds, ~needed), []
+        for family, old in zip(program.families[self.number], self.folded, strict=True):
+            windows = {q: own for q, _ in family.queries if isinstance(own := program.decisions[q], Windows)}
+            keys = program.classes[self.number].keys
+            done = Fold(plan, family, windows, keys, program.least(family), step).run(events, old)
+            yield from ((q, table) for q, table in done.rows if table.num_rows)
+            folded.append(done.folded)
+            needed = needed | done.needed
+        self.folded = tuple(folded)
+        return needed
+
+    def _passed(self, length: int) -> dict[int, Bools]:
+        """With which of so many events no match of a query begins any more; with new ones it may."""
+        found = {}
+        for query in self.program.classes[self.number].queries:
+            if query in self.program.beginning:
+                before_these = self.held.passed[query] if self.held is not None else np.zeros(0, dtype=np.bool_)
+                found[query] = np.concatenate([before_these, np.zeros(length - len(before_these), dtype=np.bool_)])
+        return found
+
+    def dues(self, watermark: int) -> Iterator[int]:
+        """The next watermarks at which queries may have rows."""
+        if self.held is not None:
+            ticks = ticks_of(self.held.events.column(self.program.plan.stream.time_column))
+            yield from self._dues(self.program.classes[self.number].queries, ticks, watermark)
+        for family, folded in zip(self.program.families[self.number], self.folded, strict=True):
+            if folded is not None:
+                yield from self._dues([q for q, _ in family.queries], folded.panes * family.length, watermark)
+
+    def _dues(self, queries: Iterable[int], ticks: Ints, watermark: int) -> Iterator[int]:
+        found = (self.program.decisions[q].due(ticks, watermark) for q in queries)
+        yield from (due for due in found if due is not None)
+
+
+def _empty(plan: Plan) -> Any:
+    """No events."""
+    return pa.schema([(name, to_arrow(type_)) for name, type_ in plan.stream.columns]).empty_table()
+
+
+def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[int], watermark: int) -> Bools:
+    """Which of the known events one of the queries needs, whose events are not folded."""
+    found = np.zeros(len(known.ticks), dtype=np.bool_)
+    for q in queries:
+        query = program.plan.queries[q]
+        letters = query.automaton.letters if query.automaton is not None else letters_of(query)
+        looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters)
+        found |= looked_at & ~before(known.ticks, program.decisions[q].needed_from(watermark))
     return found
 
 
-def _class_rows(
-    program: Program, number: int, reading: Reading, step: Step, passed: dict[int, Bools]
-) -> Iterator[tuple[int, Any]]:
-    """The rows of a class. When all are given, `passed` says with which events no match begins from then on."""
-    plan = program.plan
-    final = before(reading.ticks, step.watermark)
-    known = reading if final.all() else select(reading, final)
-    for windows, queries in _by_windows(program, number):
-        numbers = {plan.queries[q].name: q for q in queries}
-        found = closed(known, plan, [plan.queries[q] for q in queries], windows, step.earlier, step.watermark)
-        yield from ((numbers[name], table) for name, table in found if table.num_rows)
-    for q, query, decision in _match_queries(program, number):
-        if q in passed:
-            tables: Iterable[Any]
-            marks = passed[q].copy()
-            tables, marks[final] = chosen(known, plan, query, program.beginning[q], decision, step, passed[q][final])
-            passed[q] = marks
-        else:
-            tables = decided(known, plan, query, decision, step)
-        yield from ((q, table) for table in tables if table.num_rows)
-
-
-def _by_windows(program: Program, number: int) -> Iterator[tuple[Windows, list[int]]]:
+def _by_windows(program: Program, number: int, of: Collection[int]) -> Iterator[tuple[Windows, list[int]]]:
     found: dict[Windows, list[int]] = {}
     for q in program.classes[number].queries:
         decision = program.decisions[q]
-        if isinstance(decision, Windows):
+        if isinstance(decision, Windows) and q in of:
             found.setdefault(decision, []).append(q)
     yield from found.items()
 
@@ -159,15 +231,8 @@ def _match_queries(program: Program, number: int) -> Iterator[tuple[int, QueryPl
             yield q, program.plan.queries[q], decision
 
 
-def _kept(program: Program, number: int, reading: Reading, passed: dict[int, Bools], watermark: int) -> Held | None:
-    """What later rows may need."""
-    kept = ~before(reading.ticks, program.needed_from(number, watermark))
+def _held(reading: Reading, passed: dict[int, Bools], kept: Bools) -> Held | None:
     if not kept.any():
         return None
     events = reading.table if kept.all() else reading.table.filter(pa.array(kept))
     return Held(events, {q: marks[kept] for q, marks in passed.items()})
-
-
-def _dues(program: Program, number: int, ticks: Ints, watermark: int) -> list[int]:
-    found = (program.decisions[q].due(ticks, watermark) for q in program.classes[number].queries)
-    return [due for due in found if due is not None]

@@ -7,13 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ..expression import Field
+from ..parts.families import families_of
 from ..plan import Letter, Plan
 from ..types import BIGINT, BOOLEAN
 from .decision import Decision, Windows, decision_of
+from .size import fold_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..parts.families import Family
     from ..plan import Positions, QueryPlan
     from ..spark.share import Class
 
@@ -39,6 +42,8 @@ class Program:
     plan: Plan
     classes: tuple[Class, ...]
     class_column: str | None = None
+    fold_from: int | None = None
+    """How many events of a pane are folded at least; None is as many as take more room than the pane."""
 
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if q.within is None]:
@@ -55,6 +60,15 @@ class Program:
         true, and events know their ROW.
         """
         return {n: _beginning(self.plan, q) for n, q in enumerate(self.plan.queries) if q.after is not None}
+
+    @cached_property
+    def families(self) -> tuple[tuple[Family, ...], ...]:
+        """For each class, of the queries whose events can be folded."""
+        return tuple(families_of((q, self.plan.queries[q]) for q in one.queries) for one in self.classes)
+
+    def least(self, family: Family) -> int:
+        """So many events of a pane are folded."""
+        return fold_from(self.plan, family) if self.fold_from is None else self.fold_from
 
     def needed_from(self, number: int, watermark: int) -> int:
         """The time before which class `number` needs no events."""

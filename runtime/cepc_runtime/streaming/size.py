@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..parts.families import families_of
 from ..types import Array, DataType, Decimal, Map, Struct
 from .decision import Windows, decision_of
 
 if TYPE_CHECKING:
+    from ..parts.families import Family
     from ..plan import Plan, QueryPlan
 
 _WIDTHS: Final = {
@@ -23,41 +25,74 @@ _LETTERS: Final = 62
 
 
 @dataclass(frozen=True, slots=True)
-class QuerySize:
-    """`held` is for how many ticks after an event the watermark has to pass before the query no longer needs it, and
-    `windows` in how many open windows of an aggregate query an event stands.
+class PaneSize:
+    """A pane is `length` ticks of a partition: `least` events or more become `size` bytes at most, as long as its counts and sums fit
+    64 bits. The bytes are those of the
+    `others` too, queries that are folded into the same panes.
     """
 
-    query: str
-    held: int
-    windows: int | None
+    length: int
+    least: int
+    size: int
+    others: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StateSize:
-    """What a bucket keeps is events: `event` bytes each at most, before compression, once for each class of queries that needs it.
-
-    An open window costs `window` bytes beyond the events in it.
+class QuerySize:
+    """`event` is the bytes of an event at most, before compression. `held` is for how many ticks after an event the watermark has to
+    pass before the query no longer needs it, or the pane that it was folded into, and `windows` in how many open windows of an
+    aggregate query an event stands.
     """
 
+    query: str
     event: int
-    window: int
-    queries: tuple[QuerySize, ...]
+    held: int
+    windows: int | None
+    pane: PaneSize | None
 
 
-def state_size(plan: Plan) -> StateSize:
-    """Of the queries that can be a stream; those with WITHIN UNBOUNDED are left out."""
+def state_size(plan: Plan) -> tuple[QuerySize, ...]:
+    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out. What several queries need is
+    kept once for each class of queries. An open window costs nothing beyond the events and panes in it.
+    """
+    classes: dict[tuple[str, ...], list[tuple[int, QueryPlan]]] = {}
+    for number, query in enumerate(plan.queries):
+        classes.setdefault(tuple(sorted(query.group_by)), []).append((number, query))
+    families = [family for queries in classes.values() for family in families_of(queries)]
+    of = {query.name: family for family in families for _, query in family.queries}
+    return tuple(_size(plan, query, of.get(query.name)) for query in plan.queries if query.within is not None)
+
+
+def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
+    decision, event = decision_of(query), _event(plan)
+    if not isinstance(decision, Windows):
+        return QuerySize(query.name, event, -decision.needed_from(0), None, None)
+    pane = None
+    if family is not None:
+        others = tuple(other.name for _, other in family.queries if other.name != query.name)
+        pane = PaneSize(family.length, fold_from(plan, family), pane_bytes(plan, family), others)
+    return QuerySize(query.name, event, decision.within, -(-decision.within // decision.slide), pane)
+
+
+def pane_bytes(plan: Plan, family: Family) -> int:
+    """Of a folded pane at most, as long as its counts and sums fit 64 bits: its partition, its place in time and its numbers."""
+    types = dict(plan.stream.columns)
+    values = (
+        _width(number.argument.type) if number.role in ("least", "greatest") and number.argument is not None else 8
+        for number in family.numbers
+    )
+    return 8 + sum(_width(types[name]) for name in family.partition) + sum(values)
+
+
+def fold_from(plan: Plan, family: Family) -> int:
+    """How many events take as much room as their pane."""
+    return max(2, -(-pane_bytes(plan, family) // _event(plan)))
+
+
+def _event(plan: Plan) -> int:
     letters = 8 * max(1, -(-len(plan.letters) // _LETTERS))
     after = sum(query.after is not None for query in plan.queries)
-    event = sum(_width(type_) for _, type_ in plan.stream.columns) + letters + after
-    return StateSize(event, 0, tuple(_size(query) for query in plan.queries if query.within is not None))
-
-
-def _size(query: QueryPlan) -> QuerySize:
-    decision = decision_of(query)
-    if isinstance(decision, Windows):
-        return QuerySize(query.name, decision.within, -(-decision.within // decision.slide))
-    return QuerySize(query.name, -decision.needed_from(0), None)
+    return sum(_width(type_) for _, type_ in plan.stream.columns) + letters + after
 
 
 def _width(type_: DataType) -> int:

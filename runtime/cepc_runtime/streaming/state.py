@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ..parts.folded import from_table, to_table
 from .ticks import BEGIN
 
 if TYPE_CHECKING:
-    from ..columns import Bools
+    from collections.abc import Sequence
 
-VERSION: Final = 1
+    from ..columns import Bools
+    from ..parts.families import Family
+    from ..parts.folded import Folded
+
+VERSION: Final = 2
 """Of the bytes. A checkpoint of another version is refused, never misread."""
 _MAGIC: Final = b"cepc"
 _PASSED: Final = "_passed_"
@@ -38,28 +43,39 @@ class Held:
 
 @dataclass(frozen=True)
 class State:
-    """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for each class."""
+    """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for each class,
+    `folded` one for each family of each class: what stands for events before the watermark that the family has folded.
+    """
 
     watermark: int = BEGIN
     held: tuple[Held | None, ...] = ()
+    folded: tuple[tuple[Folded | None, ...], ...] = ()
 
     @property
     def events(self) -> int:
         """How many events are held; one counts for each class that looks at it."""
         return sum(held.events.num_rows for held in self.held if held is not None)
 
+    @property
+    def panes(self) -> int:
+        """How many panes are folded."""
+        return sum(len(folded) for families in self.folded for folded in families if folded is not None)
+
 
 def to_bytes(state: State, fingerprint: str) -> bytes:
     """The state of the plan of this fingerprint."""
     tables = [b"" if held is None else _table(held) for held in state.held]
+    panes = [[b"" if folded is None else _bytes(to_table(folded)) for folded in families] for families in state.folded]
     header = json.dumps({
         "version": VERSION, "plan": fingerprint, "watermark": state.watermark, "tables": [len(t) for t in tables],
+        "panes": [[len(t) for t in families] for families in panes],
     }).encode()  # fmt: skip
+    tables += (table for families in panes for table in families)
     return b"".join((_MAGIC, len(header).to_bytes(4, "big"), header, *tables))
 
 
-def from_bytes(data: bytes, fingerprint: str) -> State:
-    """The state that `to_bytes` wrote. Raises StateError."""
+def from_bytes(data: bytes, fingerprint: str, families: Sequence[Sequence[Family]]) -> State:
+    """The state that `to_bytes` wrote. `families` are the program's. Raises StateError."""
     if data[:4] != _MAGIC:
         raise StateError("the checkpoint holds no state of cepc's")
     start = 8 + int.from_bytes(data[4:8], "big")
@@ -72,21 +88,36 @@ def from_bytes(data: bytes, fingerprint: str) -> State:
     for length in header["tables"]:
         held.append(_held(data[start : start + length]) if length else None)
         start += length
-    return State(header["watermark"], tuple(held))
+    folded: list[tuple[Folded | None, ...]] = []
+    for lengths, of_class in zip(header["panes"], families, strict=False):  # a new state has none
+        found: list[Folded | None] = []
+        for length, family in zip(lengths, of_class, strict=True):
+            found.append(from_table(family, _read(data[start : start + length])) if length else None)
+            start += length
+        folded.append(tuple(found))
+    return State(header["watermark"], tuple(held), tuple(folded))
 
 
 def _table(held: Held) -> bytes:
     table = held.events
     for number, passed in held.passed.items():
         table = table.append_column(f"{_PASSED}{number}", pa.array(passed))
+    return _bytes(table)
+
+
+def _bytes(table: Any) -> bytes:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table.combine_chunks())
     return sink.getvalue()
 
 
+def _read(data: bytes) -> Any:
+    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+
+
 def _held(data: bytes) -> Held:
-    table = pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+    table = _read(data)
     marks = [name for name in table.column_names if name.startswith(_PASSED)]
     passed = {int(name.removeprefix(_PASSED)): _bools(table.column(name)) for name in marks}
     return Held(table.drop_columns(marks), passed)

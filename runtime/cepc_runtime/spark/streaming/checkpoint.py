@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .query import Continuous
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _FOLDER: Final = "cepc"
 
 

@@ -57,7 +57,7 @@ class Answering:
 
     def step(self, bucket: int, data: bytes | None, blobs: Iterable[tuple[bool, bytes]], watermark: int) -> Step:
         """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
-        state = State() if data is None else from_bytes(data, self.fingerprint)
+        state = State() if data is None else from_bytes(data, self.fingerprint, self.program.families)
         taken: list[Any] = []
         ahead: list[Any] = []
         for is_ahead, blob in blobs:
@@ -79,6 +79,7 @@ class Answering:
             "late": sum(late.events.num_rows for late in done.late),
             "ahead": sum(table.num_rows for table in early),
             "events": done.state.events,
+            "panes": done.state.panes,
             "bytes": len(state_bytes),
         }
         found.append(_bytes(notes(self.packing, METRICS, [json.dumps(metrics)])))

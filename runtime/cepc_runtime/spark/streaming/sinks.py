@@ -53,7 +53,7 @@ class Writing:
     sink: Sink
     late: str | None
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
-    _buckets: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _buckets: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
@@ -72,12 +72,13 @@ class Writing:
     def _summary(self, counts: dict[int, int], rows: DataFrame) -> dict[str, Any]:
         texts = rows.where(F.col(QUERY) == METRICS).select(ERROR).collect()
         metrics = [json.loads(row[ERROR]) for row in texts]
-        self._buckets |= {m["bucket"]: (m["events"], m["bytes"]) for m in metrics}
+        self._buckets |= {m["bucket"]: (m["events"], m["panes"], m["bytes"]) for m in metrics}
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
             "out": {name: counts.get(number, 0) for number, name in enumerate(self.what.queries)},
-            "state_rows": sum(events for events, _ in self._buckets.values()),
-            "state_bytes": sum(size for _, size in self._buckets.values()),
+            "state_rows": sum(events for events, _, _ in self._buckets.values()),
+            "state_panes": sum(panes for _, panes, _ in self._buckets.values()),
+            "state_bytes": sum(size for _, _, size in self._buckets.values()),
             "buckets": len(metrics),
         }

@@ -1,0 +1,250 @@
+"""Queries whose events are folded into the same panes, and the numbers that a pane has for all of them. Imports no numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import gcd
+from typing import TYPE_CHECKING, Final
+
+from ..expression import Aggregate, Field, rewrite
+from ..kernel.planes import is_exact, planes_of
+from ..plan import Measure, Member, OutputPlan, SharedStates
+from ..types import DOUBLE, STRING
+from .panes import PANE, between, can_be_cut
+from .ways import ways_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Literal
+
+    from ..expression import Expression
+    from ..kernel.planes import Plane, QueryPlanes, Role
+    from ..plan import QueryPlan
+    from .ways import Shape, Way
+
+    Function = Literal["count", "sum", "min", "max"]
+
+MOST: Final = 200
+"""So many entries a query's matrix may have; the events of one with more are kept."""
+
+OWN: Final = 2
+"""What a pane costs beside its numbers, in numbers: its place in time, and a key."""
+
+_FUNCTIONS: Final[dict[Role, Function]] = {
+    "one": "count", "present": "count", "value": "sum", "least": "min", "greatest": "max"
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """What a pane tells of the ways of a shape: how many they are (`role` None), or what is gathered on them of the events bound to
+    a variable of the shape's. The argument is about the event at hand.
+    """
+
+    shape: Shape
+    role: Role | None = None
+    variable: int = -1
+    argument: Expression | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is an integer, if it is a count or a sum."""
+        return self.role != "value" or self.argument is None or is_exact(self.argument.type)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A query that counts the ways of a shape, and which of its planes have which of the family's numbers."""
+
+    query: QueryPlan
+    planes: tuple[tuple[int, int], ...]  # plane, number
+
+
+@dataclass(frozen=True)
+class Family:
+    """`queries` are numbers of the plan's. A pane is `length` ticks of a partition."""
+
+    partition: tuple[str, ...]
+    length: int
+    queries: tuple[tuple[int, QueryPlan], ...]
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        return _numbers(query for _, query in self.queries)
+
+    @cached_property
+    def letters(self) -> frozenset[int]:
+        """Of the events that some query reads."""
+        return frozenset(step[2] for number in self.numbers for step in number.shape.steps)
+
+    @cached_property
+    def layouts(self) -> dict[int, QueryPlanes]:
+        return {number: _layout(query) for number, query in self.queries}
+
+    @cached_property
+    def places(self) -> dict[int, dict[tuple[int, int], tuple[int | None, ...]]]:
+        """For each query and entry of its matrix which of the numbers is in which plane; None is nothing."""
+        index = {number: place for place, number in enumerate(self.numbers)}
+        return {
+            n: {
+                ends: tuple(None if one is None else index[one] for one in _of_entry(way, self.layouts[n]))
+                for ends, way in ways_of(query.automaton).items()
+            }
+            for n, query in self.queries
+            if query.automaton is not None
+        }
+
+    @cached_property
+    def identities(self) -> frozenset[int]:
+        """The numbers that count ways from a state to itself: there is always one."""
+        found = (planes[0] for own in self.places.values() for (i, j), planes in own.items() if i == j)
+        return frozenset(place for place in found if place is not None)
+
+    @cached_property
+    def counting(self) -> tuple[Counting, ...]:
+        """The queries that find the numbers, whose groups are panes: their key is that of the family and PANE."""
+        return tuple(_counting(self))
+
+    @cached_property
+    def sharing(self) -> tuple[SharedStates, ...]:
+        """Those that count ways from the same state of the same query are kept once."""
+        found: dict[str, list[Member]] = {}
+        for one in self.counting:
+            assert one.query.automaton is not None
+            member = Member(one.query.name, tuple(range(one.query.automaton.states)))
+            found.setdefault(one.query.name.rpartition(" ")[0], []).append(member)
+        return tuple(SharedStates(tuple(members), equal=True) for members in found.values() if len(members) > 1)
+
+
+def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
+    """The families of those queries whose events can be folded. Queries with other windows are one family where that is fewer
+    numbers for each tick than two.
+    """
+    found: list[tuple[Family, frozenset[Number]]] = []
+    for number, query in queries:
+        if not (query.kind == "aggregate" and can_be_cut(query)):
+            continue
+        assert query.automaton is not None
+        assert query.within is not None
+        own, partition = frozenset(_numbers([query])), tuple(sorted(query.partition))
+        if not own or len(ways_of(query.automaton)) > MOST:
+            continue
+        length = gcd(query.within, query.slide or query.within)
+        for place, (other, numbers) in enumerate(found):
+            joined = gcd(other.length, length)
+            apart = _weight(numbers) * length + _weight(own) * other.length
+            if other.partition == partition and _weight(numbers | own) * other.length * length <= apart * joined:
+                found[place] = Family(partition, joined, (*other.queries, (number, query))), numbers | own
+                break
+        else:
+            found.append((Family(partition, length, ((number, query),)), own))
+    return tuple(family for family, _ in found)
+
+
+def _weight(numbers: frozenset[Number]) -> int:
+    return OWN + len(numbers)
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def _layout(query: QueryPlan) -> QueryPlanes:
+    assert query.automaton is not None
+    return planes_of(query.automaton, query.measures)
+
+
+def _numbers(queries: Iterable[QueryPlan]) -> tuple[Number, ...]:
+    found: dict[Number, None] = {}
+    for query in queries:
+        assert query.automaton is not None
+        layout = _layout(query)
+        for way in ways_of(query.automaton).values():
+            found |= dict.fromkeys(number for number in _of_entry(way, layout) if number is not None)
+    return tuple(found)
+
+
+def _of_entry(way: Way, layout: QueryPlanes) -> tuple[Number | None, ...]:
+    """By plane of the query. Magnitudes serve exactness where events are counted; a pane has none."""
+    return (Number(way.shape), *(_of_plane(way, plane) for plane in layout.planes))
+
+
+def _of_plane(way: Way, plane: Plane) -> Number | None:
+    if plane.value.role == "magnitude" or plane.variable not in way.variables:
+        return None
+    argument = plane.value.argument
+    return Number(way.shape, plane.value.role, way.variables[plane.variable], argument and _anonymous(argument))
+
+
+def _anonymous(argument: Expression) -> Expression:
+    def of_no_variable(expression: Expression) -> Expression:
+        return replace(expression, variable=None, at="each") if isinstance(expression, Field) else expression
+
+    return rewrite(argument, of_no_variable)
+
+
+# ---- how they are counted --------------------------------------------------------------------------------------------
+
+
+def _counting(family: Family) -> Iterable[Counting]:
+    of_shape: dict[Shape, list[int]] = {}
+    for place, number in enumerate(family.numbers):
+        of_shape.setdefault(number.shape, []).append(place)
+    done: set[Shape] = set()
+    keys = (*family.partition, PANE)
+    for _, query in family.queries:
+        automaton = query.automaton
+        assert automaton is not None
+        for (i, j), way in ways_of(automaton).items():
+            if way.shape in done:
+                continue
+            done.add(way.shape)
+            names = {number: automaton.variables[v] for v, number in way.variables.items()}
+            numbers = [family.numbers[place] for place in of_shape[way.shape]]
+            outputs = _outputs(numbers, names)
+            one = replace(
+                query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, within=None,
+                slide=None, automaton=between(automaton, i, j), measures=_measures(outputs), outputs=outputs, having=None,
+            )  # fmt: skip
+            yield Counting(one, _planes(one, numbers, names, of_shape[way.shape]))
+
+
+def _outputs(numbers: Sequence[Number], names: dict[int, str]) -> tuple[OutputPlan, ...]:
+    """As results of no bounded size, which therefore have to be exact."""
+    found = []
+    for place, number in enumerate(numbers):
+        if number.role is None:
+            expression = Aggregate("count", None, None, False, STRING, STRING)
+        else:
+            to = STRING if number.whole else DOUBLE
+            name, argument = names[number.variable], number.argument
+            expression = Aggregate(_FUNCTIONS[number.role], name, argument, False, to if number.whole else None, to)
+        found.append(OutputPlan(f"n{place}", expression))
+    return tuple(found)
+
+
+def _measures(outputs: Sequence[OutputPlan]) -> tuple[Measure, ...]:
+    found: dict[Measure, None] = {}
+    for output in outputs:
+        a = output.expression
+        assert isinstance(a, Aggregate)
+        assert a.function != "collect"
+        found[Measure(a.function, a.variable, a.argument, a.type != DOUBLE)] = None
+    return tuple(found)
+
+
+def _planes(
+    one: QueryPlan, numbers: Sequence[Number], names: dict[int, str], places: Sequence[int]
+) -> tuple[tuple[int, int], ...]:
+    assert one.automaton is not None
+    variables, found = one.automaton.variables, []
+    known = {
+        (plane.value.role, plane.variable, plane.value.argument): p
+        for p, plane in enumerate(_layout(one).planes, start=1)
+    }
+    for number, place in zip(numbers, places, strict=True):
+        if number.role is None:
+            found.append((0, place))
+        else:
+            found.append((known[number.role, variables.index(names[number.variable]), number.argument], place))
+    return tuple(found)
