@@ -188,6 +188,7 @@ derived_events = st.builds(ast.DerivedEvent, names, names, expressions)
 named_patterns = st.builds(
     ast.NamedPattern, names, st.none() | _tuples(names, 0), patterns, st.none() | conditions
 )  # fmt: skip
+functions = st.builds(ast.Function, names, _tuples(names, 0), expressions)
 items = st.builds(ast.Item, expressions, st.none() | names)
 _ALL_COLUMNS = st.just((ast.Item(ast.Star()),))
 returns = st.builds(ast.Return, _tuples(items, 1, 5), st.booleans()) | st.builds(
@@ -213,7 +214,7 @@ queries = st.builds(
 )
 _values = st.builds(ast.Values, st.none() | _tuples(names), _tuples(st.builds(ast.Row, _tuples(expressions))))
 tests = st.builds(ast.Test, names, names, _values, st.none() | _values)
-statements = st.one_of(imports, streams, derived_events, named_patterns, queries, queries, tests)
+statements = st.one_of(imports, streams, derived_events, named_patterns, functions, queries, queries, tests)
 programs = st.builds(ast.Program, _tuples(statements, 0, 4))
 
 # ---- texts -----------------------------------------------------------------------------------------------------------

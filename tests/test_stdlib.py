@@ -17,6 +17,7 @@ from cepc.testing.values import table_of
 from cepc_grammar import ast
 from cepc_grammar.formatter import format_source
 from cepc_grammar.parser import Parsed, parse
+from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
 from tests import oracle
 from tests.equivalence import same
@@ -35,6 +36,10 @@ def path(name: str) -> Path:
     return PROGRAMS / f"{name.removeprefix('std.')}.cep"
 
 
+def functions(name: str) -> list[str]:
+    return [s.name.text for s in module(name)[1].program.statements if isinstance(s, ast.Function)]
+
+
 def patterns(name: str) -> list[str]:
     return [s.name.text for s in module(name)[1].program.statements if isinstance(s, ast.NamedPattern)]
 
@@ -46,7 +51,7 @@ def statements(name: str) -> tuple[ast.Statement, ...]:
 
 
 def test_every_module_has_a_program() -> None:
-    assert len(MODULES) >= 7
+    assert len(MODULES) >= 8
     assert sorted(p.stem for p in PROGRAMS.glob("*.cep")) == [name.removeprefix("std.") for name in MODULES]
 
 
@@ -61,13 +66,16 @@ def test_a_module_is_laid_out_and_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_pattern_is_used_by_a_query_that_is_tested_for_and_against(name: str) -> None:
+def test_every_pattern_and_function_is_used_by_a_query_that_is_tested_for_and_against(name: str) -> None:
     checked = cepc.compile(path(name))
     assert checked.warnings == (), str(checked)
     parsed = parse(Source("", path(name).read_text(encoding="utf-8")))
     queries = [s for s in parsed.program.statements if isinstance(s, ast.Query)]
-    used = [q.pattern.name.text for q in queries if isinstance(q.pattern, ast.Atom)]
-    assert sorted(used) == sorted(patterns(name))
+    if patterns(name):
+        used = [q.pattern.name.text for q in queries if isinstance(q.pattern, ast.Atom)]
+        assert sorted(used) == sorted(patterns(name))
+    called = "\n".join(to_text(q) for q in queries)
+    assert [function for function in functions(name) if f"{function}(" not in called] == []
     for query in queries:
         tests = [t for t in checked.program.tests if t.query == query.name.text]
         assert len(tests) >= 2, query.name.text

@@ -90,6 +90,8 @@ def _usage(statement: ast.Statement) -> str:
     match statement:
         case ast.NamedPattern(name, parameters):
             return name.text if parameters is None else f"{name.text}({', '.join(p.text for p in parameters)})"
+        case ast.Function(name, parameters):
+            return f"{name.text}({', '.join(p.text for p in parameters)})"
         case ast.DerivedEvent(name):
             return f"EVENT {name.text}"
         case ast.Stream(name) | ast.Query(name):

@@ -453,6 +453,16 @@ class NamedPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """`FUNCTION hours(minutes) AS minutes / 60`: an expression that stands where the function is called."""
+
+    name: Name
+    parameters: tuple[Name, ...]
+    body: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One column of RETURN."""
 
@@ -531,7 +541,7 @@ class Test:
     span: Span = _span()
 
 
-Statement = Import | Stream | DerivedEvent | NamedPattern | Query | Test
+Statement = Import | Stream | DerivedEvent | NamedPattern | Function | Query | Test
 
 
 @dataclass(frozen=True, slots=True)

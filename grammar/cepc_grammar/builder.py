@@ -440,6 +440,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         name, parameters, pattern, where = children
         return ast.NamedPattern(name, parameters, pattern, where, self._span(meta))
 
+    def function(self, meta: Meta, children: list[Any]) -> ast.Function:
+        name, parameters, body = children
+        return ast.Function(name, parameters, body, self._span(meta))
+
     def item(self, meta: Meta, children: list[Any]) -> ast.Item:
         return ast.Item(children[0], children[1], self._span(meta))
 

@@ -26,7 +26,7 @@ _EXPRESSION = frozenset({
 _PATTERN_START = frozenset({"NAME", "SEQ", "LPAR"})
 _PATTERN = frozenset({"NAME", "SEQ", "LPAR", "AND", "OR", "SOME", "ANY", "NOT", "QUOTED"})
 _CLAUSES = frozenset({*CLAUSE_WORDS, "WINDOW", "FROM", "GROUPBY", "GROUP_BY"})
-_STATEMENTS = frozenset({"EVENT", "IMPORT", "PATTERN", "QUERY", "STREAM", "TEST"})
+_STATEMENTS = frozenset({"EVENT", "FUNCTION", "IMPORT", "PATTERN", "QUERY", "STREAM", "TEST"})
 
 
 def in_words(expected: frozenset[str]) -> str:
@@ -35,7 +35,7 @@ def in_words(expected: frozenset[str]) -> str:
     >>> in_words(frozenset({"COMMA", "RPAR"}))
     '`)` or `,`'
     >>> in_words(_STATEMENTS)
-    'EVENT, IMPORT, PATTERN, QUERY, STREAM or TEST'
+    'EVENT, FUNCTION, IMPORT, PATTERN, QUERY, STREAM or TEST'
     """
     rest = set(expected)
     words: list[str] = []

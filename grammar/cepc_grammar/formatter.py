@@ -90,7 +90,11 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
         bare = node.span in parsed.bare
         follower = statements[i + 1] if i + 1 < len(statements) else None
         doc = weave(statement(node, bare=bare), _taken_before(pending, end), source, own)
-        closing = "" if bare and not isinstance(follower, ast.DerivedEvent | ast.NamedPattern | ast.Test) else ";"
+        closing = (
+            ""
+            if bare and not isinstance(follower, ast.DerivedEvent | ast.NamedPattern | ast.Function | ast.Test)
+            else ";"
+        )
         chunks.append(_Chunk(extent.start, extent.end, tuple(render(cat(doc, closing))), type(node)))
     free += reversed(pending)
     chunks += (_Chunk(c.span.start, c.span.end, (comment_line(tidy(c.text)),)) for c in free)

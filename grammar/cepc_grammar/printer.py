@@ -54,7 +54,15 @@ def to_text(node: Node) -> str:
     match node:
         case ast.Program(statements):
             return _program(statements)
-        case ast.Import() | ast.Stream() | ast.DerivedEvent() | ast.NamedPattern() | ast.Query() | ast.Test():
+        case (
+            ast.Import()
+            | ast.Stream()
+            | ast.DerivedEvent()
+            | ast.NamedPattern()
+            | ast.Function()
+            | ast.Query()
+            | ast.Test()
+        ):
             return text_of(render(cat(statement(node), ";")))
         case ast.TypeExpr():
             return type_text(node)
@@ -100,6 +108,9 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
             return (
                 declared if where is None else Group(cat(declared, Nest(cat(LINE, _led("WHERE", expression(where))))))
             )
+        case ast.Function(name, parameters, body):
+            called = f"{name_text(name)}({', '.join(map(name_text, parameters))})"
+            return Group(cat("FUNCTION ", called, Nest(cat(LINE, _led("AS", expression(body))))))
         case ast.Query(name):
             clauses = _clauses(node, bare)
             if bare:

@@ -64,7 +64,7 @@ def _candidates(
 
 _KEYWORDS = frozenset({
     "AFTER", "AND", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DISTINCT", "ELSE", "END", "EVENT", "FIRST",
-    "FROM", "GROUP", "HAVING", "IMPORT", "IN", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER", "PAST",
+    "FROM", "FUNCTION", "GROUP", "HAVING", "IMPORT", "IN", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER", "PAST",
     "PATTERN", "QUERY", "RETURN", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM", "THEN", "TIME", "TO", "TYPE",
     "UNBOUNDED", "UNIT", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
 })  # fmt: skip

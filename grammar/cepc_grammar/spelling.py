@@ -19,7 +19,9 @@ OPERAND = frozenset(
 EVENT_TYPE = PATTERN_WORDS  # … a type or named pattern within a pattern
 ALIAS = PATTERN_WORDS | _CLAUSE_WORDS | {"WINDOW", "AS"}  # … an alias within a pattern, where a clause may follow
 ARGUMENT = PATTERN_WORDS | {"TRUE", "FALSE", "NULL"}  # … an argument of a named pattern
-STATEMENT = frozenset({"IMPORT", "STREAM", "EVENT", "PATTERN", "QUERY", "TEST"})  # … the name of a bare query
+STATEMENT = frozenset(
+    {"IMPORT", "STREAM", "EVENT", "PATTERN", "FUNCTION", "QUERY", "TEST"}
+)  # … the name of a bare query
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

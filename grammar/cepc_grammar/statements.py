@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .source import Source
     from .tokens import RawToken
 
-STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "EVENT", "PATTERN", "QUERY", "TEST"})
+STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "EVENT", "PATTERN", "FUNCTION", "QUERY", "TEST"})
 NEW_STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "QUERY"})  # EVENT and PATTERN begin clauses too
 
 

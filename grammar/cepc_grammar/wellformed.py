@@ -22,6 +22,8 @@ def misplaced(statement: ast.Statement) -> Iterator[Diagnostic]:
             yield from _in_where(statement.where)
         case ast.DerivedEvent():
             yield from _anywhere(statement.where)
+        case ast.Function():
+            yield from _anywhere(statement.body)
         case ast.Test():
             yield from _anywhere((statement.given, statement.expected))
 

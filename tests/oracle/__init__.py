@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from cepc_grammar import ast
 
 from .errors import EvaluationError, Overflow, Unsupported
+from .helpers import written_out
 from .matches import Finder
 from .rows import rows
 from .stream import read
@@ -27,6 +28,7 @@ def evaluate(program: ast.Program, events: Events) -> dict[str, list[dict[str, o
     None, a list for an ARRAY, a dict for a STRUCT. Raises Overflow when a value does not fit its type (§4), EvaluationError when an
     expression fails on a row, Unsupported for a program that the checker would refuse.
     """
+    program = written_out(program)
     read_events = read(program, events)
     return {query.name.text: rows(Finder(program, query, read_events)) for query in _queries(program)}
 
@@ -36,6 +38,7 @@ def matches(program: ast.Program, query_name: str, events: Events) -> set[frozen
 
     They satisfy partition, conditions, selection, AFTER MATCH and WITHIN; in an aggregate query they stand in at least one window.
     """
+    program = written_out(program)
     read_events = read(program, events)
     (query,) = (query for query in _queries(program) if query.name.text == query_name)
     found = Finder(program, query, read_events).found()

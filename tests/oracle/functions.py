@@ -179,6 +179,12 @@ def _text(kind: Any, function: Callable[..., Any]) -> Callable[..., Typed]:
     return of_texts
 
 
+def split_part(text: str, delimiter: str, number: int) -> str:
+    """The number-th part, or from the end where it is negative; empty where there is none."""
+    parts = text.split(delimiter) if delimiter else [text]
+    return parts[number - (number > 0)] if -len(parts) <= number <= len(parts) else ""
+
+
 def substring(text: str, start: int, length: int | None = None) -> str:
     """Counted from 1, or from the end when negative; 0 counts as 1."""
     begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
@@ -279,6 +285,7 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "ENDSWITH": _text(BOOLEAN, str.endswith),
     "CONTAINS": _text(BOOLEAN, lambda text, part: part in text),
     "REPLACE": _text(STRING, lambda text, old, new="": text.replace(old, new) if old else text),
+    "SPLIT_PART": _text(STRING, split_part),
     "REVERSE": _text(STRING, lambda text: text[::-1]),
     "RLIKE": _text(BOOLEAN, lambda text, regex: re.search(regex, text) is not None),
     "REGEXP": _text(BOOLEAN, lambda text, regex: re.search(regex, text) is not None),

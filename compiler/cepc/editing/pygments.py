@@ -36,12 +36,12 @@ class CepLexer(RegexLexer):  # type: ignore[misc] # Pygments has no types
             (r"r'[^'\n]*'|r\"[^\"\n]*\"", String.Other),
             (r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"", String),
             (
-                rf"(PATTERN)(\s+)({_NAME})(?=\s*(?:\([^()]*\))?\s*AS\b)",
+                rf"(PATTERN|FUNCTION)(\s+)({_NAME})(?=\s*(?:\([^()]*\))?\s*AS\b)",
                 bygroups(Keyword, Whitespace, Name.Function),
             ),
             (r"(EVENT)(\s+)(TIME|TYPE)\b", bygroups(Keyword, Whitespace, Keyword)),
             (
-                rf"({'|'.join(word for word in DECLARES if word != 'PATTERN')})(\s+)({_NAME})",
+                rf"({'|'.join(word for word in DECLARES if word not in ('PATTERN', 'FUNCTION'))})(\s+)({_NAME})",
                 bygroups(Keyword, Whitespace, Name.Class),
             ),
             (

@@ -42,7 +42,7 @@ def _repository() -> dict[str, Any]:
             "patterns": [{"name": "constant.character.escape.cep", "match": r'\\.|""'}],
         },
         "named-pattern": {
-            "match": rf"(?i)\b(PATTERN)\s+({_NAME})(?=\s*(?:\([^()]*\))?\s*AS\b)",
+            "match": rf"(?i)\b(PATTERN|FUNCTION)\s+({_NAME})(?=\s*(?:\([^()]*\))?\s*AS\b)",
             "captures": {"1": {"name": "keyword.control.cep"}, "2": {"name": "entity.name.function.cep"}},
         },
         "event-clause": {

@@ -15,7 +15,7 @@ TYPES: Final = (
     "ARRAY", "BIGINT", "BINARY", "BOOLEAN", "BYTE", "DATE", "DEC", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTEGER", "LONG", "MAP",
     "NUMERIC", "REAL", "SHORT", "SMALLINT", "STRING", "STRUCT", "TIMESTAMP", "TIMESTAMP_NTZ", "TINYINT",
 )  # fmt: skip
-DECLARES: Final = ("EVENT", "PATTERN", "QUERY", "STREAM", "TEST")
+DECLARES: Final = ("EVENT", "FUNCTION", "PATTERN", "QUERY", "STREAM", "TEST")
 """What a name follows that the statement declares."""
 
 

@@ -30,7 +30,7 @@ def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
         f"unknown function `{name}`",
         span,
         "no such function",
-        notes=("Spark's built-in functions can be called; functions defined by a user cannot",),
+        notes=("functions of Spark can be called, and those that the program declares: `FUNCTION name(x) AS …`",),
         hint=_did_you_mean(near) or "`cepc functions` lists the functions",
     )
 

@@ -3,6 +3,7 @@
 check(program, loader, lost) -> Checked(program, diagnostics, sources)
 
 imports      the statements of all files
+functions    calls of the program's own functions, written out
 names        what they declare
 streams, events, patterns
              each declaration by itself
@@ -20,6 +21,7 @@ from cepc_grammar import ast
 
 from .. import model
 from .events import EventTypes, check_events
+from .functions import written_out
 from .imports import Loader, resolve_imports
 from .lost import NOTHING, Lost, lost_in
 from .messages import streams as say_stream
@@ -56,8 +58,9 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked
     `lost` is what those files declare in statements with syntax errors, as `lost_in(source, parsed)` tells of each.
     """
     imported = resolve_imports(program, loader)
-    declared, problems = declarations(imported.statements, lost | imported.lost)
-    problems = [*imported.diagnostics, *problems]
+    statements, wrong = written_out(imported.statements)
+    declared, problems = declarations(statements, lost | imported.lost)
+    problems = [*imported.diagnostics, *wrong, *problems]
     streams: dict[str, Stream] = {}
     for name, statement in declared.streams.items():
         streams[name], found = resolve_stream(statement)

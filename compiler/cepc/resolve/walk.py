@@ -17,7 +17,7 @@ _INNER = (
 _PARTS: dict[type, tuple[str, ...]] = {
     node: tuple(f.name for f in fields(node) if f.name not in ("span", "type", "function", "name")) for node in _INNER
 }
-_NODES = (*_INNER, ast.Literal, ast.Interval, ast.Reference, ast.Star, ast.Equivalence)
+EXPRESSIONS = (*_INNER, ast.Literal, ast.Interval, ast.Reference, ast.Star, ast.Equivalence)
 
 
 def conjuncts(expression: ast.Expression | None) -> Iterator[ast.Expression]:
@@ -63,7 +63,7 @@ def _rewrite(node: Any, change: Callable[[ast.Expression], ast.Expression | None
             parts = tuple(_rewrite(p, change) for p in part)
             if any(a is not b for a, b in zip(parts, part, strict=True)):
                 new[name] = parts
-        elif isinstance(part, _NODES) and (rewritten := _rewrite(part, change)) is not part:
+        elif isinstance(part, EXPRESSIONS) and (rewritten := _rewrite(part, change)) is not part:
             new[name] = rewritten
     return replace(node, **new) if new else node
 
@@ -71,7 +71,7 @@ def _rewrite(node: Any, change: Callable[[ast.Expression], ast.Expression | None
 def _nodes(part: Any) -> tuple[Any, ...]:
     if isinstance(part, tuple):
         return part
-    return (part,) if isinstance(part, _NODES) else ()
+    return (part,) if isinstance(part, EXPRESSIONS) else ()
 
 
 def atoms(pattern: ast.Pattern) -> Iterator[ast.Atom]:

@@ -67,7 +67,7 @@ def statement_begins(spot: Spot) -> Diagnostic | None:
     if spot.at or spot.at_end:
         return None
     word = spot.word()
-    label = "a statement begins with EVENT, IMPORT, PATTERN, QUERY, STREAM or TEST"
+    label = "a statement begins with EVENT, FUNCTION, IMPORT, PATTERN, QUERY, STREAM or TEST"
     if word in CLAUSE_STARTS and word not in ("FROM", "SELECT"):
         title = f"{word} outside a query"
         hint = "remove the `;` before it, if it belongs to the query above"

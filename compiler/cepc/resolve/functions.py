@@ -1,0 +1,131 @@
+"""Functions of the program: expressions with parameters, written out where they are called, before anything else is resolved."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from cepc_grammar import ast
+from cepc_grammar.source import Span
+from cepc_runtime.functions import find
+from cepc_runtime.functions.spark import spark_functions
+
+from ..expressions.functions import AGGREGATES, NAVIGATION
+from .messages import functions as say
+from .names import circles, clashes
+from .walk import EXPRESSIONS, references, rewrite, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+
+MOST: Final = 10_000
+"""Functions that call each other twice double at every step."""
+
+
+def written_out(statements: Iterable[ast.Statement]) -> tuple[tuple[ast.Statement, ...], list[Diagnostic]]:
+    """The statements without functions: calls are what they stand for, with the span of the call."""
+    statements = tuple(statements)
+    functions = [s for s in statements if isinstance(s, ast.Function)]
+    if not functions:
+        return statements, []
+    named = {key(f.name): f for f in reversed(functions)}
+    around = circles({name: [key(c.function) for c in _calls(f.body)] for name, f in named.items()})
+    problems = [*clashes("function", [f.name for f in functions]), *(d for f in functions for d in _own(f))]
+    problems += (say.cycle(named[name].name.span, [named[n].name.text for n in way]) for name, way in around.items())
+    work = _Writing({name: f for name, f in named.items() if name not in around}, frozenset(around))
+    found = tuple(work.inside(s) for s in statements if not isinstance(s, ast.Function))
+    return found, [*problems, *work.problems]
+
+
+def key(name: ast.Name) -> str:
+    """Functions are called in any case, as Spark's are."""
+    return name.text.casefold()
+
+
+def _calls(expression: ast.Expression) -> Iterator[ast.Call]:
+    return (node for node in walk(expression) if isinstance(node, ast.Call))
+
+
+def _own(function: ast.Function) -> Iterator[Diagnostic]:
+    """What is wrong with a function by itself."""
+    name, parameters = function.name, {p.text: p for p in function.parameters}
+    if (
+        find(name.text) is not None
+        or name.text.lower() in spark_functions()
+        or name.text.upper() in (*AGGREGATES, *NAVIGATION)
+    ):
+        yield say.of_spark(name)
+    yield from clashes("parameter", function.parameters)
+    used = {part.text for reference in references(function.body) for part in reference.parts}
+    if not any(isinstance(node, ast.Equivalence) for node in walk(function.body)):  # the parser has said so
+        yield from (say.unused_parameter(p, name.text) for p in parameters.values() if p.text not in used)
+    for reference in references(function.body):
+        if reference.parts[0].text not in parameters:
+            yield say.no_parameter(reference, name.text, list(parameters))
+
+
+class _Writing:
+    def __init__(self, functions: Mapping[str, ast.Function], broken: frozenset[str]) -> None:
+        self.problems: list[Diagnostic] = []
+        self._functions, self._broken = functions, broken
+        self._bodies: dict[str, ast.Expression] = {}
+
+    def inside(self, node: Any) -> Any:
+        """A statement or a part of one, with all calls in it written out."""
+        if isinstance(node, EXPRESSIONS) and not isinstance(node, ast.Branch):
+            return rewrite(node, self._change)
+        if isinstance(node, tuple):
+            return tuple(map(self.inside, node))
+        if not is_dataclass(node) or isinstance(node, Span | ast.Name | type):
+            return node
+        parts = {field.name: getattr(node, field.name) for field in fields(node)}
+        new = {name: changed for name, part in parts.items() if (changed := self.inside(part)) != part}
+        return replace(node, **new) if new else node
+
+    def _change(self, node: ast.Expression) -> ast.Expression | None:
+        if not isinstance(node, ast.Call):
+            return None
+        name = key(node.function)
+        if name in self._broken:
+            return _instead(node)
+        function = self._functions.get(name)
+        if function is None:
+            return None
+        if len(node.arguments) != len(function.parameters):
+            self.problems.append(say.arity(node, function))
+            return _instead(node)
+        arguments = (rewrite(argument, self._change) for argument in node.arguments)
+        body = _put(self._body(name), dict(zip((p.text for p in function.parameters), arguments, strict=True)))
+        if sum(1 for _ in walk(body)) > MOST:
+            self.problems.append(say.too_large(node.span, MOST))
+            return _instead(node)
+        return body if isinstance(body, ast.Star) else replace(body, span=node.span)
+
+    def _body(self, name: str) -> ast.Expression:
+        if name not in self._bodies:
+            self._bodies[name] = rewrite(self._functions[name].body, self._change)
+        return self._bodies[name]
+
+
+def _put(body: ast.Expression, arguments: Mapping[str, ast.Expression]) -> ast.Expression:
+    """A function's expression with arguments in place of parameters, all of them at once."""
+
+    def change(node: ast.Expression) -> ast.Expression | None:
+        match node:
+            case ast.Reference((first, *rest), span) if first.text in arguments:
+                found = arguments[first.text]
+                if isinstance(found, ast.Reference) and rest:
+                    return ast.Reference((*found.parts, *rest), span)
+                for name in rest:
+                    found = ast.Member(found, name, span)
+                return found
+        return None
+
+    return rewrite(body, change)
+
+
+def _instead(call: ast.Call) -> ast.Expression:
+    """What stands for a call that cannot be written out, so that it is answered once."""
+    return call.arguments[0] if call.arguments else ast.Literal("integer", "0", call.span)
