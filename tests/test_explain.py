@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepc.api import check_text
-from cepc.explaining import as_dot, as_json, as_text
+from cepc.explaining import as_dot, as_html, as_json, as_text
 from cepc.explaining.explanation import Explanation, explain
 from cepc.sharing import Options, plan_shared
 
@@ -91,6 +91,29 @@ def test_as_json_it_is_data() -> None:
     }  # fmt: skip
     assert stream["together"]["operations"] < stream["alone"]["operations"]
     assert [e["query"] for e in stream["executions"]] == ["q", "r"]
+
+
+KEPT = [
+    ("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 min SLIDE 5 min", [
+        "an event takes 36 bytes at most, and is kept 10 minutes",
+        "2 or more of them in one pane of 5 minutes become 32 bytes, kept 10 minutes",
+    ]),
+    ("RETURN a.x AS x PATTERN SEQ(A a, B) WITHIN 10 min", ["an event takes 40 bytes at most, and is kept 10 minutes"]),
+    ("RETURN COUNT(*) PATTERN SEQ(A, NOT C, B) WITHIN 10 min", ["an event takes 36 bytes at most, and is kept 10 minutes"]),
+    ("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN UNBOUNDED", ["cannot be one, for its window has no end"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "lines"), KEPT)
+def test_what_a_query_keeps_as_a_stream_is_said_before_it_runs(query: str, lines: list[str]) -> None:
+    program, found = explained(f"QUERY q {query};")
+    shown = as_text.to_text(program, [found])
+    page = as_html.to_html(program, [found], {"t.cep": ""}, "")
+    assert f"as a stream      {lines[0]}" in shown
+    (data,) = json.loads(as_json.to_json([found]))["streams"][0]["executions"]
+    assert data["keeps"] == lines
+    assert all(line in shown and line in page for line in lines)
+    assert (data["state"] is None) == ("UNBOUNDED" in query)
 
 
 def test_as_a_graph_what_is_kept_once_is_one_node() -> None:

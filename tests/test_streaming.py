@@ -388,7 +388,7 @@ def test_the_size_of_the_state_is_told_before_it_runs() -> None:
     assert counted.event == listed.event == 8 + 20 + 4 + 8
     assert (counted.query, counted.held, counted.windows) == ("a", 10, 2)
     assert counted.pane == PaneSize(5, 2, 8 + 4 + 8, ())  # when, of whom, and how many As
-    assert (listed.query, listed.held, listed.windows, listed.pane) == ("m", 6, None, None)
+    assert (listed.query, listed.held, listed.windows, listed.pane) == ("m", 7, None, None)
 
 
 def test_the_size_is_told_without_numpy() -> None:

@@ -4,6 +4,7 @@ describe.py      what each query means, in words
 automata.py      its automaton, with states that have names
 joined.py        match queries that share parts of their matches, as these parts
 explanation.py   what is shared and why, as data
+keeping.py       what queries keep as streams
 obstacles.py     what more could be shared if queries were written otherwise
 as_text.py, as_json.py, as_dot.py
 graph.py         the automata as one graph, in which what is kept once is one node

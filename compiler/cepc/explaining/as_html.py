@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .as_svg import inline, legend
 from .colours import colours
-from .describe import queries, streams
+from .describe import listed, queries, streams
 from .escaping import escaped
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ def _execution(execution: Execution, one: Explanation) -> Iterator[Fact]:
         yield "windows open", f"{execution.windows} at once"
         load = execution.load
         yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"
+    yield from listed("as a stream", execution.keeps)
     for part in one.parts:
         if query in part.queries:
             others = ", ".join(other for other in part.queries if other != query)

@@ -21,11 +21,16 @@ LABEL: Final = 16  # the width of the column of labels
 
 def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) -> str:
     """The streams and queries of the program, and what is shared."""
-    automata = {e.query: e.automaton for one in explanations for e in one.executions}
+    executions = {execution.query: execution for one in explanations for execution in one.executions}
     parts = [(f"stream {stream.name}", stream.facts) for stream in streams(program)]
     for query in queries(program):
-        automaton = automaton_facts(automata[query.name]) if query.name in automata else ()
-        parts.append((f"query {query.name}", (*query.facts, *automaton)))
+        execution = executions.get(query.name)
+        made = (
+            ()
+            if execution is None
+            else (*automaton_facts(execution.automaton), *listed("as a stream", execution.keeps))
+        )
+        parts.append((f"query {query.name}", (*query.facts, *made)))
     parts += ((f"shared in {one.stream}", tuple(sharing_facts(one))) for one in explanations)
     return "\n".join("".join(f"{line.rstrip()}\n" for line in (title, *map(_row, facts))) for title, facts in parts)
 

@@ -6,15 +6,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from cepc_runtime.streaming.size import state_size
+
 from ..passes.engine import slots
 from ..sharing import loads
 from .automata import drawn, places, state_names
 from .describe import window
 from .joined import joined
+from .keeping import keeping
 from .obstacles import obstacles
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import Plan, QueryPlan, SharedStates
+    from cepc_runtime.streaming.size import QuerySize
 
     from .. import model
     from ..passes.engine import Load
@@ -42,7 +46,8 @@ class Execution:
     """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
 
     `load` is what it would cost by itself, `windows` how many of its windows can be open at once; both are of a query with an
-    automaton. `within` and `slide` are in ticks, and `window` says them.
+    automaton. `within` and `slide` are in ticks, and `window` says them. `state` is what it keeps as a stream, None if it cannot be
+    one, and `keeps` says it.
     """
 
     query: str
@@ -53,6 +58,8 @@ class Execution:
     within: int | None
     slide: int | None
     window: str
+    state: QuerySize | None
+    keeps: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +84,12 @@ def explain(program: model.CheckedProgram, shared: Shared) -> tuple[Explanation,
 
 
 def _explanation(program: model.CheckedProgram, workload: Workload, context: Context) -> Explanation:
-    plan = workload.plan
+    plan, stream = workload.plan, program.stream(workload.plan.stream.name)
     alone, together = loads(workload, context)
+    sizes = {size.query: size for size in state_size(plan)}
     return Explanation(
         plan.stream.name,
-        tuple(_execution(query, program.stream(plan.stream.name), workload, context) for query in plan.queries),
+        tuple(_execution(query, stream, workload, context, sizes.get(query.name)) for query in plan.queries),
         parts(plan),
         alone,
         together,
@@ -101,14 +109,17 @@ def parts(plan: Plan) -> tuple[Part, ...]:
     return (*(_part(part, plan) for part in plan.sharing), *found)
 
 
-def _execution(query: QueryPlan, stream: model.Stream, workload: Workload, context: Context) -> Execution:
+def _execution(
+    query: QueryPlan, stream: model.Stream, workload: Workload, context: Context, size: QuerySize | None
+) -> Execution:
     automaton = drawn(query)
     of_parts = {name: found for one in joined(workload.plan) for name, found in one.drawn}
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
     alone, _ = loads(single, context)
     along = None if automaton else of_parts.get(query.name) or places(query)
     shown = window(query, stream)
-    return Execution(query.name, automaton, along, alone, slots(query), query.within, query.slide, shown)
+    keeps = tuple(keeping(size, stream))
+    return Execution(query.name, automaton, along, alone, slots(query), query.within, query.slide, shown, size, keeps)
 
 
 def _part(part: SharedStates, plan: Plan) -> Part:

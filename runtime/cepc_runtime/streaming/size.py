@@ -39,9 +39,9 @@ class PaneSize:
 
 @dataclass(frozen=True, slots=True)
 class QuerySize:
-    """`event` is the bytes of an event at most, before compression. `held` is for how many ticks after an event the watermark has to
-    pass before the query no longer needs it, or the pane that it was folded into, and `windows` in how many open windows of an
-    aggregate query an event stands.
+    """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into,
+    is gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an aggregate query it
+    stands.
     """
 
     query: str
@@ -66,7 +66,7 @@ def state_size(plan: Plan) -> tuple[QuerySize, ...]:
 def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
     decision, event = decision_of(query), _event(plan)
     if not isinstance(decision, Windows):
-        return QuerySize(query.name, event, -decision.needed_from(0), None, None)
+        return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None)
     pane = None
     if family is not None:
         others = tuple(other.name for _, other in family.queries if other.name != query.name)

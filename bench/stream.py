@@ -1,0 +1,282 @@
+"""A stream against its floor, against one call for each group, and by the number of its buckets; and what folding saves.
+
+The floor is the same streaming job with an operator that keeps and answers nothing: read, watermark, letters, shuffle, sink. The usual
+way is an operator keyed by the group: a call, and a value of state, for each group that has events or a timer; it is written here as a
+person would, for the one query of ONE. Everything of a comparison runs in one session, over the same files, a micro-batch each; the
+first, which starts workers and compiles, does not count. Only ratios are worth reporting.
+
+    python bench/stream.py floor --groups 10000
+    python bench/stream.py floor --groups 100000
+    python bench/stream.py groups --groups 1000 --events 20000
+    python bench/stream.py buckets
+    python bench/stream.py folding          # no Spark: bytes and time of one bucket, with and without
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from cepc.api import check_text
+from cepc.codegen.compiling import job_of
+from cepc.planning import plan_program
+from cepc.running.spark import local_session
+from cepc_runtime.spark.share import classes_of
+from cepc_runtime.spark.streaming.operator import Answering, Step
+from cepc_runtime.spark.streaming.query import Continuous, prepare_session
+from cepc_runtime.spark.streaming.run import start, trigger_of, wait
+from cepc_runtime.streaming.advance import advance
+from cepc_runtime.streaming.program import Program
+from cepc_runtime.streaming.state import State, from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from cepc_runtime.spark.streaming.query import Streamed
+
+STREAM = """STREAM events (at TIMESTAMP, kind STRING, account BIGINT, amount DOUBLE)
+EVENT TIME at WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C', 'D');
+"""
+ONE = """QUERY trends RETURN account, CAST(COUNT(*) AS DOUBLE) AS n, SUM(b.amount) AS total PATTERN SEQ(A a, B+ b, C c)
+  WHERE b.amount > 50 GROUP BY account WITHIN 1 MINUTE;
+"""
+SEVERAL = """QUERY trends RETURN account, CAST(COUNT(*) AS DOUBLE) AS n, SUM(b.amount) AS total PATTERN SEQ(A a, B+ b, C c)
+  WHERE b.amount > 50 GROUP BY account WITHIN 2 MINUTES SLIDE 30 SECONDS;
+QUERY pairs RETURN account, a.at AS since, c.amount PATTERN SEQ(A a, C c) WHERE [account] AND a.amount > 80 AND c.amount > 80
+  WITHIN 10 SECONDS;
+"""
+SECOND = 1_000_000
+SECONDS = 60
+"""Of event time in a file."""
+BEGIN = 10**15
+AHEAD = 1 << 50
+"""The events' times are made up: none is ahead of the clock."""
+
+
+def streamed(text: str) -> Streamed:
+    checked = check_text(text)
+    assert checked.program is not None
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(job_of(checked.program, checked.sources).text, namespace)
+    (found,) = namespace["STREAMED"]
+    return found  # type: ignore[no-any-return]
+
+
+def events(batch: int, count: int, groups: int) -> pa.Table:
+    """A minute of events, out of order by up to four seconds; half of the groups are silent in it."""
+    chance = np.random.default_rng(batch)
+    seconds = (batch + np.arange(count) / count) * SECONDS - chance.uniform(0, 4, count)
+    return pa.table({
+        "at": pa.array((seconds * SECOND).astype(np.int64) + BEGIN, pa.timestamp("us", "UTC")),
+        "kind": pa.array(list("ABCD")).take(pa.array(chance.integers(0, 4, count))),
+        "account": pa.array(chance.integers(0, max(groups // 2, 1), count) * 2 + batch % 2),
+        "amount": pa.array(np.round(chance.uniform(0, 100, count), 2)),
+    })  # fmt: skip
+
+
+def put(folder: Path, batch: int, table: pa.Table) -> None:
+    path = folder / f"{batch:06d}.parquet"
+    pq.write_table(table, path)
+    os.utime(path, (1_000_000 + batch, 1_000_000 + batch))  # files are taken in this order
+
+
+def read(spark: SparkSession, source: Path, schema: Any) -> DataFrame:
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(source))
+
+
+# ---- ours, and its floor -----------------------------------------------------------------------------------------------
+
+
+class Idle(Answering):
+    """Reads no event, keeps no state, says nothing."""
+
+    def step(self, bucket: int, data: bytes | None, blobs: Any, watermark: int) -> Step:  # noqa: ARG002
+        return Step(None, [], None)
+
+
+class Floor(Continuous):
+    """The same job with an operator that does nothing."""
+
+    def answering(self, fingerprint: str) -> Answering:
+        real = super().answering(fingerprint)
+        return Idle(real.plan_text, real.classes, real.fingerprint)
+
+
+def discard(query: str, rows: DataFrame, batch: int) -> None:  # noqa: ARG001
+    rows.write.format("noop").mode("overwrite").save()
+
+
+def ours(spark: SparkSession, source: Path, text: str, buckets: int, kind: type[Continuous] = Continuous) -> float:
+    """Milliseconds a micro-batch with events, without the first: the median."""
+    made, lines = streamed(text), list[dict[str, Any]]()
+    with tempfile.TemporaryDirectory() as checkpoint:
+        what = kind(made, made.stream.queries, buckets, AHEAD)
+        frame = read(spark, source, made.stream.schema)
+        wait([start(what, frame, checkpoint, discard, trigger_of("available-now"))], lines.append)
+    counted = [line["ms"] for line in lines if line["rows"]][1:]
+    given, last = lines[1]["rows"], lines[-2]
+    found = sum(sum(line["out"].values()) for line in lines)
+    print(
+        f"    ({len(counted)} micro-batches of {given:,} events, {found:,} rows; state {last['state_rows']:,} events,"
+        f" {last['state_panes']:,} panes, {last['state_bytes']:,} bytes)",
+        flush=True,
+    )
+    return float(statistics.median(counted))
+
+
+# ---- one call for each group -------------------------------------------------------------------------------------------
+
+
+class OneGroup(StatefulProcessor):
+    """ONE for one account: its events are kept until a timer at the end of their window."""
+
+    def init(self, handle: Any) -> None:
+        self._handle = handle
+        self._state = handle.getValueState("events", "blob BINARY")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
+        kept = self._events()
+        for frame in rows:
+            kept += zip(frame["at"].astype("int64"), frame["kind"], frame["amount"], strict=True)
+        self._state.update((pickle.dumps(kept),))
+        for window in {int(at) // 1000 // (SECONDS * SECOND) for at, _, _ in kept}:
+            self._handle.registerTimer((window + 1) * SECONDS * 1000)
+        yield pd.DataFrame({"account": [], "n": [], "total": []})
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
+        end = expiredTimerInfo.getExpiryTimeInMs() * SECOND
+        kept = self._events()
+        self._state.update((pickle.dumps([event for event in kept if event[0] >= end]),))
+        n, total = count(sorted(event for event in kept if event[0] < end))
+        yield pd.DataFrame(
+            {"account": [key[0]], "n": [n], "total": [total]} if n else {"account": [], "n": [], "total": []}
+        )
+
+    def close(self) -> None:
+        pass
+
+    def _events(self) -> list[tuple[int, str, float]]:
+        old = self._state.get()
+        return pickle.loads(bytes(old[0])) if old else []
+
+
+def count(ordered: list[tuple[int, str, float]]) -> tuple[float, float]:
+    """Matches of SEQ(A, B+, C) in events at different times: their number, and the sum of the Bs' amounts over them."""
+    first, middle, middle_sum, whole, whole_sum = 0.0, 0.0, 0.0, 0.0, 0.0
+    for _, kind, amount in ordered:
+        if kind == "A":
+            first += 1
+        elif kind == "B" and amount > 50:
+            n = first + middle
+            middle, middle_sum = middle + n, 2 * middle_sum + n * amount
+        elif kind == "C":
+            whole, whole_sum = whole + middle, whole_sum + middle_sum
+    return whole, whole_sum
+
+
+def by_group(spark: SparkSession, source: Path, schema: Any) -> float:
+    """Milliseconds a micro-batch with events, without the first: the median."""
+    prepare_session(spark, 2)
+    found = (
+        read(spark, source, schema)
+        .where("kind <> 'D'")
+        .withWatermark("at", "5 seconds")
+        .groupBy("account")
+        .transformWithStateInPandas(OneGroup(), "account BIGINT, n DOUBLE, total DOUBLE", "append", "eventTime")
+    )
+    with tempfile.TemporaryDirectory() as checkpoint:
+        writer = found.writeStream.format("noop").option("checkpointLocation", checkpoint).trigger(availableNow=True)
+        query = writer.start()
+        query.awaitTermination()
+    counted = [p["durationMs"]["triggerExecution"] for p in query.recentProgress if p["numInputRows"]][1:]
+    return float(statistics.median(counted))
+
+
+# ---- folding, without Spark --------------------------------------------------------------------------------------------
+
+
+def folding(groups: int, each: int) -> None:
+    """One bucket with so many groups, each with so many events a minute."""
+    for name, windows in (("sliding", "10 MINUTES SLIDE 1 MINUTE"), ("side by side", "10 MINUTES")):
+        text = f"{STREAM}{ONE.replace('B+ b', 'B b').replace('1 MINUTE', windows)}"
+        checked = check_text(text)
+        assert checked.program is not None
+        plan = plan_program(checked.program).plans[0]
+        took = {}
+        for fold_from in (None, 1 << 60):
+            program = Program(plan, classes_of(plan.queries), None, fold_from)
+            data, times, largest = to_bytes(State(), ""), [], 0
+            for batch in range(30):
+                table, watermark = (
+                    events(batch, groups * each, groups),
+                    BEGIN + (batch * SECONDS + SECONDS - 5) * SECOND,
+                )
+                begun = time.perf_counter()
+                data = to_bytes(advance(program, from_bytes(data, "", program.families), [table], watermark).state, "")
+                times.append(time.perf_counter() - begun)
+                largest = max(largest, len(data))
+            took[fold_from] = largest, statistics.median(times[-10:])
+        folded, unfolded = took.values()
+        print(
+            f"{groups:,} groups with {each:,} events a minute, windows {name}: unfolded {unfolded[0] / folded[0]:.0f} times the bytes"
+            f" ({unfolded[0]:,} and {folded[0]:,}), {unfolded[1] / folded[1]:.1f} times the time of a step",
+            flush=True,
+        )
+
+
+# ---- comparisons -------------------------------------------------------------------------------------------------------
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("floor", "groups", "buckets", "folding"))
+    parser.add_argument("--events", type=int, default=100_000, help="in a micro-batch")
+    parser.add_argument("--groups", type=int, default=10_000)
+    parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--buckets", default="1,8,32,128,512", help="of `buckets`")
+    given = parser.parse_args()
+    if given.what == "folding":
+        for groups, each in ((10_000, 10), (1_000, 100), (100, 1_000)):
+            folding(groups, each)
+        return 0
+    spark = local_session()
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory)
+        for batch in range(given.batches):
+            put(source, batch, events(batch, given.events, given.groups))
+        print(f"{given.events:,} events in a micro-batch, {given.groups:,} groups", flush=True)
+        if given.what == "floor":
+            whole, floor = ours(spark, source, STREAM + SEVERAL, 32), ours(spark, source, STREAM + SEVERAL, 32, Floor)
+            print(f"32 buckets: {whole / floor:.2f} times the floor ({whole:.0f} and {floor:.0f} ms a micro-batch)")
+        elif given.what == "groups":
+            whole = ours(spark, source, STREAM + ONE, 32)
+            usual = by_group(spark, source, streamed(STREAM + ONE).stream.schema)
+            print(
+                f"one call for each group: {usual / whole:.1f} times as long ({usual:.0f} and {whole:.0f} ms a micro-batch)"
+            )
+        else:
+            took = {int(n): ours(spark, source, STREAM + SEVERAL, int(n)) for n in given.buckets.split(",")}
+            for buckets, ms in took.items():
+                print(f"{buckets} buckets: {ms / min(took.values()):.2f} times the fastest ({ms:.0f} ms a micro-batch)")
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""What a query keeps as a stream, told before it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .describe import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cepc_runtime.streaming.size import QuerySize
+
+    from .. import model
+
+
+def keeping(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
+    """In words; None is of a query that cannot be a stream."""
+    if size is None:
+        yield "cannot be one, for its window has no end"
+        return
+    held = duration(size.held, stream)
+    yield f"an event takes {size.event} bytes at most, and is kept {held}"
+    if size.pane is not None:
+        pane = size.pane
+        others = f", together with those of {', '.join(pane.others)}" if pane.others else ""
+        yield (
+            f"{pane.least} or more of them in one pane of {duration(pane.length, stream)} become {pane.size} bytes{others}, kept {held}"
+        )
