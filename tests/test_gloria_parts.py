@@ -17,6 +17,7 @@ from cepc.sharing import Options, plan_shared
 from cepc_runtime.plan import Plan
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases
+from tests.rates import Frequent
 
 if TYPE_CHECKING:
     from cepc.passes.workload import Context, Workload
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
 MANY_WINDOWS = "WITHIN 60 min SLIDE 1 min"
-
-
-@dataclass(frozen=True)
-class Frequent:
-    """Some types are frequent."""
-
-    types: str
-
-    def rate(self, letter: Letter) -> float:
-        return 1000.0 if (letter.raw_type or "") in self.types else 1.0
-
-    def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
-        return 1.0
 
 
 def before(queries: str, frequent: str) -> tuple[Workload, Context]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,11 +21,11 @@ from cepc.sharing import Options, loads, plan_shared
 from cepc.statistics import Statistics
 from tests.equivalence import Refused, by_engine, compile_text, same
 from tests.programs import Case, cases
+from tests.rates import Frequent
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cepc_runtime.plan import Letter
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
 
@@ -146,19 +146,6 @@ def test_panes_are_shared_by_queries_that_differ_in_their_windows() -> None:
         Options(optimiser="weave"),
     )
     assert shown(found) == ["*q[0, 1, 2] | r[0, 1, 2]"]
-
-
-@dataclass(frozen=True)
-class Frequent:
-    """Some types are frequent."""
-
-    types: str
-
-    def rate(self, letter: Letter) -> float:
-        return 1000.0 if (letter.raw_type or "") in self.types else 1.0
-
-    def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
-        return 1.0
 
 
 def test_a_frequent_common_middle_is_propagated_on_basis_columns() -> None:
