@@ -69,10 +69,19 @@ def pair(kind: int, chance: random.Random) -> list[tuple[str, int]]:
 def workload(queries: int, basic: float, seed: int = 0) -> str:
     """So many different queries, `basic` of them of kinds 1 to 4."""
     chance = random.Random(seed)
+    return program(queries, lambda: pair(chance.randint(*((1, 4) if chance.random() < basic else (5, 7))), chance))
+
+
+def of_kind(queries: int, kind: int, seed: int = 0) -> str:
+    """So many different queries of one kind."""
+    chance = random.Random(seed)
+    return program(queries, lambda: pair(kind, chance))
+
+
+def program(queries: int, more: Callable[[], list[tuple[str, int]]]) -> str:
     found: dict[tuple[str, int], None] = {}
     while len(found) < queries:
-        first, last = (1, 4) if chance.random() < basic else (5, 7)
-        found |= dict.fromkeys(pair(chance.randint(first, last), chance))
+        found |= dict.fromkeys(more())
     texts = [
         f"QUERY q{i} RETURN MATCH * PATTERN {pattern} WITHIN {window} ms;"
         for i, (pattern, window) in enumerate(list(found)[:queries])
