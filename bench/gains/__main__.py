@@ -6,7 +6,7 @@
 import argparse
 import importlib
 
-NAMES = ("sharon", "gloria", "hamlet", "motto", "windows", "groups")
+NAMES = ("sharon", "gloria", "hamlet", "motto", "windows", "groups", "hot")
 
 
 def main() -> None:

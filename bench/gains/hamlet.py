@@ -109,8 +109,8 @@ def report(quick: bool) -> Report:
     gains, lost = dict[str, list[tuple[float, float]]](), dict[str, list[tuple[float, float]]]()
     by_time, by_count = [], []
     for own in (0, 50) if quick else (0, 10, 50, 100):
-        for size in (1, 20) if quick else (1, 2, 5, 10, 20, 50, 100, 200):
-            found = measured(size, own, 2_000 if quick else 40_000, 1 if quick else 15)
+        for size in (1, 20) if quick else (1, 2, 5, 20, 50, 200):
+            found = measured(size, own, 2_000 if quick else 24_000, 1 if quick else 9)
             unshared, always, never, adaptive = found.values()
             by_time.append(adaptive.seconds / min(always.seconds, never.seconds) - 1)
             by_count.append(adaptive.cost / min(always.cost, never.cost) - 1)

@@ -13,42 +13,52 @@ therefore made of exact products of exact factors; a factor past it that meets a
 multiplied at all). The same holds for sums of magnitudes, which bound each term of the signed sums beside them. What
 ends past 2**53 is counted again in integers, with neither basis nor sharing.
 
-An event that is inside for some lanes only, as its condition holds for some queries, ends the run: an own basis column for what
-differs (HAMLET's snapshot at event level) would cost the application to the row it reads, and one more column for the rest of the
-run; with the few rows that run inside parts, applying all and beginning anew costs about the same.
+An event may do something else in few of the lanes, as its condition holds for some queries only. From then on such a lane has basis
+columns *of its own*: a copy of the common ones, to which its own events are done. HAMLET's snapshot at event level is a column for what
+the event adds, in all lanes; here all else that the run does to the lane is gathered once more, which takes a few numbers for an event,
+and only this lane's rows are applied by themselves.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .joint import Atom, cleared, in_place
+from .joint import Atom, cleared, copied_to, in_place
 from .lanes import Column, add_region
-from .operations import COPY, LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
+from .operations import LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
 from .program import order
 from .sharing import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .lanes import Memory, Region
+    from .lanes import Bound, Memory, Region
     from .sharing import Place
 
 
 USUAL_RUN: Final = 16
 
+OWN: Final = 7
+"""Lanes that can have basis columns of their own at a time."""
+
 
 @dataclass(frozen=True)
 class Costs:
-    """What an operation costs beside its width: measured, some six nanoseconds against a fifth of one for a number."""
+    """What an operation costs beside its width: measured, some six nanoseconds against a tenth or two of one for a number."""
 
-    operation: float = 30.0
+    operation: float = 50.0
     application: float = 1.0  # a factor for applying what a run has gathered
 
     def of(self, operations: Sequence[Operation]) -> float:
         return sum(self.operation + o.width for o in operations)
+
+    def of_own(self, basis: Basis, lane: int) -> float:
+        """What it costs that a lane has columns of its own: operations on few numbers, which cost more than the table's wide ones."""
+        own = basis.lanes[lane]
+        moved = self.operation * (len(basis.sections) + 2 * len(own.pieces))
+        return moved + 2 * self.of(own.application)
 
     def usual(self, basis: Basis, kind: int) -> float:
         """What an event inside costs, in a run that is neither long nor short."""
@@ -59,10 +69,24 @@ class Costs:
 
 @dataclass(frozen=True)
 class Inside:
-    """An event that is inside: on the lanes themselves, or on the basis columns."""
+    """An event that is inside: on the lanes themselves; or on the common basis columns, or on all that there are. In the lanes of
+    `own` it does something else, here on the common columns: to be done on their own, `Basis.shift` on for each.
+    """
 
     direct: tuple[Operation, ...]
     basis: tuple[Operation, ...]
+    wide: tuple[Operation, ...]
+    own: Mapping[int, tuple[Operation, ...]]
+
+
+@dataclass(frozen=True)
+class OwnColumns:
+    """How a lane that has basis columns of its own is applied: the numbers of its rows (from where, how many) are put by, and taken
+    back when all lanes have been applied; what then applies its own columns takes values from these.
+    """
+
+    pieces: tuple[tuple[int, int], ...]
+    application: tuple[Operation, ...]
 
 
 @dataclass(frozen=True)
@@ -70,7 +94,8 @@ class Basis:
     """How runs of a part go. `inside` are the kinds of events that go on with one, `ends` those that end it.
 
     A run begins with `reset`, then `ones`; at its end `application` takes the values of operations from the memory, and
-    skips those that are 0.
+    skips those that are 0. Where lanes can have columns of their own, `lanes` says how each is applied; a lane gets them as a copy
+    of the `shift` numbers from each of `sections` on. From `stash` on there is room for the numbers of so many lanes, `room` for each.
     """
 
     inside: dict[int, Inside]
@@ -78,6 +103,11 @@ class Basis:
     reset: tuple[Operation, ...]
     ones: tuple[int, ...]
     application: tuple[Operation, ...]
+    shift: int
+    sections: tuple[int, ...]
+    stash: int
+    room: int
+    lanes: tuple[OwnColumns, ...]
 
 
 class _Way(NamedTuple):
@@ -99,16 +129,19 @@ def inner_of(memory: Memory, region: int, happenings: Mapping[int, Happening]) -
     """What is inside a region, with memory for its basis columns; None if no event is inside."""
     part = _Ways(memory.regions[region])
     ways = {kind: part.ways(happening) for kind, happening in happenings.items()}
-    entries = {way.source for found in ways.values() for way in found or () if way.source >= part.rows}
-    read = {places[entry - part.rows] for places in part.entries for entry in entries}
+    entries = {
+        (lane, way.source) for found in ways.values() if found for lane, way in found.all() if way.source >= part.rows
+    }
+    read = {part.entries[lane][entry - part.rows] for lane, entry in entries}
     inside = {
         kind: found
         for kind, found in ways.items()
         if found
+        and found.atoms
         and not any(a.target in read for a in happenings[kind].atoms)
         and not read & {*happenings[kind].emptied}
     }
-    if not inside:
+    if not any(found.common for found in inside.values()):
         return None
     touching = read | part.places
     ends = frozenset(
@@ -120,13 +153,38 @@ def inner_of(memory: Memory, region: int, happenings: Mapping[int, Happening]) -
             or touching & {*happening.emptied}
         )
     )
-    ways_inside = dict.fromkeys(way for of_kind in inside.values() for way in of_kind)
-    dimensions = sorted({way.source for way in ways_inside})
-    planes, at = _planes(memory.regions[region], part, inside)
-    own = tuple((-1 - region, row) for row in range(max(part.rows, dimensions[-1] + 1)))
-    add_region(memory, Part((own,)), [len(dimensions)], [{column: [] for column in planes.values()}])
+    dimensions = sorted({way.source for found in inside.values() for _, way in found.all()})
+    planes = _planes(memory.regions[region], part, inside)
+    rows = max(part.rows, dimensions[-1] + 1)
+    copies = 1 + (OWN if any(found.own for found in inside.values()) else 0)
+    own = tuple(tuple((-1 - region, copy * rows + row) for row in range(rows)) for copy in range(copies))
+    apart: dict[Column, Bound] = {plane: [(plane.number, 0, 0)] for plane in planes.bound}
+    add_region(memory, Part(own), [len(dimensions)] * copies, [apart] * copies)
     virtual = _Virtual(memory, own, dimensions)
-    return Inner(memory, memory.regions[region], part, inside, ends, planes, at, virtual)
+    stash = memory.size
+    memory.size += (copies - 1) * _room(memory.regions[region])
+    return Inner(memory, memory.regions[region], part, inside, ends, planes, virtual, stash)
+
+
+def _room(region: Region) -> int:
+    """For the numbers of a lane, of whichever has most."""
+    return region.rows * max(s * (1 + len(c)) for s, c in zip(region.slots, region.columns, strict=True))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What an event does inside a part: the ways of most lanes, and those of lanes with others; and all atoms."""
+
+    common: frozenset[_Way]
+    own: Mapping[int, frozenset[_Way]]
+    atoms: Sequence[Atom]
+    lanes: int
+
+    def of(self, lane: int) -> frozenset[_Way]:
+        return self.own.get(lane, self.common)
+
+    def all(self) -> Iterator[tuple[int, _Way]]:
+        return ((lane, way) for lane in range(self.lanes) for way in self.of(lane))
 
 
 class _Ways:
@@ -139,30 +197,40 @@ class _Ways:
         self.places = set(self.of)
         self.entries: list[list[Place]] = [[] for _ in self.lanes]
 
-    def ways(self, happening: Happening) -> dict[_Way, list[Atom]] | None:
-        """The ways inside with their atoms; None if something is not inside."""
+    def ways(self, happening: Happening) -> _Found | None:
+        """What happens inside; None if something is not inside, or too many lanes differ."""
         if self.places & {*happening.emptied}:
             return None
-        found: dict[_Way, list[Atom]] = {}
-        lanes: Counter[tuple[_Way, int]] = Counter()
-        followers: list[tuple[_Way, int]] = []
+        atoms: list[Atom] = []
+        lanes: Counter[tuple[int, _Way]] = Counter()
+        followers: list[tuple[int, _Way]] = []
         for a in happening.atoms:
-            if a.target not in self.of:
-                if a.source in self.of:
+            if (way := self.way(a)) is None:
+                if a.source in self.of or a.target in self.of:
                     return None
                 continue
-            lane, row = self.of[a.target]
-            source = self._source(a.source, lane)
-            if source is None:
-                return None
-            way = _Way(source, row)
-            found.setdefault(way, []).append(a)
+            atoms.append(a)
             if a.counts:
-                lanes[way, lane] += 1
+                lanes[way] += 1
             else:
-                followers.append((way, lane))
-        alike = all(lanes[way, lane] == 1 for way in found for lane in range(len(self.lanes)))
-        return found if alike and all(follower in lanes for follower in followers) else None
+                followers.append(way)
+        if any(times > 1 for times in lanes.values()) or any(follower not in lanes for follower in followers):
+            return None
+        of_lane: list[set[_Way]] = [set() for _ in self.lanes]
+        for lane, there in lanes:
+            of_lane[lane].add(there)
+        found = [frozenset(several) for several in of_lane]
+        common = Counter(found).most_common(1)[0][0]
+        own = {lane: ways for lane, ways in enumerate(found) if ways != common}
+        return None if len(own) > min(OWN, len(found) // 2) else _Found(common, own, atoms, len(found))
+
+    def way(self, a: Atom) -> tuple[int, _Way] | None:
+        """The lane and the way of an atom; None if it is not inside."""
+        if a.target not in self.of:
+            return None
+        lane, row = self.of[a.target]
+        source = self._source(a.source, lane)
+        return None if source is None else (lane, _Way(source, row))
 
     def _source(self, place: Place, lane: int) -> int | None:
         if place in self.of:
@@ -179,70 +247,133 @@ class Inner:
     memory: Memory
     region: Region
     part: _Ways
-    inside: Mapping[int, Mapping[_Way, Sequence[Atom]]]
+    inside: Mapping[int, _Found]
     ends: frozenset[int]
-    planes: Mapping[_Key, Column]
-    at: Sequence[Mapping[Column, _Key]]
+    planes: _Planes
     virtual: _Virtual
+    stash: int
 
     def basis(self, copies: int) -> Basis:
         """The basis; what needs a copy has it `copies` further on."""
-        own = self.virtual.places
+        memory, virtual = self.memory, self.virtual
+        application = _Application(self)
+        lanes = range(len(self.part.lanes))
         return Basis(
-            {kind: self._inside(kind, copies) for kind in self.inside},
+            {kind: self._inside(kind, found, copies) for kind, found in self.inside.items()},
             self.ends,
-            tuple(cleared(self.memory, own, 0)),
-            tuple(self.virtual.count(d, d) for d in self.virtual.dimensions),
-            tuple(_Application(self).operations(copies)),
+            tuple(cleared(memory, virtual.copies[0], 0)),
+            tuple(virtual.count(d, d) for d in virtual.dimensions),
+            tuple(application.operations(copies, lanes)),
+            len(virtual.dimensions),
+            tuple(
+                at
+                for place in virtual.copies[0]
+                for at in (memory.count(place), *(memory.column(place, c) for c in self.planes.bound))
+            ),
+            self.stash,
+            _room(self.region),
+            tuple(self._lane(application, lane, copies) for lane in lanes) if len(virtual.copies) > 1 else (),
         )
 
-    def _inside(self, kind: int, copies: int) -> Inside:
-        own, columns = self.virtual.places, tuple(self.planes.values())
-        direct = [a for found in self.inside[kind].values() for a in found]
-        basis = [
-            Atom(own[source], own[target], True, columns, self._bound(source, target, kind))
-            for source, target in self.inside[kind]
+    def _lane(self, application: _Application, lane: int, copies: int) -> OwnColumns:
+        found = copied_to(self.memory, self.part.lanes[lane], copies)
+        return OwnColumns(tuple((o.source, o.width) for o in found), tuple(application.operations(copies, [lane])))
+
+    def _inside(self, kind: int, found: _Found, copies: int) -> Inside:
+        common = [self._basis_atom(0, way, self.planes.common(way, kind)) for way in sorted(found.common)]
+        wide = [
+            a._replace(source=places[of[a.source]], target=places[of[a.target]])
+            for places in self.virtual.copies
+            for of in [{place: row for row, place in enumerate(self.virtual.copies[0])}]
+            for a in common
         ]
-        return Inside(tuple(in_place(self.memory, direct, (), copies)), tuple(in_place(self.memory, basis, (), copies)))
+        own = {
+            lane: [self._basis_atom(0, way, self.planes.own(lane, way, kind)) for way in sorted(ways)]
+            for lane, ways in found.own.items()
+        }
+        return Inside(
+            tuple(in_place(self.memory, found.atoms, (), copies)),
+            tuple(in_place(self.memory, common, (), copies)),
+            tuple(in_place(self.memory, wide, (), copies)),
+            {lane: tuple(in_place(self.memory, atoms, (), copies)) for lane, atoms in own.items()},
+        )
 
-    def _bound(self, source: int, target: int, kind: int) -> tuple[Column, ...]:
-        return tuple(column for key, column in self.planes.items() if (source, target, kind) in key[2])
+    def _basis_atom(self, copy: int, way: _Way, bound: tuple[Column, ...]) -> Atom:
+        places = self.virtual.copies[copy]
+        return Atom(places[way.source], places[way.target], True, tuple(self.planes.bound), bound)
 
 
-_Key = tuple[bool, int, frozenset[tuple[int, int, int]]]
-"""Planes to which the same is added: additive, the value, and at which ways of which kinds."""
+_When = tuple[_Way, int]
+"""At a way, at a kind of event."""
 
 
-def _planes(
-    region: Region, part: _Ways, inside: Mapping[int, Mapping[_Way, Sequence[Atom]]]
-) -> tuple[dict[_Key, Column], list[dict[Column, _Key]]]:
-    """The planes of the basis columns, and for each column of each lane which it is; for those to which nothing is added, none."""
-    bound: list[dict[Column, set[tuple[int, int, int]]]] = [{c: set() for c in found} for found in region.columns]
+@dataclass
+class _Planes:
+    """The planes of the basis columns: `bound` says when a value is added to each of them, `own` where a lane differs; `of` finds
+    for each column of each lane which it is, for those to which nothing is added none.
+    """
+
+    bound: dict[Column, set[_When]] = field(default_factory=dict)
+    by_lane: list[dict[Column, Column]] = field(default_factory=list)
+    own_bound: dict[tuple[int, Column], frozenset[_When]] = field(default_factory=dict)
+
+    def common(self, way: _Way, kind: int) -> tuple[Column, ...]:
+        return tuple(plane for plane, when in self.bound.items() if (way, kind) in when)
+
+    def own(self, lane: int, way: _Way, kind: int) -> tuple[Column, ...]:
+        return tuple(plane for plane in self.bound if (way, kind) in self.own_bound.get((lane, plane), ()))
+
+
+def _planes(region: Region, part: _Ways, inside: Mapping[int, _Found]) -> _Planes:
+    """Columns to which the same is added have one plane: where a lane differs at a kind of event, the column only need agree with those
+    of other lanes at other kinds.
+    """
+    when: list[dict[Column, set[_When]]] = [{c: set() for c in found} for found in region.columns]
     for kind, found in inside.items():
-        for way, atoms in found.items():
-            for a in atoms:
+        for a in found.atoms:
+            if a.bound and (at := part.way(a)) is not None:
                 for c in a.bound:
-                    bound[part.of[a.target][0]][c].add((way.source, way.target, kind))
-    keys: list[dict[Column, _Key]] = [
-        {c: (c.additive, c.value, frozenset(when)) for c, when in of_lane.items() if when} for of_lane in bound
-    ]
-    distinct = dict.fromkeys(key for of_lane in keys for key in of_lane.values())
-    return {key: Column(i, key[1], key[0]) for i, key in enumerate(distinct)}, keys
+                    when[at[0]][c].add((at[1], kind))
+    planes = _Planes(by_lane=[{} for _ in when])
+    agreed: dict[Column, set[int]] = {}  # kinds at which some lane of the plane does as most do
+    for lane, of_lane in enumerate(when):
+        kinds = {kind for kind, found in inside.items() if lane not in found.own}
+        for c, all_when in of_lane.items():
+            if not all_when:
+                continue
+            usual = {w for w in all_when if w[1] in kinds}
+            own = frozenset(all_when - usual)
+            for plane, bound in planes.bound.items():
+                both = kinds & agreed[plane]
+                if (
+                    (plane.value, plane.additive) == (c.value, c.additive)
+                    and {w for w in bound if w[1] in both} == {w for w in usual if w[1] in both}
+                    and planes.own_bound.get((lane, plane), own) == own
+                ):
+                    break
+            else:
+                plane = Column(len(planes.bound), c.value, c.additive)
+                planes.bound[plane], agreed[plane] = set(), set()
+            planes.bound[plane] |= usual
+            agreed[plane] |= kinds
+            planes.own_bound[lane, plane] = own
+            planes.by_lane[lane][c] = plane
+    return planes
 
 
 @dataclass(frozen=True)
 class _Virtual:
-    """The lane of the basis columns."""
+    """The basis columns: the common ones, and as many lanes' own as there can be."""
 
     memory: Memory
-    places: Sequence[Place]
+    copies: Sequence[Sequence[Place]]
     dimensions: Sequence[int]
 
     def count(self, row: int, dimension: int) -> int:
-        return self.memory.count(self.places[row]) + self.dimensions.index(dimension)
+        return self.memory.count(self.copies[0][row]) + self.dimensions.index(dimension)
 
     def plane(self, row: int, dimension: int, column: Column) -> int:
-        return self.memory.column(self.places[row], column) + self.dimensions.index(dimension)
+        return self.memory.column(self.copies[0][row], column) + self.dimensions.index(dimension)
 
 
 class _Application:
@@ -254,32 +385,31 @@ class _Application:
         self._part = inner.part
         self._virtual = inner.virtual
         self._planes = inner.planes
-        self._at = inner.at
-        ways = dict.fromkeys(way for found in inner.inside.values() for way in found)
-        self._reached = {d: _reachable(d, ways) for d in inner.virtual.dimensions}
+        ways = dict.fromkeys(way for found in inner.inside.values() for _, way in found.all())
+        reached = {d: _reachable(d, ways) for d in inner.virtual.dimensions}
+        self._reads = {row: {d for d, rows in reached.items() if row in rows} for row in range(self._part.rows)}
 
-    def operations(self, copies: int) -> list[Operation]:
-        reads = {row: {d for d, rows in self._reached.items() if row in rows} for row in range(self._part.rows)}
+    def operations(self, copies: int, lanes: Sequence[int]) -> list[Operation]:
+        """Those of some lanes."""
+        reads = self._reads
         changed = [row for row, sources in reads.items() if sources]
         found = order(changed, {row: reads[row] - {row} for row in changed})
-        start, width = self._region.start, self._region.width
-        operations = [
-            Operation(COPY, start + row * width + copies, start + row * width, width) for row in sorted(found.copied)
-        ]
+        copied = [self._part.lanes[lane][row] for row in sorted(found.copied) for lane in lanes]
+        operations = copied_to(self._memory, copied, copies)
         for row in found.rows:
             if row in reads[row]:
-                operations += self._itself(row)
+                operations += self._itself(row, lanes)
             for d in sorted(reads[row] - {row}):
-                operations += self._other(row, d, copies * (d in found.copied))
+                operations += self._other(row, d, copies * (d in found.copied), lanes)
         return operations
 
-    def _itself(self, row: int) -> list[Operation]:
+    def _itself(self, row: int, lanes: Sequence[int]) -> list[Operation]:
         memory, scale = self._memory, self._virtual.count(row, row)
         sums: list[Operation] = []
         values: list[Operation] = []
         counts: list[Operation] = []
-        for lane, places in enumerate(self._part.lanes):
-            slots, place = self._region.slots[lane], places[row]
+        for lane in lanes:
+            slots, place = self._region.slots[lane], self._part.lanes[lane][row]
             counts.append(Operation(SCALE, memory.count(place), 0, slots, scale))
             for c in self._region.columns[lane]:
                 if c.additive:
@@ -287,13 +417,14 @@ class _Application:
             values += self._valued(lane, row, row, place, 0)
         return [*coalesced(sums), *coalesced(values), *coalesced(counts)]
 
-    def _other(self, row: int, d: int, off: int) -> list[Operation]:
+    def _other(self, row: int, d: int, off: int, lanes: Sequence[int]) -> list[Operation]:
         memory, factor = self._memory, self._virtual.count(row, d)
         found: list[Operation] = []
         values: list[Operation] = []
-        for lane, places in enumerate(self._part.lanes):
-            slots, place = self._region.slots[lane], places[row]
-            source = self._source(lane, d)
+        for lane in lanes:
+            slots, place, source = self._region.slots[lane], self._part.lanes[lane][row], self._source(lane, d)
+            if source is None:
+                continue
             found.append(Operation(MULTIPLY, memory.count(place), memory.count(source) + off, slots, factor))
             for c in self._region.columns[lane].keys() & {*memory.all_columns(source)}:
                 code = MULTIPLY if c.additive else MIN_IF
@@ -303,14 +434,17 @@ class _Application:
 
     def _valued(self, lane: int, row: int, d: int, source: Place, off: int) -> Iterator[Operation]:
         memory, slots, place = self._memory, self._region.slots[lane], self._part.lanes[lane][row]
-        for c, key in self._at[lane].items():
+        for c, plane in self._planes.by_lane[lane].items():
             code = MULTIPLY if c.additive else LEAST
-            value = self._virtual.plane(row, d, self._planes[key])
+            value = self._virtual.plane(row, d, plane)
             yield Operation(code, memory.column(place, c), memory.count(source) + off, slots, value)
 
-    def _source(self, lane: int, d: int) -> Place:
+    def _source(self, lane: int, d: int) -> Place | None:
+        """Where a row or an entry of a lane is; None if the lane has no such entry."""
         part = self._part
-        return part.lanes[lane][d] if d < part.rows else part.entries[lane][d - part.rows]
+        if d < part.rows:
+            return part.lanes[lane][d]
+        return part.entries[lane][d - part.rows] if d - part.rows < len(part.entries[lane]) else None
 
 
 def _reachable(start: int, ways: Iterable[_Way]) -> set[int]:

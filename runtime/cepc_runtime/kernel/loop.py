@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .numbers import OPERATION, carry_out_all
+from .basis import OWN
+from .numbers import OPERATION, carry_out_all, carry_out_further, copy
 from .tables import (
     AHEAD,
     ALL_BASES,
@@ -26,6 +27,10 @@ from .tables import (
     COST,
     COST_ALONE,
     COST_OF_ALL,
+    DIFFERENCE,
+    DIFFERING,
+    DIFFERING_END,
+    DIFFERING_LANE,
     DIRECT,
     DIRECT_END,
     DIRECT_NUMBERS,
@@ -47,6 +52,7 @@ from .tables import (
     KILLED,
     KILLED_UNITS,
     KILLED_UNITS_END,
+    LANES_USED,
     LETTERS,
     MEANING,
     MERGES,
@@ -71,6 +77,10 @@ from .tables import (
     OTHER_UNIT,
     OTHERS,
     OTHERS_END,
+    OWN_COLUMNS,
+    OWN_SHARED,
+    OWN_SHARED_END,
+    OWN_SHARED_NUMBERS,
     PROGRESS,
     PUT,
     PUT_END,
@@ -82,6 +92,8 @@ from .tables import (
     RUNS_END,
     RUNS_SHARED,
     RUNS_SPLIT,
+    SECTIONS,
+    SECTIONS_END,
     SEEN,
     SEEN_END,
     SEEN_LETTERS,
@@ -92,6 +104,7 @@ from .tables import (
     SHARED,
     SHARED_END,
     SHARED_NUMBERS,
+    SHIFT,
     STARTS,
     TAKE,
     TAKE_END,
@@ -100,8 +113,12 @@ from .tables import (
     TIED_NUMBERS,
     TOUCHED,
     UNIT,
+    USED,
     WAITING,
     WHEN,
+    WIDE,
+    WIDE_END,
+    WIDE_NUMBERS,
 )  # fmt: skip
 from .windows import advance, clear_unit, close_group, end_runs, next_change, touch
 
@@ -116,6 +133,9 @@ INLINED: Final = frozenset(["come", "do", "operate"])
 
 ALL: Final = 1
 FEW: Final = 2
+
+FAR: Final = 64
+"""Events that are looked at for what a run gains by going on."""
 
 
 class Input(NamedTuple):
@@ -252,7 +272,7 @@ def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: 
 def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
     """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is split."""
     for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
-        if t[x + INSIDE] == NONE:
+        if t[x + INSIDE] == NONE or not goes_on(t, s, events, t[x + OF], t[x + INSIDE], t[block + GATE], event):
             end_runs(t, s, m, x + OF, x + OF + 1)
     for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
         i = t[x + INSIDE]
@@ -262,11 +282,77 @@ def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) ->
         if s[r + GOING] == 0 and event >= s[r + DIRECT_UNTIL]:
             begin_run(t, s, m, events, t[x + OF], s[t[block + GATE] + GATE_UNTIL], event)
         if s[r + GOING] != 0:
-            do(t, s, m, events.values, event, t[i + SHARED], t[i + SHARED_END], t[i + SHARED_NUMBERS])
+            gather(t, s, m, events.values, t[x + OF], i, event)
             s[EVENTS_SHARED] += 1
         else:
             do(t, s, m, events.values, event, t[i + DIRECT], t[i + DIRECT_END], t[i + DIRECT_NUMBERS])
             s[EVENTS_SPLIT] += 1
+
+
+def goes_on(t: Ints, s: Ints, events: Input, basis: int, inside: int, gate: int, event: int) -> bool:
+    """Whether a run, if there is one, goes on at an event that is inside. If the event does something else in some lanes, there must be
+    columns left for them, and the next events have to gain what these cost.
+    """
+    r = t[basis + RUN]
+    if t[inside + DIFFERING] == t[inside + DIFFERING_END] or s[r + GOING] == 0:
+        return True
+    needed = 0
+    for x in range(t[inside + DIFFERING], t[inside + DIFFERING_END], DIFFERENCE):
+        if columns_of(s, r, t[x + DIFFERING_LANE]) == NONE:
+            needed += 1
+    if needed == 0:
+        return True
+    if s[r + USED] + needed > OWN:
+        return False
+    ticks, kinds, groups, _, _ = events
+    ahead, gain, until = t[basis + AHEAD], 0, s[gate + GATE_UNTIL]
+    enough = min(t[basis + COST], 0)
+    for i in range(event, min(event + FAR, len(kinds))):
+        if groups[i] != groups[event] or ticks[i] >= until or t[ahead + kinds[i]] == NONE:
+            return False
+        if t[ahead + kinds[i]] != 0:
+            gain += t[t[ahead + kinds[i]] + GAIN]
+            if gain > enough:
+                return True
+    return False
+
+
+def columns_of(s: Ints, run: int, lane: int) -> int:
+    """Which of the columns that lanes have of their own are this lane's; NONE without."""
+    for own in range(s[run + USED]):
+        if s[run + LANES_USED + own] == lane:
+            return own
+    return NONE
+
+
+def gather(t: Ints, s: Ints, m: Floats, values: Matrix, basis: int, inside: int, event: int) -> None:
+    """An event of a shared run, on the common columns and on those that lanes have of their own."""
+    r = t[basis + RUN]
+    if t[inside + DIFFERING] == t[inside + DIFFERING_END]:
+        if s[r + USED] == 0:
+            do(t, s, m, values, event, t[inside + SHARED], t[inside + SHARED_END], t[inside + SHARED_NUMBERS])
+        else:
+            do(t, s, m, values, event, t[inside + WIDE], t[inside + WIDE_END], t[inside + WIDE_NUMBERS])
+        return
+    shift = t[basis + SHIFT]
+    for x in range(t[inside + DIFFERING], t[inside + DIFFERING_END], DIFFERENCE):
+        if columns_of(s, r, t[x + DIFFERING_LANE]) == NONE:
+            s[r + LANES_USED + s[r + USED]] = t[x + DIFFERING_LANE]
+            s[r + USED] += 1
+            s[OWN_COLUMNS] += 1
+            for section in range(t[basis + SECTIONS], t[basis + SECTIONS_END]):
+                copy(m, t[section] + s[r + USED] * shift, t[section], shift)
+            s[DONE] += t[basis + SECTIONS_END] - t[basis + SECTIONS]
+            s[CHANGED] += (t[basis + SECTIONS_END] - t[basis + SECTIONS]) * shift
+    do(t, s, m, values, event, t[inside + SHARED], t[inside + SHARED_END], t[inside + SHARED_NUMBERS])
+    for own in range(s[r + USED]):
+        begin, end, numbers = t[inside + SHARED], t[inside + SHARED_END], t[inside + SHARED_NUMBERS]
+        for x in range(t[inside + DIFFERING], t[inside + DIFFERING_END], DIFFERENCE):
+            if t[x + DIFFERING_LANE] == s[r + LANES_USED + own]:
+                begin, end, numbers = t[x + OWN_SHARED], t[x + OWN_SHARED_END], t[x + OWN_SHARED_NUMBERS]
+        carry_out_further(t, m, values, event, begin, end, (own + 1) * shift)
+        s[DONE] += (end - begin) // OPERATION
+        s[CHANGED] += numbers
 
 
 def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int, event: int) -> None:
@@ -285,7 +371,7 @@ def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int
         i += 1
         if inside != 0:
             gain += t[inside + GAIN]
-            if gain > cost:
+            if gain > cost or gain < 0:
                 break
     r = t[basis + RUN]
     if gain <= cost:
@@ -293,6 +379,7 @@ def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int
         s[RUNS_SPLIT] += 1
         return
     s[r + GOING] = 1
+    s[r + USED] = 0
     s[RUNS_SHARED] += 1
     do(t, s, m, values, event, t[basis + RESET], t[basis + RESET_END], t[basis + RESET_NUMBERS])
     for x in range(t[basis + ONES], t[basis + ONES_END]):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float64]
 
-INLINED: Final = frozenset(["carry_out_all"])
+INLINED: Final = frozenset(["carry_out_all", "copy"])
 
 # An operation in the table.
 CODE: Final = 0
@@ -43,11 +43,26 @@ def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, en
             carry_out(m, code, target, source, width, value)
 
 
-def apply_all(t: Ints, m: Floats, begin: int, end: int) -> tuple[int, int]:
-    """The operations, with values from memory, that change anything; how many, and how many numbers they changed."""
+def carry_out_further(t: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int, further: int) -> None:
+    """The operations, with their sources and targets so much further on."""
+    for o in range(begin, end, OPERATION):
+        code = t[o + CODE]
+        value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
+        carry_out(m, code, t[o + TARGET] + further, t[o + SOURCE] + further, t[o + WIDTH], value)
+
+
+def copy(m: Floats, target: int, source: int, width: int) -> None:
+    a = m[target : target + width]
+    b = m[source : source + width]
+    for i in range(width):
+        a[i] = b[i]
+
+
+def apply_all(t: Ints, m: Floats, begin: int, end: int, further: int) -> tuple[int, int]:
+    """The operations, with values from memory, so much further on, that change anything; how many, and how many numbers."""
     done, changed = 0, 0
     for o in range(begin, end, OPERATION):
-        code, value = t[o + CODE], m[t[o + VALUE]]
+        code, value = t[o + CODE], m[t[o + VALUE] + further]
         if code == COPY or (value < np.inf if code == LEAST else value != 0):
             carry_out(m, code, t[o + TARGET], t[o + SOURCE], t[o + WIDTH], value)
             done += 1

@@ -21,6 +21,7 @@ from .tables import (
     EVENTS_SPLIT,
     LAST_TOUCHED,
     NONE,
+    OWN_COLUMNS,
     RUNS_SHARED,
     RUNS_SPLIT,
     new_state,
@@ -57,7 +58,8 @@ class Emissions:
 @dataclass(frozen=True)
 class Effort:
     """What a run did: operations on rows of memory, and numbers that they changed; runs of events inside of a shared part, and their
-    events: on basis columns (shared), or for each query by itself (split).
+    events: on basis columns (shared), or for each query by itself (split); how often a lane of a shared run got basis columns of
+    its own, as an event did something else there.
     """
 
     operations: int = 0
@@ -66,6 +68,7 @@ class Effort:
     runs_split: int = 0
     events_shared: int = 0
     events_split: int = 0
+    own_columns: int = 0
 
     def __add__(self, other: Effort) -> Effort:
         return Effort(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -135,7 +138,7 @@ def run_kernel(
             break
         state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
     joined = tuple(_joined(parts, own.count, matrix.dtype) for parts, own in zip(found, planes, strict=True))
-    counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT
+    counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT, OWN_COLUMNS
     return joined, Effort(*(int(state.progress[counter]) for counter in counters))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from .basis import Costs, Happening, inner_of
+from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
 from .lanes import memory_of, queries_of
 from .sharing import sharing_of
@@ -135,6 +135,21 @@ ONES_END: Final = 6
 APPLICATION: Final = 7
 APPLICATION_END: Final = 8
 COST: Final = 9
+SECTIONS: Final = 10  # of the common basis columns
+SECTIONS_END: Final = 11
+SHIFT: Final = 12  # from them to the first lane's own, from these to the next
+STASH: Final = 13
+ROOM: Final = 14
+LANES: Final = 15
+
+PIECES: Final = 0  # of a lane that has columns of its own
+PIECES_END: Final = 1
+OWN_APPLICATION: Final = 2
+OWN_APPLICATION_END: Final = 3
+LANE: Final = 4
+
+PIECE_WIDTH: Final = 1  # after where it is
+PIECE: Final = 2
 
 OF: Final = 0  # a basis
 INSIDE: Final = 1  # NONE: ends the run
@@ -146,8 +161,18 @@ DIRECT_NUMBERS: Final = 2
 SHARED: Final = 3
 SHARED_END: Final = 4
 SHARED_NUMBERS: Final = 5
-GAIN: Final = 6
-INSIDE_RECORD: Final = 7
+WIDE: Final = 6  # the common basis columns and all of lanes' own
+WIDE_END: Final = 7
+WIDE_NUMBERS: Final = 8
+DIFFERING: Final = 9  # lanes in which the event does something else
+DIFFERING_END: Final = 10
+GAIN: Final = 11
+
+DIFFERING_LANE: Final = 0
+OWN_SHARED: Final = 1  # on the common basis columns
+OWN_SHARED_END: Final = 2
+OWN_SHARED_NUMBERS: Final = 3
+DIFFERENCE: Final = 4
 
 # ---- the state: counters, then the progress of units and components in the group at hand, gates, runs, letters seen
 GROUP: Final = 0
@@ -160,7 +185,8 @@ RUNS_SHARED: Final = 6
 RUNS_SPLIT: Final = 7
 EVENTS_SHARED: Final = 8
 EVENTS_SPLIT: Final = 9
-COUNTERS: Final = 10
+OWN_COLUMNS: Final = 10
+COUNTERS: Final = 11
 
 TOUCHED: Final = 0
 TOUCHED_BEFORE: Final = 1  # the unit before it in the list
@@ -179,7 +205,9 @@ GATE_PROGRESS: Final = 2
 
 GOING: Final = 0
 DIRECT_UNTIL: Final = 1  # the first event for which it is to be decided again
-RUN_PROGRESS: Final = 2
+USED: Final = 2  # lanes with columns of their own
+LANES_USED: Final = 3  # which ones
+RUN_PROGRESS: Final = 3 + OWN
 
 NONE: Final = -1
 
@@ -349,7 +377,7 @@ class _Builder:
     def _fill(self, component: _Component) -> None:
         """The records of a component and of its units."""
         for _, basis in component.bases:
-            component.inside.append({kind: self._inside(inside) for kind, inside in basis.inside.items()})
+            component.inside.append({kind: self._inside(inside, basis) for kind, inside in basis.inside.items()})
             component.records.append(self._basis(basis, component.inside[-1], component.alike))
         for unit in component.units:
             bases = [
@@ -369,13 +397,30 @@ class _Builder:
         ones = self._append([place] for place in basis.ones)
         application = self._listed(basis.application)[:2]
         cost = self._costs.application * (self._costs.of(basis.reset) + self._costs.of(basis.application))
-        record = [self._state(RUN_PROGRESS), ahead, *reset, *ones, *application, _whole(cost)]
+        sections = self._append([at] for at in basis.sections)
+        own = [[*self._append(o.pieces), *self._listed(o.application)[:2]] for o in basis.lanes]
+        lanes, _ = self._append(own)
+        record = [
+            self._state(RUN_PROGRESS),
+            ahead,
+            *reset,
+            *ones,
+            *application,
+            _whole(cost),
+            *sections,
+            basis.shift,
+            basis.stash,
+            basis.room,
+            lanes,
+        ]
         return self._append([record])[0]
 
-    def _inside(self, inside: Inside) -> int:
-        direct, basis = self._listed(inside.direct), self._listed(inside.basis)
+    def _inside(self, inside: Inside, basis: Basis) -> int:
+        lists = [self._listed(operations) for operations in (inside.direct, inside.basis, inside.wide)]
+        differing = self._append([[lane, *self._listed(operations)] for lane, operations in inside.own.items()])
         gain = self._costs.of(inside.direct) - self._costs.of(inside.basis)
-        return self._append([[*direct, *basis, _whole(gain)]])[0]
+        gain -= sum(self._costs.of_own(basis, lane) for lane in inside.own)
+        return self._append([[at for found in lists for at in found] + [*differing, _whole(gain)]])[0]
 
     # ---- units
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .numbers import apply_all
+from .numbers import apply_all, copy
 from .tables import (
     ACCEPTING,
     ADDITIVE,
@@ -24,6 +24,9 @@ from .tables import (
     GROUP,
     INFINITES,
     INFINITES_END,
+    LANE,
+    LANES,
+    LANES_USED,
     LAST_TOUCHED,
     NONE,
     OPEN,
@@ -31,20 +34,30 @@ from .tables import (
     OUTPUT,
     OUTPUTS,
     OUTPUTS_END,
+    OWN_APPLICATION,
+    OWN_APPLICATION_END,
+    PIECE,
+    PIECE_WIDTH,
+    PIECES,
+    PIECES_END,
     PLACES,
     PLANES,
     PROGRESS,
     PROGRESSION,
     QUERY,
+    ROOM,
     RUN,
+    SHIFT,
     SLIDE,
     SLOTS,
     START_ROWS,
     START_ROWS_END,
+    STASH,
     STEP,
     TIMES,
     TOUCHED,
     TOUCHED_BEFORE,
+    USED,
     WITHIN,
     ZEROS,
     ZEROS_END,
@@ -199,7 +212,37 @@ def end_runs(t: Ints, s: Ints, m: Floats, begin: int, end: int) -> None:
     for b in range(begin, end):
         basis = t[b]
         if s[t[basis + RUN] + GOING] != 0:
-            s[t[basis + RUN] + GOING] = 0
-            done, changed = apply_all(t, m, t[basis + APPLICATION], t[basis + APPLICATION_END])
-            s[DONE] += done
-            s[CHANGED] += changed
+            apply_basis(t, s, m, basis)
+
+
+def apply_basis(t: Ints, s: Ints, m: Floats, basis: int) -> None:
+    """Apply the common columns to all lanes, and then its own to each lane that has some, as it stood before."""
+    r = t[basis + RUN]
+    s[r + GOING] = 0
+    for own in range(s[r + USED]):
+        put_by(t, s, m, basis, own, False)
+    done, changed = apply_all(t, m, t[basis + APPLICATION], t[basis + APPLICATION_END], 0)
+    s[DONE] += done
+    s[CHANGED] += changed
+    for own in range(s[r + USED]):
+        put_by(t, s, m, basis, own, True)
+        lane = t[basis + LANES] + s[r + LANES_USED + own] * LANE
+        further = (own + 1) * t[basis + SHIFT]
+        done, changed = apply_all(t, m, t[lane + OWN_APPLICATION], t[lane + OWN_APPLICATION_END], further)
+        s[DONE] += done
+        s[CHANGED] += changed
+
+
+def put_by(t: Ints, s: Ints, m: Floats, basis: int, own: int, back: bool) -> None:
+    """The rows of a lane with columns of its own to where they are put by, or back."""
+    lane = t[basis + LANES] + s[t[basis + RUN] + LANES_USED + own] * LANE
+    at = t[basis + STASH] + own * t[basis + ROOM]
+    for x in range(t[lane + PIECES], t[lane + PIECES_END], PIECE):
+        width = t[x + PIECE_WIDTH]
+        if back:
+            copy(m, t[x], at, width)
+        else:
+            copy(m, at, t[x], width)
+        at += width
+        s[DONE] += 1
+        s[CHANGED] += width
