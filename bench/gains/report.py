@@ -29,8 +29,9 @@ class Report:
     def write(self) -> None:
         """Put the table between its marks in docs/benchmarks.md, and draw the picture."""
         begin, end = f"<!-- {self.name} -->", f"<!-- end of {self.name} -->"
+        shown = f"{self.text()}\n\n![{self.name}, as a picture](pictures/gains-{self.name}.svg)"
         page, found = re.subn(
-            f"{begin}.*?{end}", lambda _: f"{begin}\n{self.text()}\n{end}", PAGE.read_text(encoding="utf-8"), flags=re.S
+            f"{begin}.*?{end}", lambda _: f"{begin}\n{shown}\n{end}", PAGE.read_text(encoding="utf-8"), flags=re.S
         )
         if found != 1:
             raise SystemExit(f"{PAGE.name} has no place for {self.name}")
