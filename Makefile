@@ -6,7 +6,9 @@
 
 ifneq ($(shell command -v uv 2>/dev/null),)
 RUN := uv run --quiet --no-sync
+INSTALL_BENCH := uv sync --quiet --inexact --group bench
 else
+INSTALL_BENCH := .venv/bin/pip install --quiet --group bench
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 endif
 
@@ -58,8 +60,12 @@ bench: .venv/.ready  # docs/benchmarks.md says what each measures; the second ta
 	$(RUN) python bench/startup.py
 	$(RUN) python -m bench.spark_batch
 
+.venv/.bench: .venv/.ready  # what draws the plots
+	@$(INSTALL_BENCH)
+	@touch $@
+
 FLINK ?= out/flink
-compare: .venv/.ready  # with Flink and with PySpark by hand; Flink's environment is made in FLINK: 850 MB
+compare: .venv/.bench  # with Flink and with PySpark by hand: half an hour; Flink's environment is made in FLINK: 850 MB
 	$(RUN) python -m bench.comparison --flink $(FLINK)
 
 pictures: .venv/.ready  # what the README shows, which a test compares

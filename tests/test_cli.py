@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -451,6 +452,7 @@ def test_what_is_used_while_editing_imports_nothing_heavy(arguments: list[str]) 
 COMPLETED = [
     ((), "ex", ["explain"]),
     ((), "com", ["compile"]),
+    (("completion",), "z", ["zsh"]),
     (("explain",), "--form", ["--format"]),
     (("explain", "--format"), "h", ["html"]),
     (("run", "p.cep", "--engine"), "", ["local", "spark"]),
@@ -473,5 +475,13 @@ def test_a_shell_completes_files(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_there_is_a_script_for_each_shell(name: str) -> None:
-    result = CliRunner().invoke(cepc, [], prog_name="cepc", env={"_CEPC_COMPLETE": f"{name}_source"})
+    result = CliRunner().invoke(cepc, ["completion", name])
     assert (result.exit_code, result.output.count(f"_CEPC_COMPLETE={name}_complete")) == (0, 1)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on this machine")
+def test_bash_completes_after_the_script() -> None:
+    script = CliRunner().invoke(cepc, ["completion", "bash"]).output
+    asked = 'COMP_WORDS=(cepc expl); COMP_CWORD=1; _cepc_completion cepc; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "explain\n", done.stderr

@@ -1,8 +1,8 @@
 """The whole comparison by one command, or a part of it; each part is a process of its own, and its figures go into a file, from
 which the table and the plots are made.
 
-    python -m bench.comparison --flink FOLDER            # everything; FOLDER is made for Flink's environment
-    python -m bench.comparison --flink FOLDER --only ticks --queries 1 10
+    python -m bench.comparison --flink FOLDER            # everything, half an hour; FOLDER is made for Flink's environment
+    python -m bench.comparison --flink FOLDER --only ticks --queries 1 --modes batch streaming
     python -m bench.comparison --show                    # the table and docs/pictures/comparison.svg, of what was measured
 """
 
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--only", choices=["ticks", "nexmark"])
     parser.add_argument("--queries", type=int, nargs="+", default=[1, 10, 50, 100], help="on ticks")
     parser.add_argument("--modes", choices=["batch", "streaming"], nargs="+", default=["batch"], help="of Flink")
-    parser.add_argument("--events", type=int, default=50_000)
+    parser.add_argument("--events", type=int, help="fewer where there are many queries, unless said")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--figures", type=Path, default=Path("out/comparison.json"), help="of this and earlier runs")
     parser.add_argument("--show", action="store_true")
@@ -47,19 +47,21 @@ def main() -> int:
             parser.error("--flink FOLDER says where Flink's environment is, or is to be")
         if given.only != "nexmark":
             for number in given.queries:
-                compared(f"ticks {number}", queries.ticks(number), given)
+                compared(
+                    f"ticks {number}", queries.ticks(number), given, given.events or min(1_000_000 // number, 50_000)
+                )
         if given.only != "ticks":
-            compared("nexmark 2", queries.nexmark(), given)
+            compared("nexmark 2", queries.nexmark(), given, given.events or 20_000)
     show(json.loads(given.figures.read_text(encoding="utf-8")))
     return 0
 
 
-def compared(name: str, workload: Workload, given: argparse.Namespace) -> None:
+def compared(name: str, workload: Workload, given: argparse.Namespace, size: int) -> None:
     """Every side on the same events. Ends the program where one finds other matches."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         where = {part: folder / part for part in ("events", "small", "output")}
-        for part, number in (("events", given.events), ("small", max(given.events // 25, 1))):
+        for part, number in (("events", size), ("small", max(size // 25, 1))):
             table = (
                 events.nexmark(number) if name.startswith("nexmark") else events.ticks(number, max(number // 500, 1))
             )
@@ -72,7 +74,7 @@ def compared(name: str, workload: Workload, given: argparse.Namespace) -> None:
                 same(f"Flink, {mode}", query, sides.rows(query, folder / mode / "0"), expected[query.name])
     figures = json.loads(given.figures.read_text(encoding="utf-8")) if given.figures.exists() else {}
     figures[name] = {
-        "events": given.events,
+        "events": size,
         "matches": sum(sum(found.values()) for found in expected.values()),
         "took": {side: asdict(_middle(times)) for side, times in took.items()},
     }

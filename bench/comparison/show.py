@@ -28,7 +28,10 @@ def show(figures: dict[str, Any]) -> None:
 
 
 def _table(columns: list[str], figures: dict[str, Any]) -> str:
-    heads = [f"{name.split()[1]} queries, {figures[name]['matches']:,} matches" for name in columns]
+    heads = [
+        f"{name.split()[1]} queries, {figures[name]['events']:,} events, {figures[name]['matches']:,} matches"
+        for name in columns
+    ]
     lines = ["| | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(columns)]
     for side in SIDES:
         cells = [_cell(figures[name]["took"].get(side)) for name in columns]
