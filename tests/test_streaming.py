@@ -23,9 +23,12 @@ from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import Compiled, Refused, Rows, by_engine, compile_text, same, table_of
 from tests.programs import Case, cases, crowded
+from tests.test_motto_matches import programs, sharing_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from cepc_runtime.plan import Plan
 
 SECOND = {"us": 1_000_000, "s": 1}
 
@@ -80,7 +83,10 @@ def micro_batches(data: st.DataObject, table: pa.Table, compiled: Compiled) -> I
             yield events.table.take(pa.array(order[start:end], pa.int64())), newest - delay
 
 
-def check(data: st.DataObject, case: Case) -> None:
+def check(
+    data: st.DataObject, case: Case, plan_of: Callable[[Compiled], Plan] = lambda compiled: compiled.plan
+) -> None:
+    """`plan_of` is what runs as a stream, and may share what it likes."""
     try:
         compiled = compile_text(case.text)
     except Refused:
@@ -92,7 +98,7 @@ def check(data: st.DataObject, case: Case) -> None:
     expected = by_engine(case, compiled)
     assume(expected is not None)
     assert expected is not None
-    bucket = Bucket.of(compiled, data.draw(st.sampled_from((1, 1, 2, None))))
+    bucket = Bucket.of(replace(compiled, plan=plan_of(compiled)), data.draw(st.sampled_from((1, 1, 2, None))))
     table = table_of(case, compiled)
     for events, watermark in micro_batches(data, table, compiled):
         bucket.take(events, watermark)
@@ -121,6 +127,31 @@ KINDS = {
 @settings(suppress_health_check=list(HealthCheck))
 def test_rows_are_those_of_a_batch(kind: str, data: st.DataObject) -> None:
     check(data, data.draw(KINDS[kind]))
+
+
+@given(data=st.data())
+@settings(suppress_health_check=list(HealthCheck))
+def test_rows_of_match_queries_that_share_parts_are_those_of_a_batch(data: st.DataObject) -> None:
+    case = data.draw(programs())
+    case = replace(case, text=case.text.replace("WITHIN UNBOUNDED", "WITHIN 4 s"))
+    check(data, case, sharing_all)
+
+
+def test_match_queries_of_a_stream_are_found_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = "".join(
+        f"QUERY q{i} RETURN MATCH * PATTERN SEQ(A, {p}) WITHIN 10 s;\n" for i, p in enumerate(("B", "B, C"))
+    )
+    compiled = compile_text(STREAM + queries)
+    shared = replace(compiled, plan=sharing_all(compiled))
+    rows = tuple({"at": at, "kind": kind, "k": 1} for at, kind in enumerate("AABCBAC"))
+    found = []
+    for one in (compiled, shared):
+        bucket = Bucket.of(one)
+        bucket.take(table_of(Case("", rows), one), 4)
+        bucket.take(table_of(Case("", ()), one), END)
+        found.append(bucket.rows)
+        monkeypatch.setattr("cepc_runtime.streaming.advance.decided", None)  # which searches one query by itself
+    assert all(same(found[0][q], found[1][q]) and found[0][q] for q in (0, 1))
 
 
 # ---- by hand ---------------------------------------------------------------------------------------------------------

@@ -140,10 +140,26 @@ def shared_tables(
     """The rows of match queries that are found by joins; the first table of each is empty. `budget` counts the
     partial matches.
     """
-    by_name = {query.name: query for query in queries}
     evaluator = Evaluator(arranged.events.table)
+    makers = {query.name: MatchRows(query, arranged.plan.stream, evaluator) for query in queries}
+    for name, rows in makers.items():
+        yield name, rows.schema().empty_table()
+    for name, matches in joined_matches(arranged, shared, queries, evaluator, block=block, budget=budget):
+        yield name, makers[name].table(matches)
+
+
+def joined_matches(
+    arranged: Arranged,
+    shared: SharedMatches,
+    queries: Sequence[QueryPlan],
+    evaluator: Evaluator,
+    *,
+    block: int = BLOCK,
+    budget: Budget | None = None,
+) -> Iterator[tuple[str, Matches]]:
+    """The matches of those queries, by name."""
+    by_name = {query.name: query for query in queries}
     timeline = timeline_of(arranged.events, arranged.kinds)
-    makers = {name: MatchRows(query, arranged.plan.stream, evaluator) for name, query in by_name.items()}
 
     def search(name: str, sources: Sources) -> Iterator[Matches]:
         return Enumerator(by_name[name], timeline, evaluator, block=block).matches(sources)
@@ -152,10 +168,7 @@ def shared_tables(
         shared, queries, timeline, evaluator, search, budget or Budget(queries[0].name, None, None),
         block=block, reached=arranged.work.reached,
     )  # fmt: skip
-    for name, rows in makers.items():
-        yield name, rows.schema().empty_table()
-    for name, matches in joins.matches():
-        yield name, makers[name].table(matches)
+    yield from joins.matches()
 
 
 def aggregate_table(

@@ -15,7 +15,7 @@ from ..letters import classify
 from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
-from .matches import Step, chosen, decided
+from .matches import Step, chosen, decided, decided_together
 from .state import Held, State
 from .ticks import BEGIN, END, before
 from .windows import closed
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..events import Reading
     from ..letters import Kinds
     from ..parts.folded import Folded
-    from ..plan import Plan, QueryPlan
+    from ..plan import Plan
     from .program import Program
 
 
@@ -146,19 +146,31 @@ class _OfClass:
             numbers = {plan.queries[q].name: q for q in queries}
             found = closed(known, plan, [plan.queries[q] for q in queries], windows, step.earlier, step.watermark)
             yield from ((numbers[name], table) for name, table in found if table.num_rows)
-        for q, query, decision in _match_queries(self.program, number):
-            if q in passed:
-                tables: Iterable[Any]
-                beginning, marks = self.program.beginning[q], passed[q].copy()
-                tables, marks[final] = chosen(known, plan, query, beginning, decision, step, passed[q][final])
-                passed[q] = marks
-            else:
-                tables = decided(known, plan, query, decision, step)
-            yield from ((q, table) for table in tables if table.num_rows)
+        yield from self._listed(known, final, passed, step)
         kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))
         if self.program.families[number]:
             kept[final] = yield from self._counted(known, alone, step)
         self.held = _held(reading, passed, kept)
+
+    def _listed(self, known: Reading, final: Bools, passed: dict[int, Bools], step: Step) -> Iterator[tuple[int, Any]]:
+        """The rows of match queries. `passed` is changed: with which events no match begins from now on."""
+        plan = self.program.plan
+        queries = {plan.queries[q].name: (q, decision) for q, decision in _match_queries(self.program, self.number)}
+        for shared in plan.shared_matches:
+            together = {answer.query: queries.pop(answer.query) for answer in shared.answers if answer.query in queries}
+            if together:
+                decisions = {plan.queries[q]: decision for q, decision in together.values()}
+                for name, table in decided_together(known, plan, shared, decisions, step):
+                    yield together[name][0], table
+        for q, decision in queries.values():
+            tables: Iterable[Any]
+            if q in passed:
+                beginning, marks = self.program.beginning[q], passed[q].copy()
+                tables, marks[final] = chosen(known, plan, plan.queries[q], beginning, decision, step, passed[q][final])
+                passed[q] = marks
+            else:
+                tables = decided(known, plan, plan.queries[q], decision, step)
+            yield from ((q, table) for table in tables if table.num_rows)
 
     def _counted(self, known: Reading, alone: Collection[int], step: Step) -> Generator[tuple[int, Any], None, Bools]:
         """The rows of queries whose events are folded; and which events are still needed, also by the queries that stand alone."""
@@ -224,11 +236,11 @@ def _by_windows(program: Program, number: int, of: Collection[int]) -> Iterator[
     yield from found.items()
 
 
-def _match_queries(program: Program, number: int) -> Iterator[tuple[int, QueryPlan, Decision]]:
+def _match_queries(program: Program, number: int) -> Iterator[tuple[int, Decision]]:
     for q in program.classes[number].queries:
         decision = program.decisions[q]
         if isinstance(decision, Decision):
-            yield q, program.plan.queries[q], decision
+            yield q, decision
 
 
 def _held(reading: Reading, passed: dict[int, Bools], kept: Bools) -> Held | None:

@@ -9,21 +9,22 @@ import numpy as np
 import pyarrow as pa
 
 from ..columns import codes, combine_codes
+from ..enumerate.evaluation import Evaluator
 from ..enumerate.matches import MatchRows
-from ..enumerate.run import Arranged, arrange_for
+from ..enumerate.run import Arranged, arrange_for, joined_matches
 from ..events import read, select
 from ..letters import classify
 from .program import FREE, ROW
 from .ticks import before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..columns import Bools, Ints
     from ..enumerate.standing import Matches
     from ..enumerate.timeline import Timeline
     from ..events import Events, Reading
-    from ..plan import Plan, QueryPlan
+    from ..plan import Plan, QueryPlan, SharedMatches
     from .decision import Decision
 
 
@@ -45,10 +46,37 @@ def decided(final: Reading, plan: Plan, query: QueryPlan, decision: Decision, st
     enumerator = arranged.enumerator(query)
     rows, ticks = MatchRows(query, plan.stream, enumerator.evaluator), arranged.events.ticks
     for matches in enumerator.matches():
-        first, last = ticks[matches.positions[0]], ticks[matches.positions[-1]]
-        now = decision.known(first, last, step.watermark) & ~decision.known(first, last, step.earlier)
+        now = _known_now(matches, ticks, decision, step)
         if now.any():
             yield rows.table(matches.take(now))
+
+
+def decided_together(
+    final: Reading,
+    plan: Plan,
+    shared: SharedMatches,
+    queries: Mapping[QueryPlan, Decision],
+    step: Step,
+) -> Iterator[tuple[str, Any]]:
+    """The same for queries that share matches of parts of their patterns, by name."""
+    some = [decision.may_decide(final.ticks, step.earlier, step.watermark) for decision in queries.values()]
+    concerned = _partitions_of(final, next(iter(queries)), np.any(some, axis=0))
+    if not concerned.any():
+        return
+    reading = select(final, concerned)
+    arranged = arrange_for(reading, classify(reading, plan.letters), plan, list(queries))
+    evaluator, ticks = Evaluator(arranged.events.table), arranged.events.ticks
+    made = {query.name: (MatchRows(query, plan.stream, evaluator), decision) for query, decision in queries.items()}
+    for name, matches in joined_matches(arranged, shared, list(queries), evaluator):
+        rows, decision = made[name]
+        now = _known_now(matches, ticks, decision, step)
+        if now.any():
+            yield name, rows.table(matches.take(now))
+
+
+def _known_now(matches: Matches, ticks: Ints, decision: Decision, step: Step) -> Bools:
+    first, last = ticks[matches.positions[0]], ticks[matches.positions[-1]]
+    return decision.known(first, last, step.watermark) & ~decision.known(first, last, step.earlier)
 
 
 def chosen(
