@@ -23,6 +23,8 @@ FUNCTION swapped(a, b) AS minus_(b, a);
 FUNCTION minus_(a, b) AS a - b;
 FUNCTION growth(v) AS LAST(v).x - FIRST(v).x;
 FUNCTION x_of(v) AS v.x;
+FUNCTION grown(v, c) AS LAST(v).c - FIRST(v).c;
+FUNCTION of(v, c) AS v.c;
 FUNCTION nothing() AS 7;
 FUNCTION steep(v) AS v.x > PREV(v).x + 1;
 PATTERN rise(T, c) AS T+ up WHERE twice(up.c) > plus(PREV(up).c, PREV(up).c);
@@ -43,6 +45,7 @@ WRITTEN_OUT = {
     "parameters at once": ("MATCH A.x", "SEQ(A, B)", "swapped(A.x, B.x) > 0", "B.x - A.x > 0"),
     "of a variable": ("MATCH A.x", "SEQ(A, B+)", "growth(B) >= A.x", "LAST(B).x - FIRST(B).x >= A.x"),
     "of an event": ("MATCH A.x", "SEQ(A, B+)", "x_of(LAST(B)) > x_of(A)", "LAST(B).x > A.x"),
+    "of a column": ("MATCH A.x", "SEQ(A, B+)", "grown(B, y) + of(A, x) > 1", "LAST(B).y - FIRST(B).y + A.x > 1"),
     "in any case": ("MATCH A.x", "SEQ(A, B)", "TWICE(A.x) < B.x", "A.x + A.x < B.x"),
     "in results": ("MATCH plus(A.x, B.y) AS n", "SEQ(A, B)", "TRUE", "MATCH A.x + B.y AS n"),
     "in an aggregate": ("SUM(plus(A.x, A.y)) AS n", "SEQ(A, B)", "TRUE", "SUM(A.x + A.y) AS n"),

@@ -12,6 +12,7 @@ from cepc_runtime.functions.spark import spark_functions
 
 from ..expressions.functions import AGGREGATES, NAVIGATION
 from .messages import functions as say
+from .messages.names import argument_kind
 from .names import circles, clashes
 from .walk import EXPRESSIONS, references, rewrite, walk
 
@@ -59,6 +60,7 @@ def _own(function: ast.Function) -> Iterator[Diagnostic]:
         yield say.of_spark(name)
     yield from clashes("parameter", function.parameters)
     used = {part.text for reference in references(function.body) for part in reference.parts}
+    used |= {node.name.text for node in walk(function.body) if isinstance(node, ast.Member)}
     if not any(isinstance(node, ast.Equivalence) for node in walk(function.body)):  # the parser has said so
         yield from (say.unused_parameter(p, name.text) for p in parameters.values() if p.text not in used)
     for reference in references(function.body):
@@ -97,33 +99,46 @@ class _Writing:
             self.problems.append(say.arity(node, function))
             return _instead(node)
         arguments = (rewrite(argument, self._change) for argument in node.arguments)
-        body = _put(self._body(name), dict(zip((p.text for p in function.parameters), arguments, strict=True)))
+        given = dict(zip((p.text for p in function.parameters), arguments, strict=True))
+        body = self._put(self._body(name), given, function)
         if sum(1 for _ in walk(body)) > MOST:
             self.problems.append(say.too_large(node.span, MOST))
             return _instead(node)
         return body if isinstance(body, ast.Star) else replace(body, span=node.span)
 
+    def _put(self, body: ast.Expression, given: Mapping[str, ast.Expression], function: ast.Function) -> ast.Expression:
+        """A function's expression with arguments in place of parameters, all of them at once; behind a dot stands a name."""
+
+        def change(node: ast.Expression) -> ast.Expression | None:
+            match node:
+                case ast.Reference((first, *rest), span) if first.text in given:
+                    found, names = given[first.text], [self._name(name, given, function) for name in rest]
+                    if isinstance(found, ast.Reference) and names:
+                        return ast.Reference((*found.parts, *names), span)
+                    for name in names:
+                        found = ast.Member(found, name, span)
+                    return found
+                case ast.Member(operand, name, span) if name.text in given:
+                    return ast.Member(rewrite(operand, change), self._name(name, given, function), span)
+            return None
+
+        return rewrite(body, change)
+
+    def _name(self, name: ast.Name, given: Mapping[str, ast.Expression], function: ast.Function) -> ast.Name:
+        match given.get(name.text):
+            case None:
+                return name
+            case ast.Reference((only,)):
+                return only
+            case argument:
+                parameter = next(p for p in function.parameters if p.text == name.text)
+                self.problems.append(argument_kind(argument.span, parameter, name.span, "a column"))
+                return name
+
     def _body(self, name: str) -> ast.Expression:
         if name not in self._bodies:
             self._bodies[name] = rewrite(self._functions[name].body, self._change)
         return self._bodies[name]
-
-
-def _put(body: ast.Expression, arguments: Mapping[str, ast.Expression]) -> ast.Expression:
-    """A function's expression with arguments in place of parameters, all of them at once."""
-
-    def change(node: ast.Expression) -> ast.Expression | None:
-        match node:
-            case ast.Reference((first, *rest), span) if first.text in arguments:
-                found = arguments[first.text]
-                if isinstance(found, ast.Reference) and rest:
-                    return ast.Reference((*found.parts, *rest), span)
-                for name in rest:
-                    found = ast.Member(found, name, span)
-                return found
-        return None
-
-    return rewrite(body, change)
 
 
 def _instead(call: ast.Call) -> ast.Expression:
