@@ -25,7 +25,7 @@ from bench.processors import Took, timed
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bench.comparison.queries import Query, Workload
     from bench.comparison.sides import Side
@@ -48,7 +48,7 @@ def main() -> int:
         if given.only != "nexmark":
             for number in given.queries:
                 compared(
-                    f"ticks {number}", queries.ticks(number), given, given.events or min(1_000_000 // number, 50_000)
+                    f"ticks {number}", queries.ticks(number), given, given.events or min(500_000 // number, 50_000)
                 )
         if given.only != "ticks":
             compared("nexmark 2", queries.nexmark(), given, given.events or 20_000)
@@ -96,18 +96,19 @@ def ours(
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 4g pyspark-shell")
     spark = local_session()
     spark.conf.set("spark.sql.shuffle.partitions", "2")
-    candidates: dict[str, Side] = {
-        "cepc, in process": sides.local(workload),
-        "cepc, Spark": sides.job(spark, workload),
+    candidates: dict[str, Callable[[Workload], Side]] = {
+        "cepc, in process": sides.local,
+        "cepc, Spark": partial(sides.job, spark),
     }
     if all(query.shape is not None for query in workload.queries):
-        candidates["applyInPandas"] = sides.by_pandas(spark, workload)
-        candidates["collect_list and UDF"] = sides.by_lists(spark, workload)
-    candidates["Spark's floor"] = sides.job(spark, workload, kernel=False)
+        candidates["applyInPandas"] = partial(sides.by_pandas, spark)
+        candidates["collect_list and UDF"] = partial(sides.by_lists, spark)
+    candidates["Spark's floor"] = partial(sides.job, spark, kernel=False)
     took: dict[str, list[Took]] = {}
     expected: dict[str, Counter[tuple[int, ...]]] = {}
-    for number, (name, side) in enumerate(candidates.items()):
-        side(where["small"], where["output"] / f"{number}-small")
+    for number, (name, make) in enumerate(candidates.items()):
+        make(workload.first(3))(where["small"], where["output"] / f"{number}-small")
+        side = make(workload)
         outputs = [where["output"] / f"{number}-{i}" for i in range(rounds)]
         took[name] = [timed(partial(side, where["events"], output)) for output in outputs]
         for query in workload.queries if name != "Spark's floor" else ():

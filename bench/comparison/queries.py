@@ -8,7 +8,7 @@ aggregates that run while the match grows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 import numpy as np
@@ -38,6 +38,9 @@ class Workload:
     table: str
     queries: tuple[Query, ...]
     where: str = ""  # which events of the table Flink's queries are of
+
+    def first(self, number: int) -> Workload:
+        return replace(self, queries=self.queries[:number])
 
     def program(self) -> str:
         return self.stream + "".join(f"QUERY {q.name} {q.cep};\n" for q in self.queries)

@@ -1,4 +1,7 @@
-"""What is compared: each side gets the folder of the events and one for its rows, and leaves a folder of CSV files for each query."""
+"""What is compared: each side gets the folder of the events and one for its rows, and leaves a folder of CSV files for each query.
+
+A first run, of few queries on few events, starts processes and warms them; it does not count.
+"""
 
 from __future__ import annotations
 
