@@ -228,9 +228,12 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--mode stream --checkpoint c --ahead soon", "write a time such as"),
         ("--mode stream --checkpoint c --trigger often", "write available-now, or a time"),
         (
-            "--mode stream --checkpoint c --output o --output-format delta",
-            "delta is not for a stream: parquet, orc, json",
+            "--mode stream --checkpoint c --output o --output-format avro",
+            "avro is not for a stream: parquet, orc, json",
         ),
+        ("--mode stream --checkpoint c --avro s.avsc", "--avro is for --format kafka"),
+        ("--dead d", "--dead is for --mode stream"),
+        ("--output-option a=b", "--output-option is for --mode stream"),
         ("--checkpoint c", "--checkpoint is for --mode stream"),
     ],
 )

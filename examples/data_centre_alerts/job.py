@@ -159,7 +159,7 @@ LOG_PLAN = (
 )
 
 
-def log_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
+def log_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("event").isin(LOG_TYPES) | F.col("event").isNull() | F.col("at").isNull()
@@ -233,7 +233,7 @@ def log_results(
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
-LOG_STREAM = job.Streamed(stream=LOG, plans=(LOG_PLAN,), letters=tuple(LOG_LETTERS), events=log_events, watermark=5_000)
+LOG_STREAM = job.Streamed(stream=LOG, plans=(LOG_PLAN,), letters=tuple(LOG_LETTERS), watermark=5_000)
 
 
 # ---- the job ---------------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ PURCHASES_PLAN = (
 )
 
 
-def purchases_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
+def purchases_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("item").isin(PURCHASES_TYPES) | F.col("item").isNull() | F.col("at").isNull()
@@ -194,7 +194,6 @@ PURCHASES_STREAM = job.Streamed(
     stream=PURCHASES,
     plans=(PURCHASES_PLAN,),
     letters=tuple(PURCHASES_LETTERS),
-    events=purchases_events,
     watermark=60_000,
 )
 

@@ -156,7 +156,7 @@ ORDERS_PLAN = (
 )
 
 
-def orders_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
+def orders_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("action").isin(ORDERS_TYPES) | F.col("action").isNull() | F.col("at").isNull()
@@ -222,13 +222,7 @@ def orders_results(
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
-ORDERS_STREAM = job.Streamed(
-    stream=ORDERS,
-    plans=(ORDERS_PLAN,),
-    letters=tuple(ORDERS_LETTERS),
-    events=orders_events,
-    watermark=30_000,
-)
+ORDERS_STREAM = job.Streamed(stream=ORDERS, plans=(ORDERS_PLAN,), letters=tuple(ORDERS_LETTERS), watermark=30_000)
 
 
 # ---- the job ---------------------------------------------------------------------------------------------------------

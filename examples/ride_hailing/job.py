@@ -169,7 +169,7 @@ REPORTS_PLAN = (
 )
 
 
-def reports_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
+def reports_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("street").isin(REPORTS_TYPES) | F.col("street").isNull() | F.col("at").isNull()
@@ -246,13 +246,7 @@ def reports_results(
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
-REPORTS_STREAM = job.Streamed(
-    stream=REPORTS,
-    plans=(REPORTS_PLAN,),
-    letters=tuple(REPORTS_LETTERS),
-    events=reports_events,
-    watermark=60_000,
-)
+REPORTS_STREAM = job.Streamed(stream=REPORTS, plans=(REPORTS_PLAN,), letters=tuple(REPORTS_LETTERS), watermark=60_000)
 
 
 # ---- the job ---------------------------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ MARKET_PLAN = (
 )
 
 
-def market_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:
+def market_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:
     """The events that some query looks at, with their letters."""
     # Events without a time or a type are counted; the filter as a whole is one that a scan can use.
     needed = F.col("kind").isin(MARKET_TYPES) | F.col("kind").isNull() | F.col("at").isNull()
@@ -245,13 +245,7 @@ def market_results(
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
-MARKET_STREAM = job.Streamed(
-    stream=MARKET,
-    plans=(MARKET_PLAN,),
-    letters=tuple(MARKET_LETTERS),
-    events=market_events,
-    watermark=10_000,
-)
+MARKET_STREAM = job.Streamed(stream=MARKET, plans=(MARKET_PLAN,), letters=tuple(MARKET_LETTERS), watermark=10_000)
 
 
 # ---- the job ---------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def stream_text(job: StreamJob, name: str) -> list[str]:
         *([_rows(job, name, constant)] if job.kernel.queries else []),
         *(_plain(query, job, function, constant) for query, function in functions.items()),
         _results(job, name, functions),
-        streamed(job, name, constant),
+        streamed(job, constant),
     ]
 
 
@@ -114,7 +114,7 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
     known = [f"{_col(c)}.isNotNull()" for c in (time, type_) if c is not None]
     letters = call(".select", *map(_column, job.passed), Code(f"*job.letters({constant}_LETTERS)"))
     lines = [
-        f"def {name}_events(events: DataFrame, dropped: Observation | str | None = None) -> DataFrame:",
+        f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
         '    """The events that some query looks at, with their letters."""',
     ]
     where = ""

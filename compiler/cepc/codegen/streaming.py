@@ -25,7 +25,7 @@ def whole_plan(job: StreamJob) -> Plan:
     return replace(job.kernel, queries=job.plan.queries)
 
 
-def streamed(job: StreamJob, name: str, constant: str) -> str:
+def streamed(job: StreamJob, constant: str) -> str:
     """The constant that describes the stream as it runs continuously."""
     plans = [f"{constant}_PLAN"] * bool(job.kernel.queries) + [f"{constant}_PLAIN"] * bool(job.plain)
     late = _milliseconds(job.stream.time.watermark, job.plan.stream.unit)
@@ -34,7 +34,6 @@ def streamed(job: StreamJob, name: str, constant: str) -> str:
         stream=Code(constant),
         plans=tupled(map(Code, plans)),
         letters=Code(f"tuple({constant}_LETTERS)"),
-        events=Code(f"{name}_events"),
         watermark=Code(f"{late:_}"),
     )
     return f"{comment('With --mode stream; `watermark` is how many milliseconds late an event may be.')}\n" + lay_out(

@@ -62,19 +62,23 @@ def has_letter(count: int, wanted: Sequence[int] | None = None) -> Column:
     )
 
 
-def absent(time: str, type_: str | None) -> list[Column]:
-    """How many rows are no events: without a time or, having one, without a type."""
+def absent(time: str, type_: str | None, among: Column | None = None) -> list[Column]:
+    """How many rows (`among` some) are no events: without a time or, having one, without a type."""
     no_time = F.col(quote_name(time)).isNull()
     no_type = F.lit(False) if type_ is None else F.col(quote_name(type_)).isNull()
+    if among is not None:
+        no_time, no_type = among & no_time, among & no_type
     return [
         F.count(F.when(no_time, F.lit(1))).alias("null_time"),
         F.count(F.when(~no_time & no_type, F.lit(1))).alias("null_type"),
     ]
 
 
-def copies(events: DataFrame, classes: Sequence[Class], letters: int, ticks: str | None = None) -> DataFrame:
+def copies(
+    events: DataFrame, classes: Sequence[Class], letters: int, ticks: str | None = None, apart: Column | None = None
+) -> DataFrame:
     """Each event once for every class that looks at it, with the number of the class, and of the event's pane where the class
-    has panes; `ticks` is the event time as SQL.
+    has panes; `ticks` is the event time as SQL. Rows that are `apart` have one copy, of no class's number.
     """
     wanted = [
         F.lit(number).cast("int")
@@ -83,7 +87,10 @@ def copies(events: DataFrame, classes: Sequence[Class], letters: int, ticks: str
         for number, one in enumerate(classes)
         if one.queries
     ]
-    copied = events.withColumn(CLASS, F.explode(F.array(*wanted, F.lit(None).cast("int"))))
+    numbers = F.array(*wanted, F.lit(None).cast("int"))
+    if apart is not None:
+        numbers = F.when(apart, F.array(F.lit(-1))).otherwise(numbers)
+    copied = events.withColumn(CLASS, F.explode(numbers))
     copied = copied.where(F.col(CLASS).isNotNull())
     if all(one.pane is None for one in classes):
         return copied

@@ -19,7 +19,8 @@ from .schema import JobError, Stream
 from .share import Class, chosen
 from .streaming.query import Streamed
 from .streaming.run import Running, stream
-from .streaming.sinks import Sink
+from .streaming.sinks import Memory, Sink
+from .streaming.source import read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -30,6 +31,7 @@ __all__ = [
     "CLASS",
     "Class",
     "JobError",
+    "Memory",
     "Running",
     "Sink",
     "Stream",
@@ -44,6 +46,7 @@ __all__ = [
     "letters",
     "main",
     "no_error",
+    "read_stream",
     "row_schema",
     "shares",
     "stream",

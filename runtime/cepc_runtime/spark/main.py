@@ -134,7 +134,12 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         help="parquet, csv, json, table, or another that Spark knows (default: what the program says, or parquet)",
     )
     parser.add_argument(
-        "--option", action="append", default=[], type=_option, metavar="KEY=VALUE", help="an option for Spark's reader"
+        "--option",
+        action="append",
+        default=[],
+        type=streaming.option,
+        metavar="KEY=VALUE",
+        help="an option for Spark's reader",
     )
     parser.add_argument(
         "--output",
@@ -155,13 +160,6 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
 def _plain(text: str) -> str:
     """argparse formats with %."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text).replace("%", "%%")
-
-
-def _option(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not (key and equals):
-        raise argparse.ArgumentTypeError(f"write KEY=VALUE instead of {text}")
-    return key, value
 
 
 def _queries(parser: argparse.ArgumentParser, text: str | None, streams: Sequence[Stream]) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
+from ..sinks import path_of
+from .kafka import SERVERS, check_connector, check_servers, kafka
 from .run import BUCKETS, DAY, to_stderr, trigger_of, wait
 from .run import stream as start_streams
-from .sinks import console, files
+from .sinks import check_delta, console, delta, files
 from .source import read_stream
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from .query import Streamed
     from .sinks import Sink
 
-FORMATS: Final = ("parquet", "orc", "json", "csv")
+FORMATS: Final = ("parquet", "orc", "json", "csv", "delta", "kafka")
 _UNITS: Final = {"second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 
 
@@ -35,6 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--late", metavar="DIR", help="write events that take no part, with the reason")
     group.add_argument(
+        "--dead", metavar="DIR",
+        help="write records that are no events, with the reason, and go on (default: such a record stops the job)",
+    )  # fmt: skip
+    group.add_argument(
+        "--avro", metavar="FILE", help="with --format kafka: the values are Avro of this schema (default: JSON)"
+    )
+    group.add_argument(
+        "--output-option", action="append", default=[], type=option, metavar="KEY=VALUE",
+        help="an option for Spark's writer",
+    )  # fmt: skip
+    group.add_argument(
         "--buckets", type=_positive, metavar="N",
         help=f"in how many parts the state is kept; fixed by the first run (default: {BUCKETS})",
     )  # fmt: skip
@@ -47,13 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def problem(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the arguments together."""
     if arguments.mode != "stream":
-        only = [("checkpoint", None), ("late", None), ("buckets", None), ("flush", False)]
-        wrong = [name for name, default in only if getattr(arguments, name) != default]
+        names = ("checkpoint", "late", "dead", "avro", "output_option", "buckets", "flush")
+        wrong = [name.replace("_", "-") for name in names if getattr(arguments, name) not in (None, False, [])]
         return f"--{wrong[0]} is for --mode stream" if wrong else None
     if arguments.checkpoint is None:
         return "--mode stream requires --checkpoint DIR, where the stream keeps what it needs to go on"
     if arguments.output != "console" and arguments.output_format not in FORMATS:
         return f"--output-format {arguments.output_format} is not for a stream: {', '.join(FORMATS)}, or `stream` in Python"
+    if arguments.avro is not None and arguments.format != "kafka":
+        return "--avro is for --format kafka"
     if arguments.flush and arguments.trigger != "available-now":
         return "--flush is for a run that ends: write --trigger available-now"
     try:
@@ -71,15 +87,17 @@ def run_streams(
     arguments: argparse.Namespace,
 ) -> None:
     """One streaming query for each stream of the program. Raises JobError, and what a query fails with."""
+    avro = _schema(arguments.avro)
+    sink = _sink(spark, streams, arguments)
     wanted = [one.stream for one in streams if set(names) & set(one.stream.queries)]
     events = {}
     for stream in wanted:
         form, path = stream.source or ("parquet", None)
         form, path = arguments.format or form, inputs.get(stream.name, path)
-        events[stream.name] = read_stream(spark, stream, form, path, dict(arguments.option))
+        events[stream.name] = read_stream(spark, stream, form, path, dict(arguments.option), avro)
     running = start_streams(
-        spark, streams, arguments.checkpoint, _sink(arguments), events, names, trigger=arguments.trigger,
-        late=arguments.late, buckets=arguments.buckets, ahead=arguments.ahead,
+        spark, streams, arguments.checkpoint, sink, events, names, trigger=arguments.trigger,
+        late=arguments.late, dead=arguments.dead, buckets=arguments.buckets, ahead=arguments.ahead,
     )  # fmt: skip
     wait(running, to_stderr)
     if arguments.flush:
@@ -87,8 +105,39 @@ def run_streams(
             stream_running.flush(to_stderr)
 
 
-def _sink(arguments: argparse.Namespace) -> Sink:
-    return console if arguments.output == "console" else files(arguments.output, arguments.output_format)
+def _schema(path: str | None) -> str | None:
+    """Raises JobError."""
+    if path is None:
+        return None
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise JobError(f"--avro {path}: {error.strerror}") from error
+
+
+def _sink(spark: SparkSession, streams: Sequence[Streamed], arguments: argparse.Namespace) -> Sink:
+    """Raises JobError where it cannot be written to."""
+    to, options = arguments.output, dict(arguments.output_option)
+    match arguments.output_format:
+        case _ if to == "console":
+            return console
+        case "kafka":
+            check_servers(options.get(SERVERS), "--output-option")
+            check_connector(spark)
+            return kafka(options, to)
+        case "delta":
+            check_delta(spark)
+            found = {q: path_of(arguments.checkpoint, s.stream.name) for s in streams for q in s.stream.queries}
+            return delta(to, found, options)
+    return files(to, arguments.output_format, options)
+
+
+def option(text: str) -> tuple[str, str]:
+    """KEY=VALUE, for argparse."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError(f"write KEY=VALUE instead of {text}")
+    return key, value
 
 
 def _positive(text: str) -> int:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ...types import to_arrow
 from ..events import CLASS
+from .records import MALFORMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,13 +28,26 @@ PACKED: Final = f"{BUCKET} INT, {AHEAD} BOOLEAN, blob BINARY"
 BLOB: Final = "blob BINARY"
 LATE: Final = -2
 METRICS: Final = -3
-"""In the place of a query's number: a late event as JSON, and what a bucket did."""
+DEAD: Final = -4
+"""In the place of a query's number: a late event as JSON, what a bucket did, and a record that is no event as JSON."""
 
 
 def pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """For `mapInArrow`: the events of each bucket together. Columns before the events' own are BUCKET and AHEAD."""
+    """For `mapInArrow`: the events of each bucket together, and each record that is none by itself, with a null for AHEAD.
+
+    Columns before the events' own are BUCKET, AHEAD and, where there can be such records, MALFORMED.
+    """
     schema = pa.schema([(BUCKET, pa.int32()), (AHEAD, pa.bool_()), ("blob", pa.binary())])
     for batch in batches:
+        if batch.num_columns > 2 and batch.schema.field(2).name == MALFORMED:
+            texts = batch.column(2)
+            dead = batch.filter(texts.is_valid())
+            if dead.num_rows:
+                nothing = pa.nulls(dead.num_rows, pa.bool_())
+                yield pa.RecordBatch.from_arrays(
+                    [dead.column(0), nothing, dead.column(2).cast(pa.binary())], schema=schema
+                )
+            batch = batch.filter(texts.is_null()).drop_columns([MALFORMED])
         if not batch.num_rows:
             continue
         keys = batch.column(0).to_numpy().astype(np.int64) * 2 + batch.column(1).to_numpy(zero_copy_only=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,7 +50,7 @@ def claim(spark: SparkSession, folder: str, identity: dict[str, Any]) -> None:
             raise JobError(
                 f"{folder} is the checkpoint of another streaming query, not of a job of cepc's; name a new directory"
             )
-        _write(spark, folder, {**identity, "flushed": False})
+        _write(spark, folder, {**identity, "id": uuid.uuid4().hex, "flushed": False})
         return
     if found["flushed"]:
         raise JobError(
@@ -85,9 +86,14 @@ def buckets_of(spark: SparkSession, folder: str) -> int | None:
     return None if found is None else int(found["buckets"])
 
 
-def end(spark: SparkSession, folder: str, identity: dict[str, Any]) -> None:
+def id_of(spark: SparkSession, folder: str) -> str:
+    """Of this checkpoint alone: one that is begun again in the same place has another."""
+    return str((_read(spark, folder) or {})["id"])
+
+
+def end(spark: SparkSession, folder: str) -> None:
     """Nothing may come after a flush: its windows would be given twice."""
-    _write(spark, folder, {**identity, "flushed": True})
+    _write(spark, folder, {**(_read(spark, folder) or {}), "flushed": True})
 
 
 def _read(spark: SparkSession, folder: str) -> dict[str, Any] | None:

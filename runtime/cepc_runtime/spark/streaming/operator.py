@@ -20,13 +20,16 @@ from ...streaming.ticks import END
 from ..events import CLASS
 from ..prepared import USER_ERRORS
 from ..rows import Packing, layout_of
-from .blobs import LATE, METRICS, event_schema, notes
+from .blobs import DEAD, LATE, METRICS, event_schema, notes
 from .time import timer_for, watermark_in_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..share import Class
+
+Blob = tuple[bool | None, bytes]
+"""Events and whether they are ahead of the clock; with None a record that is no event, as text."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,16 @@ class Answering:
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 
-    def step(self, bucket: int, data: bytes | None, blobs: Iterable[tuple[bool, bytes]], watermark: int) -> Step:
+    def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Step:
         """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
         state = State() if data is None else from_bytes(data, self.fingerprint, self.program.families)
         taken: list[Any] = []
         ahead: list[Any] = []
+        dead: list[str] = []
         for is_ahead, blob in blobs:
+            if is_ahead is None:
+                dead.append(blob.decode())
+                continue
             (ahead if is_ahead else taken).append(pa.ipc.read_record_batch(pa.py_buffer(blob), self.schema))
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
@@ -73,11 +80,14 @@ class Answering:
         texts = [text for reason, number, table in lost for text in self._lines(reason, number, table)]
         if texts:
             found.append(_bytes(notes(self.packing, LATE, texts)))
+        if dead:
+            found.append(_bytes(notes(self.packing, DEAD, dead)))
         state_bytes = to_bytes(done.state, self.fingerprint)
         metrics = {
             "bucket": bucket,
             "late": sum(late.events.num_rows for late in done.late),
             "ahead": sum(table.num_rows for table in early),
+            "malformed": len(dead),
             "events": done.state.events,
             "panes": done.state.panes,
             "bytes": len(state_bytes),
@@ -126,7 +136,11 @@ class Buckets(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         # Of the columns of PACKED, whose names do not come along.
-        blobs = [(bool(ahead), blob) for f in rows for ahead, blob in zip(f.iloc[:, -2], f.iloc[:, -1], strict=True)]
+        blobs = [
+            (None if pd.isna(ahead) else bool(ahead), blob)
+            for frame in rows
+            for ahead, blob in zip(frame.iloc[:, -2], frame.iloc[:, -1], strict=True)
+        ]
         for timer in list(self._handle.listTimers()):  # also one that has expired: what it was for is done now
             self._handle.deleteTimer(timer)
         yield self._step(key, blobs, timerValues)
@@ -137,7 +151,7 @@ class Buckets(StatefulProcessor):
     def close(self) -> None:
         pass
 
-    def _step(self, key: Any, blobs: Iterable[tuple[bool, bytes]], times: Any) -> pd.DataFrame:
+    def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> pd.DataFrame:
         plan = self._answering.program.plan.stream
         old = self._state.get()
         watermark = watermark_in_ticks(plan, times.getCurrentWatermarkInMs())

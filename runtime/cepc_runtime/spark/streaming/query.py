@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -11,16 +12,18 @@ from pyspark.sql import functions as F  # noqa: N812
 from ...letter_words import words_needed
 from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
-from ..events import CLASS, copies, keys
+from ..events import CLASS, absent, copies, has_letter, keys
+from ..events import letters as letter_words
 from ..rows import ERROR, QUERY, Packing, layout_of, result_columns, row_schema
 from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
 from .operator import Answering, Buckets
+from .records import MALFORMED
 from .time import is_ahead, timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -32,14 +35,13 @@ if TYPE_CHECKING:
 class Streamed:
     """A stream of a job as it runs continuously.
 
-    `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `events` the job's function that selects
-    the events with their letters, `watermark` how many milliseconds late an event may be.
+    `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `watermark` how many milliseconds late an
+    event may be.
     """
 
     stream: Stream
     plans: tuple[str, ...]
     letters: tuple[str, ...]
-    events: Callable[[DataFrame, str], DataFrame]
     watermark: int
 
     def plan(self, queries: Collection[str]) -> Plan:
@@ -72,19 +74,27 @@ class Continuous:
     def schema(self) -> str:
         return row_schema(layout_of(self.plan))
 
-    def rows(self, events: DataFrame, fingerprint: str) -> DataFrame:
-        """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator."""
+    def rows(self, events: DataFrame, fingerprint: str, set_apart: bool = False) -> DataFrame:
+        """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator.
+
+        Records that are no events are among them if they shall be `set_apart`, and else fail the job.
+        """
         plan, answering = self.plan, self.answering(fingerprint)
-        late = timed(events, plan.stream, self.streamed.watermark, self.ahead)
-        found = self.streamed.events(late, f"dropped of {self.streamed.stream.name}")
-        count = len(self.streamed.letters)
+        name, count = self.streamed.stream.name, len(self.streamed.letters)
+        apart = None
+        if MALFORMED in events.columns:
+            apart = F.col(MALFORMED).isNotNull()
+            if not set_apart:
+                events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(name))))
+        found = self._looked_at(timed(events, plan.stream, self.streamed.watermark, self.ahead), apart)
         several = len(self.classes) > 1
         if several:
-            found = copies(found, self.classes, count)
+            found = copies(found, self.classes, count, apart=apart)
         names = [name for name, _ in plan.stream.columns] + [f"_letters_{i}" for i in range(words_needed(count))]
         packed = found.select(
             self._bucket().alias(BUCKET),
             is_ahead(plan.stream, self.ahead).alias(AHEAD),
+            *([MALFORMED] if apart is not None else []),
             *([CLASS] if several else []),
             *map(quote_name, names),
         ).mapInArrow(pack, PACKED)
@@ -94,6 +104,24 @@ class Continuous:
             .mapInArrow(unpack(Packing.of(layout_of(plan))), self.schema())
             .where(no_error())
         )
+
+    def _looked_at(self, events: DataFrame, apart: Column | None) -> DataFrame:
+        """The events that some query looks at, with their letters; others without a time or a type are counted. Rows that are `apart`
+        stay.
+        """
+        (time, *types), letters = self.streamed.stream.required, self.streamed.letters
+        kept = F.lit(False) if apart is None else apart
+        type_ = types[0] if types else None
+        counts = absent(time, type_, None if apart is None else ~apart)
+        found = events.observe(f"dropped of {self.streamed.stream.name}", *counts)
+        known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
+        columns = [quote_name(name) for name, _ in self.plan.stream.columns]
+        found = found.where(kept | known).select(
+            *columns, *letter_words(letters), *([] if apart is None else [MALFORMED])
+        )
+        if any(one.letters is None for one in self.classes):  # a CONTIGUOUS query looks at every event
+            return found
+        return found.where(kept | has_letter(len(letters)))
 
     def _bucket(self) -> Column:
         by = keys(self.classes) if len(self.classes) > 1 else [F.col(quote_name(k)) for k in self.classes[0].keys]
@@ -130,6 +158,14 @@ def no_error() -> Column:
     """True of a row that is no error; one that is fails the job with its text alone."""
     error = F.raise_error(F.col(ERROR)).cast("boolean")
     return F.when(F.col(QUERY) == -1, error).otherwise(F.lit(True))
+
+
+def _no_event(stream: str) -> Column:
+    return F.concat(
+        F.lit(f"a record of stream {stream} is no event: "),
+        F.substring(MALFORMED, 1, 500),
+        F.lit("; --dead DIR writes such records there and goes on"),
+    )
 
 
 def prepare_session(spark: SparkSession, buckets: int) -> None:

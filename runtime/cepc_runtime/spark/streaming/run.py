@@ -14,14 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..build import check_session, given_events
 from ..rows import Packing, layout_of
-from ..schema import JobError, conform
+from ..schema import JobError
 from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
 from .operator import flush
 from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
-from .source import declared
+from .source import checked, declared
 from .time import SHIFT
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Running:
         )
         self.writing(rows, FLUSHED)
         done = self.writing.done.pop(FLUSHED)
-        checkpoint.end(self.spark, self.folder, self.identity)
+        checkpoint.end(self.spark, self.folder)
         to({"stream": self.what.streamed.stream.name, "flush": True, "out": done["out"]})
 
 
@@ -80,14 +80,15 @@ def start(
     sink: Sink,
     trigger: dict[str, Any],
     late: str | None = None,
+    dead: str | None = None,
 ) -> Running:
     """Begin, or go on where the checkpoint stands. Raises JobError."""
     spark = events.sparkSession
     prepare_session(spark, what.buckets)
     identity = checkpoint.identity(what)
     checkpoint.claim(spark, folder, identity)
-    writing = Writing(what, sink, late)
-    rows = what.rows(events, checkpoint.fingerprint(identity))
+    writing = Writing(what, sink, late, dead)
+    rows = what.rows(events, checkpoint.fingerprint(identity), dead is not None)
     name = f"cepc {what.streamed.stream.name}"
     writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
     return Running(writer.trigger(**trigger).start(), spark, what, identity, folder, writing)
@@ -103,6 +104,7 @@ def stream(
     *,
     trigger: str = "10 seconds",
     late: str | None = None,
+    dead: str | None = None,
     buckets: int | None = None,
     ahead: int = DAY,
 ) -> list[Running]:
@@ -124,10 +126,10 @@ def stream(
             own = path_of(folder, one.stream.name)
             what = continuous(one, names, buckets or checkpoint.buckets_of(spark, own) or BUCKETS, ahead)
             frame = (
-                conform(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
+                checked(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
             )
-            lost = None if late is None else path_of(late, one.stream.name)
-            started.append(start(what, frame, own, sink, trigger_of(trigger), lost))
+            lost = [folder and path_of(folder, one.stream.name) for folder in (late, dead)]
+            started.append(start(what, frame, own, sink, trigger_of(trigger), *lost))
     except BaseException:
         for running in started:
             running.query.stop()

@@ -7,14 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..rows import ERROR, QUERY
+from ..schema import JobError
 from ..sinks import path_of, show
-from .blobs import LATE, METRICS
+from . import checkpoint
+from .blobs import DEAD, LATE, METRICS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from .query import Continuous
 
@@ -30,15 +36,53 @@ def place(batch: int) -> str:
     return f"batch={batch:09d}" if batch != FLUSHED else f"batch={batch}"
 
 
-def files(folder: str, form: str) -> Sink:
+def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> Sink:
     """A directory for each query, in it one for each micro-batch with rows: `QUERY/batch=000000012`."""
+    given = {**({"header": "true"} if form == "csv" else {}), **(options or {})}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
-        options = {"header": "true"} if form == "csv" else {}
         path = f"{path_of(folder, query)}/{place(batch)}"
-        rows.write.format(form).options(**options).mode("overwrite").save(path)
+        rows.write.format(form).options(**given).mode("overwrite").save(path)
 
     return write
+
+
+def delta(folder: str, checkpoints: Mapping[str, str], options: Mapping[str, str] | None = None) -> Sink:
+    """A table for each query, which remembers the micro-batches that it has; `checkpoints` are those of the queries."""
+
+    def write(query: str, rows: DataFrame, batch: int) -> None:
+        version = batch if batch != FLUSHED else 1 << 62  # after all others
+        once = {"txnAppId": checkpoint.id_of(rows.sparkSession, checkpoints[query]), "txnVersion": str(version)}
+        rows.write.format("delta").options(**once, **(options or {})).mode("append").save(path_of(folder, query))
+
+    return write
+
+
+def check_delta(spark: SparkSession) -> None:
+    """Raises JobError."""
+    try:
+        spark.read.format("delta").load("/").schema  # noqa: B018
+    except AnalysisException as error:
+        if error.getCondition() == "DATA_SOURCE_NOT_FOUND":
+            raise JobError(
+                "Spark has no Delta by itself: run the job with spark-submit --packages io.delta:delta-spark_2.13:VERSION, whose"
+                f" version is the one for Spark {spark.version}"
+            ) from error
+
+
+@dataclass
+class Memory:
+    """Keeps the rows in the driver, for tests and notebooks: tables of Arrow by query and micro-batch."""
+
+    batches: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    def __call__(self, query: str, rows: DataFrame, batch: int) -> None:
+        self.batches[query, batch] = rows.toArrow()
+
+    def table(self, query: str) -> Any:
+        """All rows of a query; None where there are none yet."""
+        found = [table for (name, _), table in self.batches.items() if name == query]
+        return pa.concat_tables(found) if found else None
 
 
 def console(query: str, rows: DataFrame, batch: int) -> None:
@@ -52,6 +96,7 @@ class Writing:
     what: Continuous
     sink: Sink
     late: str | None
+    dead: str | None
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
     _buckets: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
@@ -62,9 +107,10 @@ class Writing:
             for number, name in enumerate(self.what.queries):
                 if counts.get(number):
                     self.sink(name, self.what.of_query(kept, name), batch)
-            if self.late is not None and counts.get(LATE):
-                lost = kept.where(F.col(QUERY) == LATE).select(F.col(ERROR).alias("value"))
-                lost.write.mode("overwrite").text(f"{self.late.rstrip('/')}/{place(batch)}")
+            for number, folder in ((LATE, self.late), (DEAD, self.dead)):
+                if folder is not None and counts.get(number):
+                    lost = kept.where(F.col(QUERY) == number).select(F.col(ERROR).alias("value"))
+                    lost.write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
             self.done[batch] = self._summary(counts, kept)
         finally:
             kept.unpersist()
@@ -76,6 +122,7 @@ class Writing:
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
+            "malformed": sum(m["malformed"] for m in metrics),
             "out": {name: counts.get(number, 0) for number, name in enumerate(self.what.queries)},
             "state_rows": sum(events for events, _, _ in self._buckets.values()),
             "state_panes": sum(panes for _, panes, _ in self._buckets.values()),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
 
 from ..errors import SPARK_ERRORS, sentence
 from ..schema import JobError, Stream, conform
+from .kafka import read_kafka
+from .records import CORRUPT, MALFORMED, json_reason, set_apart, with_corrupt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,14 +17,25 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+_CSV: Final = "a value is not of its declared type, or values are missing or too many"
+
+
 def read_stream(
-    spark: SparkSession, stream: Stream, form: str, path: str | None, options: Mapping[str, str]
+    spark: SparkSession,
+    stream: Stream,
+    form: str,
+    path: str | None,
+    options: Mapping[str, str],
+    avro: str | None = None,
 ) -> DataFrame:
     """The declared columns of the events that come to `path`: files by their format, or any source of Spark's by its name.
 
-    Values of CSV and JSON that are not of the declared type fail the job. Raises JobError.
+    Records of Kafka, JSON and CSV that are no events are MALFORMED; `avro` is the schema of Kafka's values, which are JSON without it.
+    Raises JobError.
     """
     try:
+        if form == "kafka":
+            return read_kafka(spark, stream, path, options, avro)
         return _read(spark, stream, form, path, dict(options))
     except SPARK_ERRORS as error:
         raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
@@ -33,6 +48,11 @@ def declared(spark: SparkSession, stream: Stream) -> DataFrame:
     return read_stream(spark, stream, *stream.source, {})
 
 
+def checked(events: DataFrame, stream: Stream) -> DataFrame:
+    """The declared columns of events from anywhere, and MALFORMED where it is. Raises JobError."""
+    return events if MALFORMED in events.columns else conform(events, stream)
+
+
 def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> DataFrame:
     reader = spark.readStream.format(form)
     match form:
@@ -42,12 +62,21 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
         case "parquet" | "orc":
             _look(spark, stream, form, path, options)
             return reader.options(**options).schema(stream.schema).load(path)
-        case "json":
-            return reader.options(**{"mode": "FAILFAST", **options}).schema(stream.schema).load(path)
-        case "csv":  # a header that names other columns, or in another order, is an error
-            options = {"header": "true", "mode": "FAILFAST", "enforceSchema": "false", **options}
-            return reader.options(**options).schema(stream.schema).load(path)
+        case "json" | "csv":
+            return _text(spark, stream, form, path, options)
     return conform(reader.options(**options).load(path), stream)
+
+
+def _text(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> DataFrame:
+    """JSON and CSV, where single records can be wrong. A header of CSV with other columns, or in another order, is an error."""
+    if form == "csv":
+        options = {"header": "true", "enforceSchema": "false", **options}
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, **options}
+    records = spark.readStream.format(form).options(**options).schema(with_corrupt(stream)).load(path)
+    text = F.col(CORRUPT)
+    reason = json_reason(text, stream) if form == "json" else F.lit(_CSV)
+    said = {"reason": reason, "file": F.col("_metadata.file_path"), "record": text}
+    return set_apart(records, stream, text.isNotNull(), said)
 
 
 def _look(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from ...types import quote_name
+from .records import MALFORMED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -58,7 +59,7 @@ def timed(events: DataFrame, plan: StreamPlan, delay: int, ahead: int) -> DataFr
     return found.select(
         *(
             F.col(quote_name(name))
-            if name == plan.time_column
+            if name in (plan.time_column, MALFORMED)
             else F.when(F.col(TIME).isNotNull(), F.col(quote_name(name))).alias(name)
             for name in events.columns
         ),

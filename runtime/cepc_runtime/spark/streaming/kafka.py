@@ -1,0 +1,144 @@
+"""Kafka as a source and as a sink, by Spark's own connector and the names of its options."""
+
+from __future__ import annotations
+
+import socket
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.window import Window
+
+from ...types import quote_name
+from ..errors import SPARK_ERRORS
+from ..schema import JobError, conform
+from .records import CORRUPT, json_reason, set_apart, with_corrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from ..schema import Stream
+    from .sinks import Sink
+
+SERVERS: Final = "kafka.bootstrap.servers"
+WAIT: Final = 10.0
+"""Seconds in which some broker must answer at the start."""
+_TOPICS: Final = ("subscribe", "subscribePattern", "assign")
+
+
+def read_kafka(
+    spark: SparkSession, stream: Stream, topics: str | None, options: Mapping[str, str], avro: str | None = None
+) -> DataFrame:
+    """The events in the values of records: JSON objects, or Avro of the schema `avro`, and what is none of them as MALFORMED.
+
+    `topics` is what Spark calls `subscribe`, where the options name none. Raises JobError.
+    """
+    check_servers(options.get(SERVERS), "--option")
+    check_connector(spark, avro is not None)
+    given = {"startingOffsets": "earliest", **options}
+    if topics is not None and not set(_TOPICS) & set(options):
+        given["subscribe"] = topics
+    if not set(_TOPICS) & set(given):
+        raise JobError(
+            f"no topic is named for stream {stream.name}: write --input TOPIC, or one of Spark's options {', '.join(_TOPICS)}"
+        )
+    records = spark.readStream.format("kafka").options(**given).load()
+    return _from_avro(records, stream, avro) if avro is not None else _from_json(records, stream)
+
+
+def _from_json(records: DataFrame, stream: Stream) -> DataFrame:
+    text = F.col("value").cast("string")
+    event = F.from_json(text, with_corrupt(stream), {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT})
+    parsed = records.select(*_PLACE, text.alias("_text"), event.alias("_event"))
+    flat = parsed.select(*_PLACE, "_text", F.col("_event").isNull().alias("_none"), "_event.*")
+    said = {"reason": json_reason(F.col("_text"), stream), **_place(), "record": F.col("_text")}
+    return set_apart(flat, stream, F.col("_none") | F.col(CORRUPT).isNotNull(), said)
+
+
+def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
+    parsed = records.select(*_PLACE, "value", from_avro("value", schema, {"mode": "PERMISSIVE"}).alias("_event"))
+    fields = parsed.schema["_event"].dataType
+    if not isinstance(fields, T.StructType):
+        raise JobError(f"--avro: the schema must be that of a record, not of {fields.simpleString()}")
+    conform(parsed.select("_event.*"), stream)
+    # Of what it cannot parse, Spark makes a record of nulls.
+    none = reduce(and_, (F.col(f"_event.{quote_name(field.name)}").isNull() for field in fields.fields))
+    columns = (F.col(f"_event.{quote_name(f.name)}").cast(f.dataType).alias(f.name) for f in stream.schema.fields)
+    flat = parsed.select(*_PLACE, F.col("value").alias("_value"), none.alias("_none"), *columns)
+    reason = F.when(F.col("_value").isNull(), "it has no value").otherwise("it is not Avro of the schema")
+    said = {"reason": reason, **_place(), "record_base64": F.base64("_value")}
+    return set_apart(flat, stream, F.col("_none"), said)
+
+
+def kafka(options: Mapping[str, str], topic: str) -> Sink:
+    """A record for each row, whose key is the same when a micro-batch is written again."""
+
+    def write(query: str, rows: DataFrame, batch: int) -> None:
+        text = rows.select(F.struct("*").alias("row")).withColumn("_text", to_json("row"))
+        # Equal rows are told apart by a number; the order of rows within a micro-batch is nobody's promise.
+        number = F.row_number().over(Window.partitionBy("_text").orderBy("_text"))
+        key = F.concat_ws("/", F.lit(query), F.lit(batch), F.sha2("_text", 256).substr(1, 16), number)
+        value = F.struct(F.lit(query).alias("query"), F.lit(batch).alias("batch"), F.col("key").alias("id"), "row")
+        records = text.withColumn("key", key).select("key", to_json(value).alias("value"))
+        records.write.format("kafka").options(**{**options, "topic": topic}).save()
+
+    return write
+
+
+def to_json(value: Column | str) -> Column:
+    return F.to_json(value, {"ignoreNullFields": "false"})
+
+
+# ---- asked before anything is read or written ------------------------------------------------------------------------
+
+
+def check_connector(spark: SparkSession, avro: bool = False) -> None:
+    """Raises JobError, which says how to get it."""
+    needed = []
+    try:
+        spark.read.format("kafka").options(**{SERVERS: "none:1", "subscribe": "none"}).load()
+    except SPARK_ERRORS as error:
+        if "kafka" not in str(error).lower():
+            raise
+        needed.append(("Kafka", "spark-sql-kafka-0-10"))
+    if avro:
+        try:
+            spark.read.format("avro").schema("a INT").load("/").schema  # noqa: B018
+        except SPARK_ERRORS as error:
+            if "avro" not in str(error).lower():
+                raise
+            needed.append(("Avro", "spark-avro"))
+    if needed:
+        packages = ",".join(f"org.apache.spark:{name}_2.13:{spark.version}" for _, name in needed)
+        what = " and ".join(name for name, _ in needed)
+        raise JobError(f"Spark has no {what} by itself: run the job with spark-submit --packages {packages}")
+
+
+def check_servers(servers: str | None, argument: str) -> None:
+    """Does some broker answer? Spark itself would ask for many minutes. Raises JobError."""
+    if not servers:
+        raise JobError(f"no Kafka is named: write {argument} {SERVERS}=HOST:PORT")
+    said = {}
+    for server in filter(None, (one.strip() for one in servers.split(","))):
+        host, _, port = server.rpartition(":")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=WAIT):
+                return
+        except ValueError:
+            said[server] = "not HOST:PORT"
+        except OSError as error:
+            said[server] = error.strerror or str(error)
+    reasons = "; ".join(f"{server}: {reason}" for server, reason in said.items())
+    raise JobError(f"no broker of {SERVERS} answers ({reasons}); is the address right, and do they run?")
+
+
+_PLACE: Final = ("topic", "partition", "offset")
+
+
+def _place() -> dict[str, Column]:
+    return {name: F.col(name) for name in _PLACE}

@@ -1,0 +1,54 @@
+"""Records that are no events: of JSON, Avro or CSV that does not say what the stream declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from ...types import quote_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from ..schema import Stream
+
+MALFORMED: Final = "_malformed"
+"""A column beside the declared ones: null of an event. Of another record the reason, its place and its text as JSON, and the other
+columns are null, so that nothing of it is believed.
+"""
+CORRUPT: Final = "_corrupt"
+
+
+def with_corrupt(stream: Stream) -> T.StructType:
+    """The declared columns, and the one in which Spark's parsers put the text of what they cannot parse."""
+    return T.StructType([*stream.schema.fields, T.StructField(CORRUPT, T.StringType())])
+
+
+def set_apart(records: DataFrame, stream: Stream, wrong: Column, said: dict[str, Column]) -> DataFrame:
+    """The declared columns and MALFORMED, of records of which `wrong` is true or false; `said` is what is told of one that is."""
+    text = F.when(wrong, F.to_json(F.struct(*(column.alias(name) for name, column in said.items()))))
+    columns = [F.when(~wrong, F.col(quote_name(f.name))).alias(f.name) for f in stream.schema.fields]
+    return records.select(*columns, text.alias(MALFORMED))
+
+
+def json_reason(text: Column, stream: Stream) -> Column:
+    """What is wrong with the text of a record; the columns of the stream are beside it, null where they could not be parsed."""
+    # A path of JSON's cannot name these two characters.
+    named = [f for f in stream.schema.fields if not set("'?") & set(f.name)]
+    given = [F.get_json_object(text, f"$['{f.name}']").isNotNull() & F.col(quote_name(f.name)).isNull() for f in named]
+    columns = F.concat_ws(
+        ", ",
+        *(
+            F.when(one, F.lit(f"column {f.name} is not {f.dataType.simpleString()}"))
+            for one, f in zip(given, named, strict=True)
+        ),
+    )
+    return (
+        F.when(text.isNull(), "it has no value")
+        .when(F.try_parse_json(text).isNull(), "it is not JSON")
+        .when(~F.ltrim(text).startswith("{"), "it is not a JSON object")
+        .when(columns != "", columns)
+        .otherwise("a value is not of its declared type")
+    )

@@ -1,0 +1,261 @@
+"""The command line of a job as a stream: sources, sinks, and what is said when something is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as ds
+import pyarrow.json
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import cepc
+from cepc.api import check_text
+from cepc.codegen.compiling import job_of
+from cepc.java import spark_environment
+from cepc_runtime.spark.job import Memory, read_stream
+from tests.equivalence import same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = """STREAM s (at BIGINT, kind STRING, k STRING, x INT) EVENT TIME at UNIT s WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B');
+QUERY rises RETURN k, COUNT(*) AS n PATTERN SEQ(A+ a, B) GROUP BY k WITHIN 10 s;
+QUERY pairs RETURN k, a.x, b.x AS y PATTERN SEQ(A a, B b) WHERE [k] WITHIN 3 s;
+"""
+SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("k", pa.string()), ("x", pa.int32())])
+EVENTS: list[dict[str, Any]] = [
+    {"at": second, "kind": "AAB"[second % 3], "k": "xy"[second % 2], "x": second} for second in range(40)
+]
+BAD = {
+    '{"at": 3, "kind": "A", "x": "seven"}': "column x is not int",
+    "no JSON": "it is not JSON",
+    "[1]": "it is not a JSON object",
+}
+
+
+def expected(events: Sequence[dict[str, Any]] = EVENTS) -> dict[str, Any]:
+    return cepc.compile(PROGRAM).run(pa.Table.from_pylist(list(events), schema=SCHEMA))
+
+
+def job_text(program: str = PROGRAM) -> str:
+    checked = check_text(program, "job.cep")
+    assert checked.program is not None, checked.text()
+    return job_of(checked.program, checked.sources).text
+
+
+def submit(folder: Path, *arguments: str, jars: Sequence[Path] = ()) -> subprocess.CompletedProcess[str]:
+    """The job as a user starts it."""
+    (folder / "job.py").write_text(job_text())
+    command = [
+        str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "--conf", "spark.ui.enabled=false",
+        "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
+        "--conf", "spark.sql.shuffle.partitions=2", *(["--jars", ",".join(map(str, jars))] if jars else []),
+        str(folder / "job.py"), "--mode", "stream", "--trigger", "available-now", "--buckets", "2", *arguments,
+    ]  # fmt: skip
+    environment = {**os.environ, **spark_environment(), "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=400, check=False)
+
+
+def progress(stderr: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stderr.splitlines() if line.startswith('{"stream"')]
+
+
+@pytest.fixture
+def run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """The job's `main`, in the session of the tests: it stays."""
+    assert spark.version
+    monkeypatch.setattr(SparkSession, "stop", lambda _: None)
+
+    def call(*arguments: str, program: str = PROGRAM, trigger: str = "available-now") -> int:
+        namespace: dict[str, Any] = {"__name__": "job"}
+        exec(compile(job_text(program), "job", "exec"), namespace)
+        fixed = ["--mode", "stream", "--checkpoint", str(tmp_path / "c"), "--buckets", "2", "--trigger", trigger]
+        status: int = namespace["main"]([*fixed, *arguments])
+        return status
+
+    return call
+
+
+def put(path: Path, events: Sequence[dict[str, Any]], schema: pa.Schema = SCHEMA) -> str:
+    """A file of events in a directory; the directory."""
+    path.parent.mkdir(exist_ok=True)
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(list(events), schema=schema), path)
+    else:
+        path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    return str(path.parent)
+
+
+def rows(folder: Path, form: str, schema: pa.Schema) -> list[dict[str, Any]]:
+    """What a sink of files has of a query."""
+    files = [str(file) for file in sorted(folder.glob("batch=*/part-*")) if file.stat().st_size]
+    table = ds.dataset(files, format=form).to_table()
+    missing = [field for field in schema if field.name not in table.column_names]  # JSON has no nulls
+    for field in missing:
+        table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    found: list[dict[str, Any]] = table.select(schema.names).cast(schema).to_pylist()
+    return found
+
+
+# ---- sinks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc", "json", "csv"])
+def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path, form: str) -> None:
+    source = put(tmp_path / "in" / "0.parquet", EVENTS)
+    assert run("--input", source, "--output", str(tmp_path / "out"), "--output-format", form, "--flush") == 0
+    for query, table in expected().items():
+        assert table.num_rows
+        assert same(rows(tmp_path / "out" / query, form, table.schema), table.to_pylist()), query
+
+
+def test_the_console_shows_the_rows_of_each_micro_batch(
+    run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--input", put(tmp_path / "in" / "0.parquet", EVENTS), "--flush") == 0
+    said = capfd.readouterr().out
+    assert "rises, batch 1" in said
+    assert "pairs, at the end" in said
+    assert sum(
+        line.startswith("|") and "window_start" not in line and "match_start" not in line for line in said.splitlines()
+    ) == sum(table.num_rows for table in expected().values())
+
+
+def test_rows_can_be_kept_in_memory_and_any_function_is_a_sink(spark: SparkSession, tmp_path: Path) -> None:
+    source = put(tmp_path / "in" / "0.parquet", EVENTS)
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(job_text(), namespace)
+    memory = Memory()
+    assert memory.table("rises") is None
+    events = read_stream(spark, namespace["S"], "parquet", source, {})
+    (running,) = namespace["stream"](
+        spark, str(tmp_path / "c"), memory, events=events, queries=["rises"], trigger="available-now", buckets=2
+    )
+    running.query.awaitTermination()
+    running.flush(lambda _: None)
+    wanted = expected()["rises"]
+    assert same(memory.table("rises").cast(wanted.schema).to_pylist(), wanted.to_pylist())
+
+
+# ---- records that are no events --------------------------------------------------------------------------------------
+
+
+def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -> None:
+    source = put(tmp_path / "in" / "0.json", EVENTS)
+    (tmp_path / "in" / "1.json").write_text("\n".join(BAD))
+    ended = submit(
+        tmp_path, "--checkpoint", str(tmp_path / "c"), "--input", source, "--format", "json", "--output", str(tmp_path / "out"),
+        "--dead", str(tmp_path / "dead"), "--flush",
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    for query, table in expected().items():
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+    lines = [line for line in progress(ended.stderr) if "flush" not in line]
+    assert sum(line["malformed"] for line in lines) == len(BAD)
+    assert sum(line["without_time"] for line in lines) == 0
+    written = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
+    assert {line["record"]: line["reason"] for line in written} == BAD
+    assert {Path(line["file"]).name for line in written} == {"1.json"}
+
+
+def test_without_a_place_for_it_such_a_record_stops_the_job_and_nothing_is_lost(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    lines = ["at,kind,k,x", *(f"{e['at']},{e['kind']},{e['k']},{e['x']}" for e in EVENTS), "7,A,x,seven", "8,A,x"]
+    (tmp_path / "in" / "0.csv").write_text("\n".join(lines))
+    arguments = ("--input", str(tmp_path / "in"), "--format", "csv", "--output", str(tmp_path / "out"))
+    assert run(*arguments) == 1
+    said = capsys.readouterr().err
+    assert "error: a record of stream s is no event: " in said
+    assert "a value is not of its declared type, or values are missing or too many" in said
+    assert "0.csv" in said
+    assert "--dead DIR writes such records there and goes on" in said
+    assert run(*arguments, "--dead", str(tmp_path / "dead"), "--flush") == 0
+    for query, table in expected().items():
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+    assert len([line for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]) == 2
+
+
+# ---- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def test_the_checkpoint_of_another_program_is_refused(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = put(tmp_path / "in" / "0.parquet", EVENTS)
+    assert run("--input", source, "--output", str(tmp_path / "out")) == 0
+    assert (
+        run("--input", source, "--output", str(tmp_path / "out"), program=PROGRAM.replace("WITHIN 3 s", "WITHIN 4 s"))
+        == 1
+    )
+    assert "is the checkpoint of another program: query pairs is not what it was" in capsys.readouterr().err
+
+
+def test_a_file_of_another_schema_stops_the_job_and_is_named(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = put(tmp_path / "in" / "0.parquet", EVENTS)
+    assert run("--input", source, "--output", str(tmp_path / "out")) == 0
+    texts = [{**event, "x": "many"} for event in EVENTS]
+    put(tmp_path / "in" / "1.parquet", texts, pa.schema([*list(SCHEMA)[:3], ("x", pa.string())]))
+    os.utime(tmp_path / "in" / "0.parquet", (1, 1))
+    assert run("--input", source, "--output", str(tmp_path / "out")) == 1
+    said = capsys.readouterr().err
+    assert "1.parquet" in said or "column x: expected int, found string" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--format kafka --input t", "no Kafka is named: write --option kafka.bootstrap.servers=HOST:PORT"),
+        ("--format kafka --input t --option kafka.bootstrap.servers=127.0.0.1:1",
+         "no broker of kafka.bootstrap.servers answers (127.0.0.1:1: Connection refused)"),
+        ("--format kafka --input t --option kafka.bootstrap.servers=here", "answers (here: not HOST:PORT)"),
+        ("--input x --output t --output-format kafka", "write --output-option kafka.bootstrap.servers=HOST:PORT"),
+        ("--input x --output t --output-format delta", "Spark has no Delta by itself"),
+        ("--format kafka --input t --avro none.avsc", "--avro none.avsc: No such file"),
+        ("--input nowhere", "the events of stream s cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_reached_is_said_at_once(
+    run: Any, capsys: pytest.CaptureFixture[str], arguments: str, said: str
+) -> None:
+    assert run(*arguments.split()) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "packages"),
+    [
+        ([], "org.apache.spark:spark-sql-kafka-0-10_2.13:{0}"),
+        (["--avro"], "org.apache.spark:spark-sql-kafka-0-10_2.13:{0},org.apache.spark:spark-avro_2.13:{0}"),
+    ],
+)
+def test_the_packages_that_kafka_needs_are_named(
+    run: Any, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], packages: str
+) -> None:
+    (tmp_path / "schema").write_text("{}")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        given = [
+            "--format",
+            "kafka",
+            "--input",
+            "t",
+            "--option",
+            f"kafka.bootstrap.servers=127.0.0.1:{server.getsockname()[1]}",
+        ]
+        assert run(*given, *(f"--avro={tmp_path / 'schema'}" for _ in more)) == 1
+    assert f"run the job with spark-submit --packages {packages.format(spark.version)}\n" in capsys.readouterr().err
