@@ -102,14 +102,12 @@ def submit(folder: Path, trigger: str, *more: str) -> subprocess.Popen[bytes]:
         "4",
     ]
     command += ["--input", str(folder / "in"), "--output", str(folder / "out"), "--trigger", trigger, *more]
-    with (folder / "stderr").open("ab") as said:
-        return subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=said, env=environment, start_new_session=True
-        )
+    with (folder / "said").open("ab") as said:
+        return subprocess.Popen(command, stdout=said, stderr=said, env=environment, start_new_session=True)
 
 
 def progress(folder: Path) -> list[dict[str, Any]]:
-    lines = (folder / "stderr").read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = (folder / "said").read_text(encoding="utf-8", errors="replace").splitlines()
     return [json.loads(line) for line in lines if line.startswith('{"stream"')]
 
 
@@ -172,14 +170,14 @@ def soak(folder: Path, minutes: float, rate: int) -> Soak:
             feed.put(begun)
             if feed.files % 2:
                 samples.append({"second": time.time() - begun, **memory(job.pid)})
-            assert job.poll() is None, (folder / "stderr").read_text()[-3000:]
+            assert job.poll() is None, (folder / "said").read_text()[-3000:]
     finally:
         for pid in processes(job.pid):
             os.kill(pid, signal.SIGKILL)
         job.wait()
     lines = [line for line in progress(folder) if "flush" not in line]
     last = submit(folder, "available-now", "--flush")
-    assert last.wait(600) == 0, (folder / "stderr").read_text()[-3000:]
+    assert last.wait(600) == 0, (folder / "said").read_text()[-3000:]
     events = pa.concat_tables(feed.in_time)
     return Soak(samples, lines, events.num_rows, different(folder / "out", events))
 

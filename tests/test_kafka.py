@@ -62,7 +62,7 @@ def test_rows_from_a_topic_are_those_of_a_batch_and_other_records_are_set_apart(
         broker.produce("rides", [("k", json.dumps(event)) for event in part] + [("k", text) for text in bad[:2]])
         bad = bad[2:]
         ended = submit(tmp_path, *arguments, *more, jars=jars())
-        assert ended.returncode == 0, ended.stderr[-3000:]
+        assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected(events).items():
         assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
     written = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
@@ -74,7 +74,7 @@ def test_rows_from_a_topic_are_those_of_a_batch_and_other_records_are_set_apart(
     for line in written:
         assert line["topic"] == "rides"
         assert line["reason"] == BAD.get(line.get("record", ""), "it has no value")
-    assert sum(line["malformed"] for line in progress(ended.stderr) if "flush" not in line) == 2
+    assert sum(line["malformed"] for line in progress(ended.stdout) if "flush" not in line) == 2
 
 
 def test_a_record_that_is_no_event_stops_the_job_with_its_place(broker: Broker, tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_a_record_that_is_no_event_stops_the_job_with_its_place(broker: Broker, 
         "--option", f"kafka.bootstrap.servers={broker.servers}", jars=jars(),
     )  # fmt: skip
     assert ended.returncode == 1
-    assert '{"reason":"it is not JSON","topic":"poisoned","partition":' in ended.stderr
-    assert "--dead DIR writes such records there and goes on" in ended.stderr
+    assert '{"reason":"it is not JSON","topic":"poisoned","partition":' in ended.stdout
+    assert "--dead DIR writes such records there and goes on" in ended.stdout
 
 
 def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker, tmp_path: Path) -> None:
@@ -100,9 +100,9 @@ def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker
     last.unlink()
     (last.parent / f".{last.name}.crc").unlink()
     ended = submit(tmp_path, *arguments, "--flush", jars=jars())
-    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     wanted = expected()
-    repeated = sum(sum(line["out"].values()) for line in progress(ended.stderr) if "flush" not in line)
+    repeated = sum(sum(line["out"].values()) for line in progress(ended.stdout) if "flush" not in line)
     assert repeated
     records = broker.consume("results", sum(table.num_rows for table in wanted.values()) + repeated)
     found = [json.loads(value) for *_, value in records]
@@ -125,7 +125,7 @@ def test_values_may_be_avro(broker: Broker, tmp_path: Path) -> None:
         "--option", f"kafka.bootstrap.servers={broker.servers}", "--output", str(tmp_path / "out"), "--flush",
         "--dead", str(tmp_path / "dead"), jars=jars(),
     )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected().items():
         assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
     (file,) = (tmp_path / "dead" / "s").glob("*/part-*")

@@ -56,7 +56,7 @@ def job_text(program: str = PROGRAM) -> str:
 
 
 def submit(folder: Path, *arguments: str, jars: Sequence[Path] = ()) -> subprocess.CompletedProcess[str]:
-    """The job as a user starts it."""
+    """The job as a user starts it; spark-submit puts what a job says on standard error on its standard output."""
     (folder / "job.py").write_text(job_text())
     command = [
         str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "--conf", "spark.ui.enabled=false",
@@ -68,8 +68,8 @@ def submit(folder: Path, *arguments: str, jars: Sequence[Path] = ()) -> subproce
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=400, check=False)
 
 
-def progress(stderr: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in stderr.splitlines() if line.startswith('{"stream"')]
+def progress(said: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in said.splitlines() if line.startswith('{"stream"')]
 
 
 @pytest.fixture
@@ -159,10 +159,10 @@ def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -
         tmp_path, "--checkpoint", str(tmp_path / "c"), "--input", source, "--format", "json", "--output", str(tmp_path / "out"),
         "--dead", str(tmp_path / "dead"), "--flush",
     )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected().items():
         assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
-    lines = [line for line in progress(ended.stderr) if "flush" not in line]
+    lines = [line for line in progress(ended.stdout) if "flush" not in line]
     assert sum(line["malformed"] for line in lines) == len(BAD)
     assert sum(line["without_time"] for line in lines) == 0
     written = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
