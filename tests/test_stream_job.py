@@ -220,7 +220,7 @@ def test_a_file_of_another_schema_stops_the_job_and_is_named(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("--format kafka --input t", "no Kafka is named: write --option kafka.bootstrap.servers=HOST:PORT"),
+        ("--format kafka", "no Kafka is named: write --option kafka.bootstrap.servers=HOST:PORT"),
         ("--format kafka --input t --option kafka.bootstrap.servers=127.0.0.1:1",
          "no broker of kafka.bootstrap.servers answers (127.0.0.1:1: Connection refused)"),
         ("--format kafka --input t --option kafka.bootstrap.servers=here", "answers (here: not HOST:PORT)"),

@@ -43,7 +43,8 @@ def main(
     if wrong := streaming.problem(arguments):
         parser.error(wrong)
     try:
-        inputs = _inputs(arguments.input, [s for s in streams if set(names) & set(s.queries)])
+        without = arguments.format in streaming.WITHOUT_INPUT
+        inputs = _inputs(arguments.input, [s for s in streams if set(names) & set(s.queries)], without)
     except JobError as error:
         parser.error(str(error))
     spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
@@ -173,8 +174,8 @@ def _queries(parser: argparse.ArgumentParser, text: str | None, streams: Sequenc
     return names
 
 
-def _inputs(given: Sequence[str], streams: Sequence[Stream]) -> dict[str, str]:
-    """The path of each stream that has one."""
+def _inputs(given: Sequence[str], streams: Sequence[Stream], without: bool) -> dict[str, str]:
+    """The path of each stream that has one; `without`: none needs one."""
     names = [stream.name for stream in streams]
     found: dict[str, str] = {}
     for text in given:
@@ -187,6 +188,6 @@ def _inputs(given: Sequence[str], streams: Sequence[Stream]) -> dict[str, str]:
             raise JobError(f"--input names the events of {name} twice")
         found[name] = path
     for stream in streams:
-        if stream.name not in found and stream.source is None:
+        if stream.name not in found and stream.source is None and not without:
             raise JobError(f"--input is missing: stream {stream.name} is not declared with FROM")
     return found

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .sinks import Sink
 
 FORMATS: Final = ("parquet", "orc", "json", "csv", "delta", "kafka")
+WITHOUT_INPUT: Final = ("kafka", "rate")
+"""Sources whose options can say it all."""
 _UNITS: Final = {"second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 
 

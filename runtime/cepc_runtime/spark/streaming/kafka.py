@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SERVERS: Final = "kafka.bootstrap.servers"
 WAIT: Final = 10.0
 """Seconds in which some broker must answer at the start."""
+_PLACE: Final = ("topic", "partition", "offset")
 _TOPICS: Final = ("subscribe", "subscribePattern", "assign")
 
 
@@ -54,14 +55,14 @@ def read_kafka(
 def _from_json(records: DataFrame, stream: Stream) -> DataFrame:
     text = F.col("value").cast("string")
     event = F.from_json(text, with_corrupt(stream), {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT})
-    parsed = records.select(*_PLACE, text.alias("_text"), event.alias("_event"))
-    flat = parsed.select(*_PLACE, "_text", F.col("_event").isNull().alias("_none"), "_event.*")
-    said = {"reason": json_reason(F.col("_text"), stream), **_place(), "record": F.col("_text")}
+    parsed = records.select(_place(), text.alias("_text"), event.alias("_event"))
+    flat = parsed.select("_place", "_text", F.col("_event").isNull().alias("_none"), "_event.*")
+    said = {"reason": json_reason(F.col("_text"), stream), **_said(), "record": F.col("_text")}
     return set_apart(flat, stream, F.col("_none") | F.col(CORRUPT).isNotNull(), said)
 
 
 def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
-    parsed = records.select(*_PLACE, "value", from_avro("value", schema, {"mode": "PERMISSIVE"}).alias("_event"))
+    parsed = records.select(_place(), "value", from_avro("value", schema, {"mode": "PERMISSIVE"}).alias("_event"))
     fields = parsed.schema["_event"].dataType
     if not isinstance(fields, T.StructType):
         raise JobError(f"--avro: the schema must be that of a record, not of {fields.simpleString()}")
@@ -69,9 +70,9 @@ def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
     # Of what it cannot parse, Spark makes a record of nulls.
     none = reduce(and_, (F.col(f"_event.{quote_name(field.name)}").isNull() for field in fields.fields))
     columns = (F.col(f"_event.{quote_name(f.name)}").cast(f.dataType).alias(f.name) for f in stream.schema.fields)
-    flat = parsed.select(*_PLACE, F.col("value").alias("_value"), none.alias("_none"), *columns)
+    flat = parsed.select("_place", F.col("value").alias("_value"), none.alias("_none"), *columns)
     reason = F.when(F.col("_value").isNull(), "it has no value").otherwise("it is not Avro of the schema")
-    said = {"reason": reason, **_place(), "record_base64": F.base64("_value")}
+    said = {"reason": reason, **_said(), "record_base64": F.base64("_value")}
     return set_apart(flat, stream, F.col("_none"), said)
 
 
@@ -82,7 +83,9 @@ def kafka(options: Mapping[str, str], topic: str) -> Sink:
         text = rows.select(F.struct("*").alias("row")).withColumn("_text", to_json("row"))
         # Equal rows are told apart by a number; the order of rows within a micro-batch is nobody's promise.
         number = F.row_number().over(Window.partitionBy("_text").orderBy("_text"))
-        key = F.concat_ws("/", F.lit(query), F.lit(batch), F.sha2("_text", 256).substr(1, 16), number)
+        key = F.concat_ws(
+            "/", F.lit(query), F.lit(str(batch)), F.sha2("_text", 256).substr(1, 16), number.cast("string")
+        )
         value = F.struct(F.lit(query).alias("query"), F.lit(batch).alias("batch"), F.col("key").alias("id"), "row")
         records = text.withColumn("key", key).select("key", to_json(value).alias("value"))
         records.write.format("kafka").options(**{**options, "topic": topic}).save()
@@ -137,8 +140,10 @@ def check_servers(servers: str | None, argument: str) -> None:
     raise JobError(f"no broker of {SERVERS} answers ({reasons}); is the address right, and do they run?")
 
 
-_PLACE: Final = ("topic", "partition", "offset")
+def _place() -> Column:
+    """A struct, so that columns of the stream may have the names of Kafka's."""
+    return F.struct(*_PLACE).alias("_place")
 
 
-def _place() -> dict[str, Column]:
-    return {name: F.col(name) for name in _PLACE}
+def _said() -> dict[str, Column]:
+    return {name: F.col(f"_place.{name}") for name in _PLACE}
