@@ -20,6 +20,7 @@ from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, pack
 from cepc_runtime.spark.streaming.operator import Answering
+from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import Refused, by_engine, compile_text, same, table_of
@@ -147,3 +148,18 @@ def test_the_shape_of_a_packed_batch_is_kept() -> None:
             schema = pa.schema(list(events.schema)[2:])
             found[bucket, ahead] = pa.ipc.read_record_batch(pa.py_buffer(blob), schema).column(0).to_pylist()
     assert found == {(0, False): [None], (1, False): [2**60 + 1], (1, True): [3]}
+
+
+def test_records_that_are_no_events_travel_beside_the_events_of_their_bucket() -> None:
+    events = pa.table({
+        BUCKET: pa.array([1, 0, 1], pa.int32()), AHEAD: pa.array([False, False, False]),
+        MALFORMED: pa.array([None, '{"reason": "it is not JSON"}', None]), "x": pa.array([1, None, 3]),
+    })  # fmt: skip
+    (dead, packed) = pack(events.to_batches())
+    assert dead.to_pylist() == [{BUCKET: 0, AHEAD: None, "blob": b'{"reason": "it is not JSON"}'}]
+    (one,) = packed.to_pylist()
+    assert (one[BUCKET], one[AHEAD]) == (1, False)
+    assert pa.ipc.read_record_batch(pa.py_buffer(one["blob"]), pa.schema({"x": pa.int64()})).to_pylist() == [
+        {"x": 1},
+        {"x": 3},
+    ]
