@@ -26,7 +26,7 @@ from cepc.java import spark_environment
 from tests.equivalence import same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 PROGRAM = """STREAM s (at BIGINT, kind STRING, k BIGINT, x INT)
 EVENT TIME at UNIT s WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C');
@@ -60,8 +60,10 @@ def events(files: int, seed: int) -> list[pa.Table]:
     return [pa.Table.from_pylist(rows[i * each : (i + 1) * each], schema=SCHEMA) for i in range(files)]
 
 
-def run(folder: Path, kills: int, files: int, seed: int = 1) -> Killed:
-    """Kill the job so often, if it lives so long, and then let it end."""
+def run(
+    folder: Path, kills: int, files: int, seed: int = 1, tell: Callable[[int, int], object] = lambda *_: None
+) -> Killed:
+    """Kill the job so often, if it lives so long, and then let it end. `tell` hears how many were killed, drivers and workers."""
     chance = random.Random(seed)
     tables = events(files, seed)
     (folder / "in").mkdir()
@@ -76,19 +78,16 @@ def run(folder: Path, kills: int, files: int, seed: int = 1) -> Killed:
         runs += 1
         job = _start(folder)
         if drivers + workers < kills and _wait(job, folder, chance):
-            found = [
-                pid
-                for pid in _descendants(job.pid)
-                if "pyspark/daemon" in _command(pid) or "pyspark.daemon" in _command(pid)
-            ]
-            if found and chance.random() < 0.5:
-                os.kill(chance.choice(found), signal.SIGKILL)
+            # By turns, if there is a worker: on a local master a task that loses one fails the job, elsewhere Spark tries again.
+            found = [pid for pid in _descendants(job.pid) if "pyspark.daemon" in _command(pid)]
+            if found and workers <= drivers:
+                _kill(chance.choice(found))
                 workers += 1
-                job.wait(120)  # the task fails, and on a local master the job with it; or Spark starts another worker
             else:
                 for pid in [job.pid, *_descendants(job.pid)]:
                     _kill(pid)
                 drivers += 1
+            tell(drivers, workers)
         code = job.wait(300)
         _end(job)
         if code == 0:
@@ -123,13 +122,16 @@ _SUBMIT = (
 
 
 def _wait(job: subprocess.Popen[bytes], folder: Path, chance: random.Random) -> bool:
-    """Until some micro-batches have ended, and a little more; False if the job ended before."""
+    """Until there are Python workers, or some micro-batches have ended, and a little more; False if the job ended before."""
     wanted, begun = chance.randrange(3), time.monotonic()
-    while (folder / "stderr").read_bytes().count(b'"batch"') < wanted and time.monotonic() < begun + 120:
+    while time.monotonic() < begun + 120:
         if job.poll() is not None:
             return False
+        ended = (folder / "stderr").read_bytes().count(b'"batch"')
+        if ended >= wanted and any("pyspark.daemon" in _command(pid) for pid in _descendants(job.pid)):
+            break
         time.sleep(0.2)
-    time.sleep(chance.uniform(0, 3) if wanted else chance.uniform(4, 15))
+    time.sleep(chance.uniform(0, 4))
     return job.poll() is None
 
 
@@ -170,15 +172,15 @@ def _end(job: subprocess.Popen[bytes]) -> None:
         _kill(pid)
 
 
-def _arguments() -> Iterator[int]:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    yield from (given.kills, given.files, given.seed)
+    with tempfile.TemporaryDirectory() as directory:
+        print(run(Path(directory), given.kills, given.files, given.seed, lambda *so_far: print(*so_far, flush=True)))
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as directory:
-        print(run(Path(directory), *_arguments()))
+    main()
