@@ -24,12 +24,14 @@ def show(figures: dict[str, Any]) -> None:
         columns.sort(key=lambda name: int(name.split()[1]))
         if columns:
             print(_table(columns, figures))
-    _picture({name: one for name, one in figures.items() if name.startswith("ticks")})
+    measured = {name: one for name, one in figures.items() if name.startswith("ticks")}
+    if len(measured) > 1:
+        _picture(measured)
 
 
 def _table(columns: list[str], figures: dict[str, Any]) -> str:
     heads = [
-        f"{name.split()[1]} queries, {figures[name]['events']:,} events, {figures[name]['matches']:,} matches"
+        f"{_queries(name)}, {figures[name]['events']:,} events, {figures[name]['matches']:,} matches"
         for name in columns
     ]
     lines = ["| | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(columns)]
@@ -38,6 +40,11 @@ def _table(columns: list[str], figures: dict[str, Any]) -> str:
         if any(cells):
             lines.append(f"| {side} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _queries(name: str) -> str:
+    number = name.split()[1]
+    return "1 query" if number == "1" else f"{number} queries"
 
 
 def _cell(took: dict[str, float] | None) -> str:
