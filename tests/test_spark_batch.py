@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
+import tempfile
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
 from pyspark.sql import functions as F  # noqa: N812
 
 import cepc
@@ -23,80 +25,44 @@ from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
 from cepc_runtime.types import to_arrow
-from tests.equivalence import Refused, by_engine, compile_text, same, table_of
+from tests.equivalence import compile_text, same
 from tests.programs import Case, cases
+from tests.spark_programs import KINDS, LEVELS, agree, build, rows_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
-
-    from tests.equivalence import Compiled
 
 pytestmark = pytest.mark.spark
 
 
-def build(spark: SparkSession, text: str, events: DataFrame | None = None, **options: Any) -> dict[str, DataFrame]:
-    checked = check_text(text, "case.cep")
-    assert checked.program is not None, checked.text()
-    return load(job_of(checked.program, checked.sources)).build(spark, events, **options)
+def check(spark: SparkSession, case: Case, folder: Path, level: str = "-O2") -> None:
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        assume(agree(spark, case, Path(own, "events"), LEVELS[level]) != "refused")
 
 
-def rows_of(frame: DataFrame) -> list[dict[str, Any]]:
-    """As the local engine has them: Spark calls every TIMESTAMP's zone by the session's."""
-    table = frame.toArrow()
-    fields = [
-        pa.field(f.name, pa.timestamp("us", "UTC") if pa.types.is_timestamp(f.type) and f.type.tz else f.type)
-        for f in table.schema
-    ]
-    rows: list[dict[str, Any]] = table.cast(pa.schema(fields)).to_pylist()
-    return rows
-
-
-def shuffled(spark: SparkSession, case: Case, compiled: Compiled, partitions: int) -> DataFrame:
-    """The events of a case in any order, and its groups in several partitions."""
-    rows = list(case.rows)
-    random.Random(len(case.text)).shuffle(rows)
-    table = table_of(replace(case, rows=tuple(rows)), compiled)
-    (stream,) = compiled.program.streams
-    table = table.cast(pa.schema([(name, to_arrow(type_)) for name, type_ in stream.columns]))
-    return spark.createDataFrame(table).repartition(partitions)
-
-
-def check(spark: SparkSession, case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        assume(False)
-    expected = by_engine(case, compiled)
-    if expected is None:
-        assume(False)
-    assert expected is not None
-    results = build(spark, case.text, shuffled(spark, case, compiled, 3))
-    assert list(results) == [q.name for q in compiled.plan.queries]
-    for name, frame in results.items():
-        assert same(rows_of(frame), expected[name]), (name, rows_of(frame), expected[name])
-
-
-@given(case=cases(size=4))
+@given(case=cases(size=4), level=st.sampled_from(list(LEVELS)))
 @settings(
     max_examples=5,
     suppress_health_check=list(HealthCheck),
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # a job takes a second: who finds a difference shrinks it by hand
 )
-def test_rows_equal_those_of_the_local_engine(spark: SparkSession, case: Case) -> None:
-    check(spark, case)
+def test_rows_equal_those_of_the_local_engine(spark: SparkSession, tmp_path: Path, case: Case, level: str) -> None:
+    check(spark, case, tmp_path, level)
 
 
-@given(case=cases(size=4))
-@settings(max_examples=30, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 @pytest.mark.long
-def test_rows_equal_those_of_the_local_engine_at_length(spark: SparkSession, case: Case) -> None:
-    check(spark, case)
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+@settings(max_examples=7, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
+def test_rows_equal_those_of_the_local_engine_at_length(
+    spark: SparkSession, tmp_path: Path, kind: str, data: st.DataObject
+) -> None:
+    """spark_programs.py runs any number of them."""
+    check(spark, data.draw(KINDS[kind]), tmp_path, data.draw(st.sampled_from(list(LEVELS))))
 
 
-def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSession) -> None:
+def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSession, tmp_path: Path) -> None:
     text = (
         "STREAM s (at BIGINT, kind STRING, k INT, x INT) EVENT TIME at EVENT TYPE kind;\n"
         "QUERY next RETURN k, COUNT(*) AS n PATTERN SEQ(A+, B) SELECT NEXT GROUP BY k WITHIN 9 s;\n"
@@ -104,7 +70,8 @@ def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSessi
         "QUERY rise RETURN COUNT(*) AS n PATTERN A+ a WHERE a.x > PREV(a).x SELECT CONTIGUOUS WITHIN 9 s;\n"
     )
     kinds = "AABAZBABBAAZ"
-    check(spark, Case(text, tuple({"at": i // 2, "kind": c, "k": i % 2, "x": i % 3} for i, c in enumerate(kinds * 2))))
+    rows = tuple({"at": i // 2, "kind": c, "k": i % 2, "x": i % 3} for i, c in enumerate(kinds * 2))
+    check(spark, Case(text, rows), tmp_path)
 
 
 # ---- one program, from files to rows ---------------------------------------------------------------------------------

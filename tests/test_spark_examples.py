@@ -13,8 +13,8 @@ import pytest
 
 import cepc
 from tests.equivalence import same
+from tests.spark_programs import rows_of
 from tests.test_examples import NAMES, SMALL, generate, program
-from tests.test_spark_batch import rows_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -114,10 +114,21 @@ def test_rows_are_written_in_the_format_asked_for(
     assert sorted(map(tuple, found)) == [(1, 0), (1, 0)]
 
 
-def test_a_table_is_read_by_its_name(run: Any, spark: SparkSession, tmp_path: Path) -> None:
-    spark.createDataFrame(pa.Table.from_pylist(EVENTS, schema=SCHEMA)).createOrReplaceTempView("events_of_s")
-    out = tmp_path / "out"
-    assert run("--input", "events_of_s", "--format", "table", "--output", str(out), "--queries", "pairs") == 0
+@pytest.mark.parametrize("table", ["events_of_s", "shop.events", "`my shop`.`events, all`"])
+def test_a_table_is_read_by_its_name_in_sparks_catalogue(
+    run: Any, spark: SparkSession, tmp_path: Path, table: str
+) -> None:
+    events, database = spark.createDataFrame(pa.Table.from_pylist(EVENTS, schema=SCHEMA)), table.rpartition(".")[0]
+    if database:
+        spark.sql(f"CREATE DATABASE {database} LOCATION '{tmp_path / 'database'}'")
+        events.write.saveAsTable(table)
+    else:
+        events.createOrReplaceTempView(table)
+    try:
+        out = tmp_path / "out"
+        assert run("--input", table, "--format", "table", "--output", str(out), "--queries", "pairs") == 0
+    finally:
+        spark.sql(f"DROP DATABASE {database} CASCADE" if database else f"DROP VIEW {table}")
     expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(EVENTS, schema=SCHEMA), "pairs")["pairs"]
     assert same(rows(out / "pairs"), expected.to_pylist())
 

@@ -29,7 +29,7 @@ from .tables import (
 from .values import Values, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from ..columns import Ints
     from ..events import Events
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..plan import QueryPlan, SharedStates
     from .basis import Costs
     from .planes import QueryPlanes
-    from .tables import Layout, State
+    from .tables import Layout
 
 ROWS = 1 << 16
 """Rows that the buffer holds, if not more are needed for one instant."""
@@ -121,7 +121,7 @@ def run_kernel(
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> tuple[tuple[Emissions, ...], Effort]:
     """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
-    found: list[list[Emissions]] = [[] for _ in planes]
+    found: list[tuple[Ints, npt.NDArray[Any]]] = []
     state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, rows, matrix.dtype)
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
@@ -132,14 +132,14 @@ def run_kernel(
         with np.errstate(all="ignore"):  # numbers may overflow; interpreted, numpy would warn
             instant = run(layout.table, state.progress, state.memory, part, buffer, instant, *limits, until == end)
         tell(instant / max(end, 1))
-        for query, rows_of in _split(buffer, state, planes):
-            found[query].append(rows_of)
+        emitted, values = state.progress[EMITTED], state.progress[EMITTED_VALUES]
+        found.append((buffer.rows[:emitted].copy(), buffer.values[:values].copy()))
         if instant == end and state.progress[LAST_TOUCHED] == NONE:
             break
         state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
-    joined = tuple(_joined(parts, own.count, matrix.dtype) for parts, own in zip(found, planes, strict=True))
+    emissions = _by_query(np.concatenate([r for r, _ in found]), np.concatenate([v for _, v in found]), planes)
     counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT, OWN_COLUMNS
-    return joined, Effort(*(int(state.progress[counter]) for counter in counters))
+    return emissions, Effort(*(int(state.progress[counter]) for counter in counters))
 
 
 def _buffer(layout: Layout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:
@@ -149,26 +149,17 @@ def _buffer(layout: Layout, planes: Sequence[QueryPlanes], rows: int, dtype: Any
     return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(max(rows * widest, layout.values), dtype))
 
 
-def _split(buffer: Buffer, state: State, planes: Sequence[QueryPlanes]) -> Iterator[tuple[int, Emissions]]:
-    """The buffer's rows by query."""
-    rows, size = state.progress[EMITTED], state.progress[EMITTED_VALUES]
-    queries, groups, windows = buffer.rows[:rows].T
+def _by_query(rows: Ints, values: npt.NDArray[Any], planes: Sequence[QueryPlanes]) -> tuple[Emissions, ...]:
+    """The emissions of each query from the rows (query, group, window) of all, and their planes one row after the other."""
     counts = np.array([own.count for own in planes], dtype=np.int64)
-    ends = np.cumsum(counts[queries])
-    assert rows == 0 or ends[-1] == size
+    queries = rows[:, 0].astype(np.int16 if len(planes) < 1 << 15 else np.int64)  # which numpy sorts in linear time
     order = np.argsort(queries, kind="stable")
-    bounds = np.searchsorted(queries[order], np.arange(len(counts) + 1))
-    for query in np.flatnonzero(np.diff(bounds)).tolist():
-        chosen = order[bounds[query] : bounds[query + 1]]
-        places = (ends[chosen] - counts[query])[:, None] + np.arange(counts[query])
-        yield query, Emissions(groups[chosen], windows[chosen], buffer.values[places])
-
-
-def _joined(parts: list[Emissions], planes: int, dtype: Any) -> Emissions:
-    if not parts:
-        return Emissions(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty((0, planes), dtype))
-    return Emissions(
-        np.concatenate([p.groups for p in parts]),
-        np.concatenate([p.windows for p in parts]),
-        np.concatenate([p.planes for p in parts]),
-    )
+    bounds = np.searchsorted(queries[order], np.arange(len(planes) + 1))
+    ends = np.cumsum(counts[queries])
+    assert len(rows) == 0 or ends[-1] == len(values)
+    begins, groups, windows = (ends - counts[queries])[order], rows[order, 1], rows[order, 2]
+    found = []
+    for query, count in enumerate(counts.tolist()):
+        own = slice(bounds[query], bounds[query + 1])
+        found.append(Emissions(groups[own], windows[own], values[begins[own, None] + np.arange(count)]))
+    return tuple(found)

@@ -189,5 +189,5 @@ def _inputs(given: Sequence[str], streams: Sequence[Stream], without: bool) -> d
         found[name] = path
     for stream in streams:
         if stream.name not in found and stream.source is None and not without:
-            raise JobError(f"--input is missing: stream {stream.name} is not declared with FROM")
+            raise JobError(f"--input is missing: stream {stream.name} is not declared with FROM; --help says more")
     return found
