@@ -103,8 +103,19 @@ class Family:
 
     @cached_property
     def counting(self) -> tuple[Counting, ...]:
-        """The queries that find the numbers, whose groups are panes: their key is that of the family and PANE."""
-        return tuple(_counting(self))
+        """The queries that find the numbers, whose groups are panes: their key is that of the family and PANE. They are exact where a
+        query's results have to be.
+        """
+        return tuple(_counting(self, self._exact))
+
+    @cached_property
+    def counting_exactly(self) -> tuple[Counting, ...]:
+        """The same, all exact."""
+        return tuple(_counting(self, frozenset(self.numbers)))
+
+    @cached_property
+    def _exact(self) -> frozenset[Number]:
+        return frozenset(_numbers(query for _, query in self.queries if any(is_exactly(m) for m in query.measures)))
 
     @cached_property
     def sharing(self) -> tuple[SharedStates, ...]:
@@ -186,7 +197,14 @@ def _anonymous(argument: Expression) -> Expression:
 # ---- how they are counted --------------------------------------------------------------------------------------------
 
 
-def _counting(family: Family) -> Iterable[Counting]:
+def is_exactly(measure: Measure) -> bool:
+    """Whether it is computed from integers and no DOUBLE."""
+    if measure.function in ("min", "max") or not measure.exact:
+        return False
+    return measure.function == "count" or (measure.argument is not None and is_exact(measure.argument.type))
+
+
+def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
     of_shape: dict[Shape, list[int]] = {}
     for place, number in enumerate(family.numbers):
         of_shape.setdefault(number.shape, []).append(place)
@@ -201,7 +219,7 @@ def _counting(family: Family) -> Iterable[Counting]:
             done.add(way.shape)
             names = {number: automaton.variables[v] for v, number in way.variables.items()}
             numbers = [family.numbers[place] for place in of_shape[way.shape]]
-            outputs = _outputs(numbers, names)
+            outputs = _outputs(numbers, names, exact)
             one = replace(
                 query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, within=None,
                 slide=None, automaton=between(automaton, i, j), measures=_measures(outputs), outputs=outputs, having=None,
@@ -209,14 +227,14 @@ def _counting(family: Family) -> Iterable[Counting]:
             yield Counting(one, _planes(one, numbers, names, of_shape[way.shape]))
 
 
-def _outputs(numbers: Sequence[Number], names: dict[int, str]) -> tuple[OutputPlan, ...]:
-    """As results of no bounded size, which therefore have to be exact."""
+def _outputs(numbers: Sequence[Number], names: dict[int, str], exact: frozenset[Number]) -> tuple[OutputPlan, ...]:
+    """As results: those that have to be exact are text, which has no bounds."""
     found = []
     for place, number in enumerate(numbers):
+        to = STRING if number.whole and number in exact else DOUBLE
         if number.role is None:
-            expression = Aggregate("count", None, None, False, STRING, STRING)
+            expression = Aggregate("count", None, None, False, to, to)
         else:
-            to = STRING if number.whole else DOUBLE
             name, argument = names[number.variable], number.argument
             expression = Aggregate(_FUNCTIONS[number.role], name, argument, False, to if number.whole else None, to)
         found.append(OutputPlan(f"n{place}", expression))

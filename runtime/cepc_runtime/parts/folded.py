@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from ..aggregate import totals_by_query
 from ..columns import Bools, Ints, codes, combine_codes, dense, flat
+from ..events import select
+from ..letters import Kinds
 from ..totals import Totals, grouped
 from ..types import BIGINT
-from .matrices import Matrices, Windows, floats, product, windows
+from .matrices import LARGE, Matrices, Windows, floats, limit_of, product, whole_column, windows
 from .panes import PANE
 from .told import places_of
 
@@ -22,9 +24,8 @@ if TYPE_CHECKING:
     from ..events import Reading
     from ..exactness import Column
     from ..kernel.planes import QueryPlanes
-    from ..letters import Kinds
     from ..plan import Plan
-    from .families import Family
+    from .families import Counting, Family
 
 EXTREME: Final = ("least", "greatest")
 
@@ -51,17 +52,38 @@ class Folded:
 
 def fold(family: Family, plan: Plan, reading: Reading, kinds: Kinds, panes: Ints) -> Folded:
     """Some events as panes, whose numbers are given for each event."""
+    found = _counted(family, family.counting, plan, reading, kinds, panes)
+    large = np.zeros(len(found), dtype=np.bool_)
+    for number, column in zip(family.numbers, found.numbers, strict=True):
+        if number.role not in EXTREME and number.whole and column.dtype == np.float64:
+            large |= ~(np.abs(column) < LARGE)
+    if not large.any():
+        return found
+    keys = {name: reading.table.column(name) for name in family.partition}
+    spots, first = spots_of([found], (keys, panes))
+    of = np.zeros(len(first), dtype=np.bool_)
+    of[spots[: len(found)][large]] = True
+    rows = of[spots[len(found) :]]
+    again = select(reading, rows), Kinds(kinds.of[rows], kinds.letters), panes[rows]
+    return _concatenated([found.take(~large), _counted(family, family.counting_exactly, plan, *again)])
+
+
+def _counted(
+    family: Family, counting: Sequence[Counting], plan: Plan, reading: Reading, kinds: Kinds, panes: Ints
+) -> Folded:
     assert PANE not in reading.table.column_names
     stream = replace(plan.stream, columns=(*plan.stream.columns, (PANE, BIGINT)))
-    queries = [one.query for one in family.counting]
+    queries = [one.query for one in counting]
     paned = replace(plan, stream=stream, queries=tuple(queries), sharing=family.sharing, shared_matches=())
     reading = replace(reading, table=reading.table.append_column(PANE, pa.array(panes)))
     numbers: list[Any] = [None] * len(family.numbers)
-    for one, totals in zip(family.counting, totals_by_query(reading, kinds, paned, queries), strict=True):
+    for one, totals in zip(counting, totals_by_query(reading, kinds, paned, queries), strict=True):
         length = len(totals.keys[PANE])
         for plane, place in one.planes:
             found = _spread(totals, plane, length)
-            numbers[place] = found if isinstance(found, pa.Array) or family.numbers[place].whole else floats(found)
+            if not isinstance(found, pa.Array):
+                found = whole_column(found) if family.numbers[place].whole else floats(found)
+            numbers[place] = found
     for place in family.identities:
         numbers[place][numbers[place] == 0] = 1
     of = {name: flat(totals.keys[name]) for name in family.partition}
@@ -94,6 +116,8 @@ def together(family: Family, first: Folded | None, second: Folded | None) -> Fol
     place[numbers[: len(first)]] = np.arange(len(first))
     again = place[numbers[len(first) :]]
     both = again >= 0
+    if not both.any():
+        return _concatenated([first, second])
     done = _one_after_the_other(family, first.take(again[both]), second.take(both))
     alone = np.ones(len(first), dtype=np.bool_)
     alone[again[both]] = False
@@ -117,7 +141,8 @@ def _column(parts: Sequence[Any]) -> Any:
 
 def _one_after_the_other(family: Family, first: Folded, second: Folded) -> Folded:
     numbers: list[Any] = [None] * len(first.numbers)
-    for query, places in family.places.items():
+    limits = {number: limit_of(query.measures) for number, query in family.queries}
+    for query, places in sorted(family.places.items(), key=lambda own: limits[own[0]]):  # the exact ones first
         layout = family.layouts[query]
         (before, after), extremes = matrices_of(family, query, [first, second])
         found = product(before, after, len(first))
@@ -165,7 +190,8 @@ def matrices_of(family: Family, query: int, parts: Sequence[Folded]) -> tuple[li
                 else:
                     column = part.numbers[place] if place is not None else np.zeros(len(part), dtype=np.int64)
                 entries[n].setdefault(ends, []).append(column)
-    made = (Matrices(layout, {ends: tuple(planes) for ends, planes in own.items()}).bounded() for own in entries)
+    limit = limit_of(dict(family.queries)[query].measures)
+    made = (Matrices(layout, {ends: tuple(planes) for ends, planes in own.items()}, limit).bounded() for own in entries)
     return list(made), extremes
 
 
@@ -203,7 +229,7 @@ def totals_of_folded(family: Family, query: int, folded: Folded, low: int, high:
 
 
 def to_table(folded: Folded) -> Any:
-    """Integers in as few bytes as they need, those beyond 64 bits as text."""
+    """Integers in as few bytes as they need, those beyond 64 bits as hexadecimal text."""
     columns = {f"k{i}": column for i, column in enumerate(folded.keys.values())}
     columns["pane"] = pa.array(folded.panes)
     return pa.table({**columns, **{f"n{i}": _small(column) for i, column in enumerate(folded.numbers)}})
@@ -213,7 +239,7 @@ def _small(column: Any) -> Any:
     if isinstance(column, pa.Array) or column.dtype == np.float64:
         return pa.array(column)
     if column.dtype == object and not all(-(1 << 63) <= number < 1 << 63 for number in column.tolist()):
-        return pa.array([str(number) for number in column.tolist()], pa.string())
+        return pa.array([f"{int(number):x}" for number in column.tolist()], pa.string())
     column = column.astype(np.int64)
     types = (np.int8, np.int16, np.int32, np.int64)
     fitting = (
@@ -230,7 +256,7 @@ def from_table(family: Family, table: Any) -> Folded:
         if number.role in EXTREME:
             numbers.append(column)
         elif pa.types.is_string(column.type):
-            numbers.append(np.array([*(int(text) for text in column.to_pylist()), None], dtype=object)[:-1])
+            numbers.append(np.array([*(int(text, 16) for text in column.to_pylist()), None], dtype=object)[:-1])
         elif pa.types.is_floating(column.type):
             numbers.append(np.array(column.to_numpy(), dtype=np.float64))
         else:

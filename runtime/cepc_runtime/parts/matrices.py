@@ -5,41 +5,48 @@ value on any of them. So do the numbers of an open window, of which there is an 
 nothing.
 
 Numbers are multiplied as float64. Counts and magnitudes are never negative: where what comes out is below 2^53, all that went into it
-was exact. The other rows are multiplied again in Python's integers.
+was exact. The other rows are multiplied again in Python's integers; where results are DOUBLE, only those near the end of float64.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..exactness import EXACT
+from .families import is_exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..columns import Bools, Ints
     from ..exactness import Column
     from ..kernel.planes import QueryPlanes
+    from ..plan import Measure
 
     Planes = tuple[Column, ...]
     Entries = dict[int, Planes]  # by state
 
-CHUNK = 1 << 16
+LARGE: Final = 1e300
+"""Near the end of float64."""
+
+CHUNK: Final = 1 << 16
 """So many windows are computed at once."""
 
 
 @dataclass(frozen=True)
 class Matrices:
     """Of panes: `entries[i, j]` are the planes of what leads from state i to j, with a number for each pane. A state without an entry
-    to itself stays as it is; one with an entry has a way to itself in every pane.
+    to itself stays as it is; one with an entry has a way to itself in every pane. Integers from `limit` on have to be computed
+    exactly; `exact` says that these are Python's numbers.
     """
 
     layout: QueryPlanes
     entries: Mapping[tuple[int, int], Planes]
+    limit: float
     exact: bool = False
 
     def one(self, length: int) -> Planes:
@@ -55,29 +62,35 @@ class Matrices:
             ends: tuple(abs(planes[bounds[p] or 0]) if p in bounds else column for p, column in enumerate(planes))
             for ends, planes in self.entries.items()
         }
-        return Matrices(self.layout, found, self.exact)
+        return replace(self, entries=found)
 
     def exactly(self, rows: Ints) -> Matrices:
         """Some of the panes, in Python's numbers."""
-        return Matrices(self.layout, self._each(lambda column, additive: _taken(column[rows], additive)), exact=True)
+        layout = self.layout
+
+        def taken(column: Column, plane: int) -> Column:
+            if plane >= layout.additive:
+                return column[rows]
+            return _integers(column[rows]) if is_whole(layout, plane) else column[rows].astype(object)
+
+        return replace(self, entries=self._each(taken), exact=True)
 
     def approximately(self) -> Matrices:
-        return Matrices(self.layout, self._each(lambda column, _: floats(column)))
+        return replace(self, entries=self._each(lambda column, _: floats(column)))
 
-    def _each(self, change: Callable[[Column, bool], Column]) -> dict[tuple[int, int], Planes]:
-        additive = self.layout.additive
+    def _each(self, change: Callable[[Column, int], Column]) -> dict[tuple[int, int], Planes]:
         return {
-            ends: tuple(change(column, p < additive) for p, column in enumerate(planes))
-            for ends, planes in self.entries.items()
+            ends: tuple(change(column, p) for p, column in enumerate(planes)) for ends, planes in self.entries.items()
         }
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def product(first: Matrices, second: Matrices, length: int) -> dict[tuple[int, int], Planes]:
     """The entries of panes that follow one another, row by row."""
     found = _product(first.approximately(), second.approximately(), length)
     inexact = np.zeros(length, dtype=np.bool_)
     for planes in found.values():
-        inexact |= _inexact(planes, first.layout)
+        inexact |= _inexact(planes, first.layout, first.limit)
     rows = np.flatnonzero(inexact)
     exact = _product(first.exactly(rows), second.exactly(rows), len(rows)) if len(rows) else {}
     return {
@@ -97,6 +110,7 @@ def _product(first: Matrices, second: Matrices, length: int) -> dict[tuple[int, 
     return found
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def windows(
     matrices: Matrices, groups: Ints, panes: Ints, accepting: Sequence[int], wanted: Windows
 ) -> tuple[Ints, Ints, Planes]:
@@ -174,7 +188,7 @@ class _Run:
             none = np.zeros(0, dtype=np.int64)
             return none, none, (none,) * layout.count
         matched = found[0] > 0
-        rows = np.flatnonzero(matched & _inexact(found, layout))
+        rows = np.flatnonzero(matched & _inexact(found, layout, self.exact.limit))
         exact = None
         if len(rows):
             spots = np.unique(np.concatenate([self.order[begin[r] : end[r]] for r in rows.tolist()]))
@@ -217,19 +231,21 @@ def _times(before: Planes, after: Planes, additive: int) -> Planes:
     """Ways one after the other: a sum over them has each way's as often as the other part has ways."""
     count = _often(before[0], after[0])
     sums = (_often(before[0], after[p]) + _often(after[0], before[p]) for p in range(1, additive))
+    if additive == len(before):
+        return (count, *sums)
     none = (before[0] == 0) | (after[0] == 0)
-    with np.errstate(invalid="ignore"):
-        least = (np.where(none, np.inf, np.minimum(before[p], after[p])) for p in range(additive, len(before)))
-        return (count, *sums, *least)
+    least = (np.where(none, np.inf, np.minimum(before[p], after[p])) for p in range(additive, len(before)))
+    return (count, *sums, *least)
 
 
 def _often(count: Column, total: Column) -> Column:
     """So many times: infinitely many times 0 is 0, and no time infinity is."""
     if count.dtype == object or total.dtype == object:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(_OFTEN(count, total), dtype=object)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.where((count == 0) | (total == 0), 0.0, count * total)
+        return np.asarray(_OFTEN(count, total), dtype=object)
+    found = count * total
+    if not np.isfinite(found).all():
+        found[(count == 0) | (total == 0)] = 0
+    return np.asarray(found)
 
 
 def _often_one(count: int, total: Any) -> Any:
@@ -245,10 +261,9 @@ _OFTEN = np.frompyfunc(_often_one, 2, 1)
 
 def _sum(found: Sequence[Planes], additive: int) -> Planes:
     planes = list(found[0])
-    with np.errstate(invalid="ignore", over="ignore"):
-        for other in found[1:]:
-            for p, column in enumerate(other):
-                planes[p] = planes[p] + column if p < additive else np.minimum(planes[p], column)
+    for other in found[1:]:
+        for p, column in enumerate(other):
+            planes[p] = planes[p] + column if p < additive else np.minimum(planes[p], column)
     return tuple(planes)
 
 
@@ -266,12 +281,12 @@ def _replaced(old: Planes | None, head: Planes, length: int, additive: int) -> P
 # ---- exactness -------------------------------------------------------------------------------------------------------
 
 
-def _inexact(planes: Planes, layout: QueryPlanes) -> Bools:
+def _inexact(planes: Planes, layout: QueryPlanes, limit: float) -> Bools:
     """Rows of which not all numbers are sure to be exact that have to be."""
-    found = ~(planes[0] < EXACT)
+    found = ~(planes[0] < limit)
     for p, plane in enumerate(layout.planes[: layout.additive - 1], start=1):
         if plane.value.role != "value":  # of which the magnitude tells, or which is a float
-            found |= ~(planes[p] < EXACT)
+            found |= ~(planes[p] < limit)
     return np.asarray(found, dtype=np.bool_)
 
 
@@ -279,20 +294,32 @@ def _column(column: Column, plane: int, layout: QueryPlanes, rows: Ints, exact: 
     """Integers where they are, with some rows exactly."""
     if plane >= layout.additive:
         return column
-    whole = plane == 0 or is_whole(layout, plane)
+    whole = is_whole(layout, plane)
     if exact is None or not len(rows):
-        return column.astype(np.int64) if whole else column
+        return whole_column(column) if whole else column
     known = column.copy()
     known[rows] = 0
-    found = (known.astype(np.int64) if whole else known).astype(object)
+    found = _integers(known) if whole else known.astype(object)
     found[rows] = exact[plane]
     if not whole:
         return found.astype(np.float64)
-    return found.astype(np.int64) if all(abs(number) < EXACT for number in exact[plane].tolist()) else found
+    return found.astype(np.int64) if all(abs(number) < EXACT for number in found.tolist()) else found
+
+
+def whole_column(column: Column) -> Column:
+    """Integers as such where float64 has them exactly."""
+    return column.astype(np.int64) if column.dtype == np.float64 and np.all(np.abs(column) < EXACT) else column
+
+
+def _integers(column: Column) -> Column:
+    """As Python's."""
+    return np.array([*(int(number) for number in column.tolist()), None], dtype=object)[:-1]
 
 
 def is_whole(layout: QueryPlanes, plane: int) -> bool:
     """Whether the numbers of a plane are integers."""
+    if plane == 0:
+        return True
     key = layout.planes[plane - 1].value
     if key.role != "value":
         return True
@@ -313,8 +340,9 @@ def _float(number: Any) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def _taken(column: Column, additive: bool) -> Column:
-    return column.astype(object) if additive else column
+def limit_of(measures: Iterable[Measure]) -> float:
+    """From where on integers have to be computed exactly for these results."""
+    return EXACT if any(is_exactly(measure) for measure in measures) else LARGE
 
 
 def _joined(columns: Sequence[Column]) -> Column:

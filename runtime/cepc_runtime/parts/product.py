@@ -9,7 +9,7 @@ import numpy as np
 from ..columns import codes, combine_codes, dense, flat
 from ..kernel.planes import planes_of
 from ..totals import Totals, grouped
-from .matrices import Matrices, Windows, windows
+from .matrices import Matrices, Windows, limit_of, windows
 from .panes import PANE, SOURCE, TARGET, key_name, pane_length
 from .told import planes_told
 
@@ -42,7 +42,7 @@ def totals_of_panes(query: QueryPlan, table: Any) -> Totals:
             entries[i, j][0][np.setdiff1d(np.arange(len(spots)), at)] = 1
     assert query.within is not None
     wanted = Windows(query.within, query.slide or query.within, pane_length(query))
-    matrices = Matrices(layout, entries).bounded()
+    matrices = Matrices(layout, entries, limit_of(query.measures)).bounded()
     groups, numbers, found = windows(matrices, group_of[spots], panes[spots], query.automaton.accepting, wanted)
     totals = Totals(query, layout, groups, numbers, {}, found, extremes)
     return grouped(totals, {name: keys[name].take(first) for name in query.group_by}, len(first))
