@@ -308,8 +308,8 @@ def test_crowded_panes_are_folded_and_the_rows_are_the_same(query: str, step: in
 @pytest.mark.parametrize("count", [70, 900, 1500])
 def test_large_counts_as_double_are_those_of_a_batch(count: int) -> None:
     """Beyond 2^53 they are floats, and beyond float64 what they are in a batch; a query that asks for all digits has them."""
-    queries = "QUERY q RETURN CAST(COUNT(*) AS DOUBLE) AS n, SUM(CAST(a.x AS DOUBLE)) AS s, MIN(a.x) AS m PATTERN A+ a"
-    " WITHIN 40 s SLIDE 20 s;\n"
+    results = "CAST(COUNT(*) AS DOUBLE) AS n, SUM(CAST(a.x AS DOUBLE)) AS s, MIN(a.x) AS m"
+    queries = f"QUERY q RETURN {results} PATTERN A+ a WITHIN 40 s SLIDE 20 s;\n"
     rows = tuple({"at": at * 40 // count, "kind": "A", "k": 1, "x": 1 + at % 3, "y": at} for at in range(count))
     stream = STREAM.replace("k INT", "k INT, x INT, y INT").replace("UNIT s", "UNIT s ORDER BY y")
     for text in (queries, f"{queries}QUERY r RETURN CAST(COUNT(*) AS STRING) AS n PATTERN A+ WITHIN 40 s;"):
