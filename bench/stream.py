@@ -127,7 +127,7 @@ def ours(spark: SparkSession, source: Path, text: str, buckets: int, kind: type[
     with tempfile.TemporaryDirectory() as checkpoint:
         what = kind(made, made.stream.queries, buckets, AHEAD)
         frame = read(spark, source, made.stream.schema)
-        wait([start(what, frame, checkpoint, discard, trigger_of("available-now"))], lines.append)
+        wait([start(what, frame, checkpoint, discard, trigger_of("available-now"))], lambda line: _noted(line, lines))
     counted = [line["ms"] for line in lines if line["rows"]][1:]
     given, last = lines[1]["rows"], lines[-2]
     found = sum(sum(line["out"].values()) for line in lines)
@@ -137,6 +137,11 @@ def ours(spark: SparkSession, source: Path, text: str, buckets: int, kind: type[
         flush=True,
     )
     return float(statistics.median(counted))
+
+
+def _noted(line: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    print(f"    micro-batch {line['batch']}: {line['rows']:,} events, {line['ms']:,} ms", flush=True)
+    lines.append(line)
 
 
 # ---- one call for each group -------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from cepc_runtime.events import read
 from cepc_runtime.parts.panes import PaneQueries, can_be_cut, pane_length, pane_queries
 from cepc_runtime.parts.partitions import has_partitions, partition_query, totals_of_partitions
 from cepc_runtime.parts.product import totals_of_panes
+from cepc_runtime.parts.ways import ways_of
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from tests.automata import automaton, query
@@ -62,6 +63,26 @@ def test_there_is_a_query_for_each_pair_of_states_and_they_share_their_rows() ->
     assert [one.name for one in found.queries] == [f"q {i} {j}" for i in range(3) for j in range(3)]
     assert [len(part.members) for part in found.sharing if part.equal] == [3, 3, 3]
     assert [one.automaton.accepting for one in found.queries[3:6] if one.automaton] == [(1,), (0,), (2,)]
+
+
+WAYS = [
+    ("a sequence", "0 A 1, 1 B 2", [(0, 1), (0, 2), (1, 2)]),
+    ("a loop is a way to itself", "0 A 1, 1 A 1, 1 B 2", [(0, 1), (0, 2), (1, 1), (1, 2)]),
+    ("what leads nowhere is none", "0 A 1, 1 B 2, 0 C 3", [(0, 1), (0, 2), (1, 2)]),
+]
+
+
+@pytest.mark.parametrize(("text", "ends"), [case[1:] for case in WAYS], ids=[case[0] for case in WAYS])
+def test_ways_are_between_the_states_on_a_match(text: str, ends: list[tuple[int, int]]) -> None:
+    assert list(ways_of(automaton(text, [2]))) == ends
+
+
+def test_ways_are_equal_whatever_the_states_are_called_and_what_else_there_is() -> None:
+    one = ways_of(automaton("0 A 1, 1 B 1, 1 C 2", [2]))
+    other = ways_of(automaton("0 A 3, 3 B 3, 3 D 1, 1 C 2", [2]))
+    assert one[0, 1].shape == other[0, 3].shape
+    assert one[1, 1].shape == other[3, 3].shape
+    assert one[0, 2].shape != other[0, 2].shape
 
 
 def cut(whole: Plan, one: QueryPlan, table: Any) -> Any:
