@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from .columns import columns
 from .engine import load
+from .entries import with_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cepc_runtime.plan import SharedStates
 
@@ -24,9 +25,9 @@ def choose(workload: Workload, context: Context) -> Workload:
     """Take the cheapest of: nothing, what each pass proposes, and the best parts of all."""
     if not workload.proposals:
         return workload
-    plans = {"nothing": ()} | {proposal.name: proposal.parts for proposal in workload.proposals}
+    plans = {"nothing": ()} | {p.name: with_entries(p.parts, workload) for p in workload.proposals}
     if len(workload.proposals) > 1:
-        plans["the best of each"] = _best(workload, context)
+        plans["the best of each"] = _best(workload, [part for parts in plans.values() for part in parts], context)
     costs = {name: _cost(workload, parts, context) for name, parts in plans.items()}
     name = context.forced if context.forced in plans else min(costs, key=lambda name: costs[name])
     for part in plans[name]:
@@ -36,8 +37,7 @@ def choose(workload: Workload, context: Context) -> Workload:
     return workload.shared(*plans[name]).noted("choose", (), f"took {name}; nanoseconds a second: {compared}")
 
 
-def _best(workload: Workload, context: Context) -> tuple[SharedStates, ...]:
-    found = [part for proposal in workload.proposals for part in proposal.parts]
+def _best(workload: Workload, found: Sequence[SharedStates], context: Context) -> tuple[SharedStates, ...]:
     savings = [_saving(workload, part, context) for part in found]
     taken: set[tuple[str, int]] = set()
     chosen: list[SharedStates] = []

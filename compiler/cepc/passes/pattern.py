@@ -92,6 +92,29 @@ def pattern_of(query: model.Query, letters: Mapping[Letter, int]) -> Pattern:
     return tree(query.pattern)
 
 
+def relettered(pattern: Pattern, letters: Mapping[int, int]) -> Pattern:
+    """The pattern with other letters, where they say one.
+
+    >>> relettered(Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None))), {1: 2})
+    Seq(elements=(Event(letter=0, variable='a'), Repeat(body=Event(letter=2, variable='b'), least=1, most=None)))
+    """
+    match pattern:
+        case Event(letter, variable):
+            return Event(letters.get(letter, letter), variable)
+        case Seq(parts):
+            return Seq(tuple(relettered(part, letters) for part in parts))
+        case And(parts):
+            return And(tuple(relettered(part, letters) for part in parts))
+        case Or(parts):
+            return Or(tuple(relettered(part, letters) for part in parts))
+        case Some(parts):
+            return Some(tuple(relettered(part, letters) for part in parts))
+        case Repeat(body, least, most):
+            return Repeat(relettered(body, letters), least, most)
+        case Not(body, within):
+            return Not(relettered(body, letters), within)
+
+
 def events(pattern: Pattern) -> Iterator[Event]:
     """The events of a pattern in the order of the text, those under NOT included.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan import Letter, Member, SharedStates
 
 from ..engine import edge_rate, planes, width
-from ..pattern import events
+from ..pattern import events, relettered
 from ..places import state_of
 from ..workload import counted, leaders
 from .alignment import Alignment, alignments
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from .query import Type
 
 
+NEARLY: Final = 0.95
+"""Of the events of a type."""
+
+
 def gloria(workload: Workload, context: Context) -> Workload:
     """Propose the parts of Gloria's plan for each set of queries with the same groups."""
     return _proposed(workload, context, "gloria", Optimizer.GLORIA)
@@ -52,9 +56,10 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
         classes[tuple(sorted(query.partition))].append(query)
     leader = leaders(workload.plan)
     rates = {i: context.rates.rate(letter) for i, letter in enumerate(workload.plan.letters)}
+    alike = _nearly_alike(workload.plan.letters, context)
     parts: list[SharedStates] = []
     for of_class in classes.values():
-        queries = [Query(q.name, workload.pattern(q.name), width(q)) for q in of_class]
+        queries = [Query(q.name, relettered(workload.pattern(q.name), alike), width(q)) for q in of_class]
         model = _model(of_class, rates, context)
         plan = share(queries, model, Budget(steps=context.budget.steps), optimizer)
         states = {q.name: _states(q, workload.pattern(q.name), leader) for q in of_class}
@@ -66,6 +71,17 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
                 rows = len(part.members[0].states)
                 workload = workload.noted(name, names, f"could share {rows} states on {rows + 1} basis columns")
     return workload.proposed(name, *parts)
+
+
+def _nearly_alike(letters: Sequence[Letter], context: Context) -> dict[int, int]:
+    """Letters that nearly all events of their type have, as one letter: the others are events that do something else in a few lanes."""
+    found: dict[int, int] = {}
+    first: dict[str | None, int] = {}
+    for number, letter in enumerate(letters):
+        of_type = context.rates.rate(Letter(letter.raw_type))
+        if of_type > 0 and context.rates.rate(letter) >= NEARLY * of_type:
+            found[number] = first.setdefault(letter.raw_type, number)
+    return found
 
 
 def _model(queries: Sequence[QueryPlan], rates: Mapping[int, float], context: Context) -> EngineModel:
