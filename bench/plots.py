@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-
 PICTURES: Final = Path(__file__).parent.parent / "docs" / "pictures"
 
 _STYLE: Final = {
@@ -41,6 +38,9 @@ class Panel:
 
 def draw(name: str, panels: Sequence[Panel]) -> Path:
     """Write docs/pictures/NAME.svg; where it is."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     path = PICTURES / f"{name}.svg"
     with rc_context(_STYLE):
         figure = Figure(figsize=(4.2 * len(panels), 3.2), layout="constrained")

@@ -85,7 +85,8 @@ def test_what_was_decided_while_events_were_there_is_counted() -> None:
     from cepc.reporting import as_html
     from cepc_runtime.kernel.run import Effort
 
-    shown = "".join(as_html._done(Effort(1_200, 3_400, 5, 2, 30, 10)))
+    shown = "".join(as_html._done(Effort(1_200, 3_400, 5, 2, 30, 10, 4)))
+    assert "a query got columns of its own <b>4</b> times" in shown
     assert "<b>1,200</b> row operations, which changed <b>3,400</b> numbers" in shown
     assert re.findall(
         r"<th>(once[^<]*|for[^<]*)</th>.*?<span>(.*?)</span></td><td>(\d+)</td><td>(\d+)</td>", shown

@@ -39,7 +39,7 @@ def report(quick: bool) -> Report:
     for frequent in (False, True):
         name = "shared types frequent" if frequent else "shared types rare"
         for count in (14,) if quick else (12, 48, 84, 120):
-            found = measured(count, frequent, 5_000 if quick else 100_000, 1 if quick else 3)
+            found = measured(count, frequent, 5_000 if quick else 40_000, 1 if quick else 3)
             o0, o2, greedy = found["-O0"], found["-O2"], found["greedy"]
             rows.append(
                 [

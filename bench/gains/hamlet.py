@@ -45,7 +45,8 @@ class Outcome:
     @property
     def cost(self) -> float:
         """As the kernel's own model has it, but of what was done."""
-        return Costs().operation * self.effort.operations + self.effort.numbers
+        costs, effort = Costs(), self.effort
+        return costs.operation * effort.operations + effort.numbers + costs.own * effort.own_columns
 
 
 def bursts(size: int, events: int) -> Any:

@@ -30,7 +30,7 @@ from cepc_runtime.execute import execute
 
 HOURS = 10
 FILES = 8
-PATTERNS = ("SEQ(A, B+, C)", "SEQ(A, B, C, D)", "SEQ(B, SEQ(C, D)+)", "SEQ(A, D+)")
+PATTERNS = ("SEQ(A, B, C)", "SEQ(A, B, C, D)", "SEQ(B, D)", "SEQ(D, C, A)")
 
 
 def program() -> str:

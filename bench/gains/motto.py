@@ -50,7 +50,7 @@ def measured(text: str, events: int, rounds: int) -> dict[str, Any] | None:
 
 
 def report(quick: bool) -> Report:
-    count, events, rounds = (10, 3_000, 1) if quick else (100, 150_000, 3)
+    count, events, rounds = (10, 3_000, 1) if quick else (100, 40_000, 3)
     cases: list[tuple[str, float, str]] = [
         (f"kind {kind}: {name}", kind, of_kind(count, kind)) for kind, name in enumerate(KINDS, start=1)
     ]

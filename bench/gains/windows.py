@@ -10,8 +10,11 @@ PATTERNS = {"sequence": "SEQ(A, B, C)", "Kleene": "SEQ(A, B+, C)"}
 
 
 def queries(pattern: str, count: int = QUERIES) -> list[str]:
+    total = (
+        "" if pattern == "Kleene" else ", SUM(B.x) AS s"
+    )  # of a Kleene's it would be past any float, and so counted again exactly
     return [
-        f"RETURN g, {COUNT}, SUM(B.x) AS s PATTERN {PATTERNS[pattern]} GROUP BY g WITHIN {5 + i % 56} min SLIDE {1 + i % 10} min"
+        f"RETURN g, {COUNT}{total} PATTERN {PATTERNS[pattern]} GROUP BY g WITHIN {5 + i % 56} min SLIDE {1 + i % 10} min"
         for i in range(count)
     ]
 
@@ -28,7 +31,7 @@ def report(quick: bool) -> Report:
     gains, works = dict[str, list[tuple[float, float]]](), dict[str, list[tuple[float, float]]]()
     for pattern in PATTERNS:
         for rate in (100,) if quick else (10, 100, 1_000, 10_000):
-            found = measured(pattern, rate, 5_000 if quick else 80_000, 4, 1 if quick else 3)
+            found = measured(pattern, rate, 5_000 if quick else 30_000, 4, 1 if quick else 3)
             o0, o1, o2 = found.values()
             rows.append(
                 [

@@ -115,6 +115,9 @@ def _done(effort: Effort) -> Iterator[str]:
     ):
         yield f"<tr><th>{name}</th>{_bar(events / (together + apart))}<td>{runs:,}</td><td>{events:,}</td></tr>"
     yield "</table>"
+    if effort.own_columns:
+        often = f"<b>{effort.own_columns:,}</b> times"
+        yield f"<p>In such runs a query got columns of its own {often}, where an event meant something else to it.</p>"
 
 
 def _history(history: History) -> str:

@@ -50,15 +50,15 @@ class Costs:
 
     operation: float = 50.0
     application: float = 1.0  # a factor for applying what a run has gathered
+    own: float = 3500.0  # that a lane gets columns of its own, besides: its operations are few numbers each
 
     def of(self, operations: Sequence[Operation]) -> float:
         return sum(self.operation + o.width for o in operations)
 
     def of_own(self, basis: Basis, lane: int) -> float:
-        """What it costs that a lane has columns of its own: operations on few numbers, which cost more than the table's wide ones."""
+        """What it costs that a lane has columns of its own."""
         own = basis.lanes[lane]
-        moved = self.operation * (len(basis.sections) + 2 * len(own.pieces))
-        return moved + 2 * self.of(own.application)
+        return self.own + self.operation * (len(basis.sections) + 2 * len(own.pieces)) + self.of(own.application)
 
     def usual(self, basis: Basis, kind: int) -> float:
         """What an event inside costs, in a run that is neither long nor short."""
