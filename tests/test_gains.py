@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 import pytest
 from bench.gains import windows
-from bench.gains.report import Report
+
+if TYPE_CHECKING:
+    from bench.gains.report import Report
 
 
 @pytest.mark.parametrize("name", ["sharon", "gloria", "hamlet", "motto", "groups"])

@@ -11,8 +11,8 @@ PATTERNS = {"sequence": "SEQ(A, B, C)", "Kleene": "SEQ(A, B+, C)"}
 
 def queries(pattern: str, count: int = QUERIES) -> list[str]:
     total = (
-        "" if pattern == "Kleene" else ", SUM(B.x) AS s"
-    )  # of a Kleene's it would be past any float, and so counted again exactly
+        ", SUM(B.x) AS s" if pattern == "sequence" else ""
+    )  # a Kleene's is past any float, and is then counted again
     return [
         f"RETURN g, {COUNT}{total} PATTERN {PATTERNS[pattern]} GROUP BY g WITHIN {5 + i % 56} min SLIDE {1 + i % 10} min"
         for i in range(count)
