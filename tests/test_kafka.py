@@ -98,7 +98,7 @@ def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker
     # As if the job had been killed before its last micro-batch was known to be done: it is run again.
     last = max((tmp_path / "c" / "s" / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
     last.unlink()
-    (last.parent / f".{last.name}.crc").unlink()
+    (last.parent / f".{last.name}.crc").unlink(missing_ok=True)
     ended = submit(tmp_path, *arguments, "--flush", jars=jars())
     assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     wanted = expected()
@@ -128,8 +128,7 @@ def test_values_may_be_avro(broker: Broker, tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected().items():
         assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
-    (file,) = (tmp_path / "dead" / "s").glob("*/part-*")
-    dead = json.loads(file.read_text())
+    (dead,) = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
     assert (dead["reason"], dead["record_base64"]) == ("it is not Avro of the schema", "AQ==")
 
 
