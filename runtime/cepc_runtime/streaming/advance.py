@@ -221,7 +221,7 @@ def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[
     found = np.zeros(len(known.ticks), dtype=np.bool_)
     for q in queries:
         query = program.plan.queries[q]
-        letters = query.automaton.letters if query.automaton is not None else letters_of(query)
+        letters = letters_of(query) | (query.automaton.letters if query.automaton is not None else frozenset())
         looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters)
         found |= looked_at & ~before(known.ticks, program.decisions[q].needed_from(watermark))
     return found
