@@ -66,17 +66,17 @@ LOG_TYPES = [
     "StartTransmit",
 ]
 
-# Letter i is the events for which condition i is true; the plan knows events by their letters.
+# Letter i is the events of this type for which this is true; the plan knows events by their letters.
 LOG_LETTERS = [
-    "`event` = 'StartTransmit'",
-    "`event` = 'Delivered'",
-    "`event` = 'EndTransmit'",
-    "`event` = 'Acknowledged'",
-    "CASE WHEN `event` = 'StartTransmit' THEN (`bytes` < 5) END",
-    "`event` = 'DiskFull'",
-    "`event` = 'FanFailure'",
-    "`event` = 'Repair'",
-    "`event` = 'MachineDown'",
+    ("StartTransmit", "TRUE"),
+    ("Delivered", "TRUE"),
+    ("EndTransmit", "TRUE"),
+    ("Acknowledged", "TRUE"),
+    ("StartTransmit", "(`bytes` < 5)"),
+    ("DiskFull", "TRUE"),
+    ("FanFailure", "TRUE"),
+    ("Repair", "TRUE"),
+    ("MachineDown", "TRUE"),
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
@@ -166,10 +166,16 @@ def log_events(events: DataFrame, dropped: Observation | None = None) -> DataFra
     found = events.select("at", "event", "route", "packet", "bytes", "rtt_ms", "host").where(needed)
     if dropped is not None:
         found = found.observe(dropped, *job.absent("at", "event"))
-    return (
-        found.where(F.col("at").isNotNull() & F.col("event").isNotNull())
-        .select("at", "event", "route", "packet", "bytes", "rtt_ms", "host", *job.letters(LOG_LETTERS))
-        .where(job.has_letter(len(LOG_LETTERS)))
+    found = found.where(F.col("at").isNotNull() & F.col("event").isNotNull())
+    return found.select(
+        "at",
+        "event",
+        "route",
+        "packet",
+        "bytes",
+        "rtt_ms",
+        "host",
+        *job.letters("`event`", LOG_LETTERS),
     )
 
 

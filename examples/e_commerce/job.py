@@ -53,14 +53,14 @@ PURCHASES = job.Stream(
 
 PURCHASES_TYPES = ["Adapter", "Case", "KeyboardProtector", "Laptop", "ScreenProtector", "iPhone"]
 
-# Letter i is the events for which condition i is true; the plan knows events by their letters.
+# Letter i is the events of this type for which this is true; the plan knows events by their letters.
 PURCHASES_LETTERS = [
-    "`item` = 'Laptop'",
-    "`item` = 'Case'",
-    "`item` = 'Adapter'",
-    "`item` = 'KeyboardProtector'",
-    "`item` = 'iPhone'",
-    "`item` = 'ScreenProtector'",
+    ("Laptop", "TRUE"),
+    ("Case", "TRUE"),
+    ("Adapter", "TRUE"),
+    ("KeyboardProtector", "TRUE"),
+    ("iPhone", "TRUE"),
+    ("ScreenProtector", "TRUE"),
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
@@ -134,11 +134,8 @@ def purchases_events(events: DataFrame, dropped: Observation | None = None) -> D
     found = events.select("at", "item", "customer", "price").where(needed)
     if dropped is not None:
         found = found.observe(dropped, *job.absent("at", "item"))
-    return (
-        found.where(F.col("at").isNotNull() & F.col("item").isNotNull())
-        .select("at", "customer", "price", *job.letters(PURCHASES_LETTERS))
-        .where(job.has_letter(len(PURCHASES_LETTERS)))
-    )
+    found = found.where(F.col("at").isNotNull() & F.col("item").isNotNull())
+    return found.select("at", "customer", "price", *job.letters("`item`", PURCHASES_LETTERS))
 
 
 def purchases_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:

@@ -57,15 +57,15 @@ ORDERS = job.Stream(
 
 ORDERS_TYPES = ["AppOrder", "Cancel", "Delivery", "Pickup", "Request", "Travel"]
 
-# Letter i is the events for which condition i is true; the plan knows events by their letters.
+# Letter i is the events of this type for which this is true; the plan knows events by their letters.
 ORDERS_LETTERS = [
-    "`action` = 'Request'",
-    "`action` = 'Pickup'",
-    "`action` = 'Travel'",
-    "`action` = 'Delivery'",
-    "`action` = 'AppOrder'",
-    "`action` = 'Cancel'",
-    "CASE WHEN `action` = 'Travel' THEN (`duration` > 3.0D) END",
+    ("Request", "TRUE"),
+    ("Pickup", "TRUE"),
+    ("Travel", "TRUE"),
+    ("Delivery", "TRUE"),
+    ("AppOrder", "TRUE"),
+    ("Cancel", "TRUE"),
+    ("Travel", "(`duration` > 3.0D)"),
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
@@ -163,11 +163,8 @@ def orders_events(events: DataFrame, dropped: Observation | None = None) -> Data
     found = events.select("at", "action", "driver_id", "district", "duration").where(needed)
     if dropped is not None:
         found = found.observe(dropped, *job.absent("at", "action"))
-    return (
-        found.where(F.col("at").isNotNull() & F.col("action").isNotNull())
-        .select("at", "driver_id", "district", "duration", *job.letters(ORDERS_LETTERS))
-        .where(job.has_letter(len(ORDERS_LETTERS)))
-    )
+    found = found.where(F.col("at").isNotNull() & F.col("action").isNotNull())
+    return found.select("at", "driver_id", "district", "duration", *job.letters("`action`", ORDERS_LETTERS))
 
 
 def orders_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:

@@ -64,15 +64,15 @@ REPORTS = job.Stream(
 
 REPORTS_TYPES = ["BayAve", "ElmSt", "MainSt", "OakSt", "ParkAve", "StateSt", "WestSt"]
 
-# Letter i is the events for which condition i is true; the plan knows events by their letters.
+# Letter i is the events of this type for which this is true; the plan knows events by their letters.
 REPORTS_LETTERS = [
-    "`street` = 'OakSt'",
-    "`street` = 'MainSt'",
-    "`street` = 'StateSt'",
-    "`street` = 'WestSt'",
-    "`street` = 'ParkAve'",
-    "`street` = 'ElmSt'",
-    "`street` = 'BayAve'",
+    ("OakSt", "TRUE"),
+    ("MainSt", "TRUE"),
+    ("StateSt", "TRUE"),
+    ("WestSt", "TRUE"),
+    ("ParkAve", "TRUE"),
+    ("ElmSt", "TRUE"),
+    ("BayAve", "TRUE"),
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
@@ -176,11 +176,8 @@ def reports_events(events: DataFrame, dropped: Observation | None = None) -> Dat
     found = events.select("at", "street", "vehicle", "speed").where(needed)
     if dropped is not None:
         found = found.observe(dropped, *job.absent("at", "street"))
-    return (
-        found.where(F.col("at").isNotNull() & F.col("street").isNotNull())
-        .select("at", "vehicle", "speed", *job.letters(REPORTS_LETTERS))
-        .where(job.has_letter(len(REPORTS_LETTERS)))
-    )
+    found = found.where(F.col("at").isNotNull() & F.col("street").isNotNull())
+    return found.select("at", "vehicle", "speed", *job.letters("`street`", REPORTS_LETTERS))
 
 
 def reports_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:

@@ -52,15 +52,15 @@ MARKET = job.Stream(
 
 MARKET_TYPES = ["BuyOrder", "RsiLow", "SellOrder", "Uptrend"]
 
-# Letter i is the events for which condition i is true; the plan knows events by their letters.
+# Letter i is the events of this type for which this is true; the plan knows events by their letters.
 MARKET_LETTERS = [
-    "CASE WHEN `kind` = 'SellOrder' THEN (`stock` = 'MSFT') AND (`volume` >= 500) END",
-    "CASE WHEN `kind` = 'BuyOrder' THEN (`stock` = 'AAPL') AND (`volume` >= 500) END",
-    "CASE WHEN `kind` = 'BuyOrder' THEN (`stock` = 'IBM') AND (`volume` >= 500) END",
-    "CASE WHEN `kind` = 'RsiLow' THEN (`stock` = 'IBM') END",
-    "CASE WHEN `kind` = 'SellOrder' THEN (`stock` = 'IBM') AND (`volume` >= 500) END",
-    "CASE WHEN `kind` = 'Uptrend' THEN (`stock` = 'AAPL') END",
-    "CASE WHEN `kind` = 'SellOrder' THEN (`stock` = 'AAPL') AND (`volume` >= 500) END",
+    ("SellOrder", "(`stock` = 'MSFT') AND (`volume` >= 500)"),
+    ("BuyOrder", "(`stock` = 'AAPL') AND (`volume` >= 500)"),
+    ("BuyOrder", "(`stock` = 'IBM') AND (`volume` >= 500)"),
+    ("RsiLow", "(`stock` = 'IBM')"),
+    ("SellOrder", "(`stock` = 'IBM') AND (`volume` >= 500)"),
+    ("Uptrend", "(`stock` = 'AAPL')"),
+    ("SellOrder", "(`stock` = 'AAPL') AND (`volume` >= 500)"),
 ]
 
 # Queries that need the same events in one place: queries and letters by their number.
@@ -179,7 +179,7 @@ def market_events(events: DataFrame, dropped: Observation | None = None) -> Data
         found = found.observe(dropped, *job.absent("at", "kind"))
     return (
         found.where(F.col("at").isNotNull() & F.col("kind").isNotNull())
-        .select("at", "kind", "stock", "price", "volume", *job.letters(MARKET_LETTERS))
+        .select("at", "kind", "stock", "price", "volume", *job.letters("`kind`", MARKET_LETTERS))
         .where(job.has_letter(len(MARKET_LETTERS)))
     )
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.letter_words import word_letters, words_needed
-from cepc_runtime.literal import string_literal
 from cepc_runtime.spark.share import Class, classes_of
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import STRING, quote_name
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 RESERVED: Final = re.compile(r"_class|_pane|_window|_letters_\d+|_aggregate_\d+")
 """Columns that a job makes for itself."""
 
+ALWAYS: Final = "TRUE"
+
 
 class ReservedColumnError(ValueError):
     """The stream has a column of a name that the job needs."""
@@ -34,16 +35,24 @@ class ReservedColumnError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class LetterSql:
+    """The events of a type (None: of any) for which the condition is true."""
+
+    type: str | None
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
 class StreamJob:
-    """`read` are the columns that Spark reads and `passed` those that reach the kernel beside the letters, whose SQL is in
-    `letters`. `kernel` is the plan with letters already decided, without the queries of `plain`, which Spark answers alone.
+    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `kernel` is the plan with
+    letters already decided, without the queries of `plain`, which Spark answers alone.
     """
 
     stream: model.Stream
     plan: Plan
     kernel: Plan
     plain: tuple[QueryPlan, ...]
-    letters: tuple[str, ...]
+    letters: tuple[LetterSql, ...]
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
@@ -87,21 +96,15 @@ def type_text(stream: model.Stream) -> str:
     return column if dict(stream.columns)[stream.type_column] == STRING else f"CAST({column} AS STRING)"
 
 
-def letter_sql(letter: Letter, stream: model.Stream) -> str:
-    """True of the events that satisfy the letter, false or null of others.
-
-    Conditions stand behind the type: they are evaluated on events of that type alone.
-    """
+def letter_sql(letter: Letter, stream: model.Stream) -> LetterSql:
+    """Conditions are evaluated on events of the letter's type alone."""
     tests = [_sql(condition) for condition in letter.conditions]
     tests += [f"NOT COALESCE({_all(excluded)}, FALSE)" for excluded in letter.excluded]
-    if letter.raw_type is None or stream.type_column is None:
-        return _joined(tests)
-    type_test = f"{type_text(stream)} = {string_literal(letter.raw_type)}"
-    return f"CASE WHEN {type_test} THEN {_joined(tests)} END" if tests else type_test
+    return LetterSql(None if stream.type_column is None else letter.raw_type, _joined(tests))
 
 
 def _joined(tests: list[str]) -> str:
-    return " AND ".join(tests) if tests else "TRUE"
+    return " AND ".join(tests) if tests else ALWAYS
 
 
 def _all(conditions: tuple[Expression, ...]) -> str:

@@ -10,7 +10,7 @@ from cepc_runtime.types import quote_name
 
 from .plain import plain, ticks
 from .plan_text import plan_text
-from .prepare import type_text
+from .prepare import ALWAYS, type_text
 from .python import Code, Node, call, comment, free_names, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
 from .streaming import plain_plan, streamed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import QueryPlan
 
     from .plain import Part, Plain
-    from .prepare import StreamJob
+    from .prepare import LetterSql, StreamJob
 
 
 def stream_text(job: StreamJob, name: str) -> list[str]:
@@ -62,8 +62,8 @@ def _constants(job: StreamJob, constant: str) -> str:
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
         blocks.append(lay_out(listed(map(string, job.plan.stream.raw_types)), before=f"{constant}_TYPES = "))
     blocks.append(
-        f"# Letter i is the events for which condition i is true; the plan knows events by their letters.\n"
-        f"{lay_out(listed(map(string, job.letters)), before=f'{constant}_LETTERS = ')}"
+        f"# Letter i is the events of this type for which this is true; the plan knows events by their letters.\n"
+        f"{lay_out(listed(map(_letter, job.letters)), before=f'{constant}_LETTERS = ')}"
     )
     if job.plain:
         blocks.append(
@@ -112,7 +112,8 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
     absent = call("job.absent", string(time), string(type_) if type_ is not None else Code("None"))
     select = call(".select", *map(_column, job.read))
     known = [f"{_col(c)}.isNotNull()" for c in (time, type_) if c is not None]
-    letters = call(".select", *map(_column, job.passed), Code(f"*job.letters({constant}_LETTERS)"))
+    of_type = Code("None") if type_ is None else string(type_text(stream))
+    letters = call(".select", *map(_column, job.passed), Code(f"*job.letters({of_type.text}, {constant}_LETTERS)"))
     lines = [
         f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
         '    """The events that some query looks at, with their letters."""',
@@ -130,10 +131,24 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
         "    if dropped is not None:",
         f"        found = found.observe(dropped, *{lay_out(absent, 8)})",
     ]
-    chain = [f".where({' & '.join(known)})", lay_out(letters, 8)]
-    if all(one.letters is not None for one in job.classes):  # none of the queries is CONTIGUOUS
-        chain.append(f".where(job.has_letter(len({constant}_LETTERS)))")
+    known_only = f".where({' & '.join(known)})"
+    if _all_have_letters(job) or any(one.letters is None for one in job.classes):  # a query is CONTIGUOUS
+        return "\n".join(
+            [*lines, f"    found = found{known_only}", f"    {lay_out(letters, 4, before='return found')}"]
+        )
+    chain = [known_only, lay_out(letters, 8), f".where(job.has_letter(len({constant}_LETTERS)))"]
     return "\n".join([*lines, *_chain("found", chain)])
+
+
+def _letter(letter: LetterSql) -> Node:
+    return tupled([Code("None") if letter.type is None else string(letter.type), string(letter.condition)])
+
+
+def _all_have_letters(job: StreamJob) -> bool:
+    """Whether every event of the types that are read has some letter."""
+    always = {letter.type for letter in job.letters if letter.condition == ALWAYS}
+    types = job.plan.stream.raw_types
+    return None in always or (types is not None and always.issuperset(types))
 
 
 def _chain(start: str, calls: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..letter_words import BITS, words_needed
+from ..literal import string_literal
 from ..types import quote_name
 
 if TYPE_CHECKING:
@@ -26,23 +27,27 @@ def word_names(letters: int) -> list[str]:
     return [f"_letters_{i}" for i in range(words_needed(letters))]
 
 
-def letters(conditions: Sequence[str]) -> list[Column]:
-    """Bit i of the words says whether the SQL condition i is true of an event."""
-    names = word_names(len(conditions))
-    words = [conditions[i * BITS : (i + 1) * BITS] for i in range(len(names))]
-    return [_word(word).alias(name) for name, word in zip(names, words, strict=True)]
+def letters(type_: str | None, wanted: Sequence[tuple[str | None, str]]) -> list[Column]:
+    """Bit i of the words says whether an event has letter i: its type (None: any) and an SQL condition that is true of it.
+
+    `type_` is the event's type as SQL. An event is compared with each type once, and conditions are evaluated on events of
+    their type alone.
+    """
+    names = word_names(len(wanted))
+    words = [wanted[i * BITS : (i + 1) * BITS] for i in range(len(names))]
+    return [F.expr(_word(type_, word)).alias(name) for name, word in zip(names, words, strict=True)]
 
 
-def _word(conditions: Sequence[str]) -> Column:
-    bits = [
-        F.when(F.expr(sql), F.lit(1 << i).cast("bigint")).otherwise(F.lit(0).cast("bigint"))
-        for i, sql in enumerate(conditions)
-    ]
-    return (
-        reduce(lambda left, right: left.bitwiseOR(right), bits, F.lit(0).cast("bigint"))
-        if bits
-        else F.lit(0).cast("bigint")
-    )
+def _word(type_: str | None, wanted: Sequence[tuple[str | None, str]]) -> str:
+    by_type: dict[str | None, list[str]] = {}
+    for i, (of, condition) in enumerate(wanted):
+        bit = f"{1 << i}L" if condition == "TRUE" else f"IF({condition}, {1 << i}L, 0L)"
+        by_type.setdefault(of, []).append(bit)
+    parts = by_type.pop(None, [])
+    if by_type:
+        cases = (f"WHEN {string_literal(of)} THEN {' | '.join(bits)}" for of, bits in by_type.items() if of is not None)
+        parts.append(f"CASE {type_} {' '.join(cases)} ELSE 0L END")
+    return " | ".join(parts) or "0L"
 
 
 def has_letter(count: int, wanted: Sequence[int] | None = None) -> Column:

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import Observation, SparkSession
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from .schema import Stream
     from .streaming.query import Streamed
 
+SETTINGS: Final = {
+    "spark.sql.session.timeZone": "UTC",  # the language's times are
+    # What Spark makes of hundreds of conditions is otherwise one method, too long for a JVM to compile.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+}
 CONSOLE = "console"
 AT_ONCE = 4  # queries that are written at the same time, once the rows are there
 
@@ -48,7 +53,8 @@ def main(
     except JobError as error:
         parser.error(str(error))
     spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
-    spark.conf.set("spark.sql.session.timeZone", "UTC")  # the language's times are
+    for setting, value in SETTINGS.items():
+        spark.conf.set(setting, value)
     try:
         if arguments.mode == "stream":
             streaming.run_streams(spark, streamed, names, inputs, arguments)

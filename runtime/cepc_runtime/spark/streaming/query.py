@@ -41,7 +41,7 @@ class Streamed:
 
     stream: Stream
     plans: tuple[str, ...]
-    letters: tuple[str, ...]
+    letters: tuple[tuple[str | None, str], ...]
     watermark: int
 
     def plan(self, queries: Collection[str]) -> Plan:
@@ -116,8 +116,9 @@ class Continuous:
         found = events.observe(f"dropped of {self.streamed.stream.name}", *counts)
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.columns]
+        of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
         found = found.where(kept | known).select(
-            *columns, *letter_words(letters), *([] if apart is None else [MALFORMED])
+            *columns, *letter_words(of_type, letters), *([] if apart is None else [MALFORMED])
         )
         if any(one.letters is None for one in self.classes):  # a CONTIGUOUS query looks at every event
             return found
