@@ -35,10 +35,11 @@ def letters(type_: str | None, wanted: Sequence[tuple[str | None, str]]) -> list
     """
     names = word_names(len(wanted))
     words = [wanted[i * BITS : (i + 1) * BITS] for i in range(len(names))]
-    return [F.expr(_word(type_, word)).alias(name) for name, word in zip(names, words, strict=True)]
+    return [F.expr(word_sql(type_, word)).alias(name) for name, word in zip(names, words, strict=True)]
 
 
-def _word(type_: str | None, wanted: Sequence[tuple[str | None, str]]) -> str:
+def word_sql(type_: str | None, wanted: Sequence[tuple[str | None, str]]) -> str:
+    """The bits of one word."""
     by_type: dict[str | None, list[str]] = {}
     for i, (of, condition) in enumerate(wanted):
         bit = f"{1 << i}L" if condition == "TRUE" else f"IF({condition}, {1 << i}L, 0L)"
