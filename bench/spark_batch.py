@@ -225,6 +225,18 @@ def compare_with_hands(spark: Any, path: Path, small: Path, rounds: int) -> None
         said(f"one query: {name} takes", one, job, "as long as the job")
 
 
+def compare_groups(spark: Any, folder: Path, events: int, hours: float, rounds: int) -> None:
+    """The same number of events in one group, some, and one for each event."""
+    job = whole_job(spark, STREAM + ONE, kernel=True)
+    found = {}
+    for groups in (1, 1000, events):
+        path = folder / f"groups_{groups}"
+        generate(path, events, groups, hours)
+        found[groups] = min((once(job, path) for _ in range(rounds + 1)), key=lambda t: t.processor)
+    for groups in (1, events):
+        said(f"{events:,} events in {groups:,} groups:", found[groups], found[1000], "those in 1,000")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=4_000_000, help="of the job against its floor")
@@ -232,6 +244,9 @@ def main() -> int:
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--by-hand", type=int, default=400_000, help="events of one query against what people write")
+    parser.add_argument(
+        "--grouped", type=int, default=1_000_000, help="events in one group, in 1,000, and each in its own"
+    )
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--memory", default="4g", help="of the JVM, which keeps the rows of all queries")
@@ -252,6 +267,8 @@ def main() -> int:
                 compare_with_floor(spark, path, small, arguments.queries, arguments.rounds)
             else:
                 compare_with_hands(spark, path, small, arguments.rounds)
+        if arguments.grouped:
+            compare_groups(spark, Path(folder), arguments.grouped, arguments.hours, arguments.rounds)
     spark.stop()
     return 0
 
