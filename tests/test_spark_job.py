@@ -114,7 +114,7 @@ def test_rows_are_written_in_the_format_asked_for(
     assert sorted(map(tuple, found)) == [(1, 0), (1, 0)]
 
 
-@pytest.mark.parametrize("table", ["events_of_s", "shop.events", "`my shop`.`events, all`"])
+@pytest.mark.parametrize("table", ["events_of_s", "shop.events"])
 def test_a_table_is_read_by_its_name_in_sparks_catalogue(
     run: Any, spark: SparkSession, tmp_path: Path, table: str
 ) -> None:
