@@ -280,11 +280,11 @@ def test_rows_are_the_same_where_lanes_of_a_run_differ(decision: str, interprete
 
 
 def test_a_lane_that_differs_does_not_end_the_run_of_the_others() -> None:
-    """20 queries SEQ(A, B+), of which one does not bind C; C comes again and again."""
+    """100 queries SEQ(A, B+), of which one does not bind C; C comes again and again."""
     steps = "0 A 1, 1 B 2, 2 B 2"
-    both = [query(automaton(f"{steps}, 1 C 2, 2 C 2", [2]), 400, name=f"q{n}") for n in range(19)]
-    queries = [*both, query(automaton(steps, [2]), 300, name="own")]
-    rows: list[Event] = [(t, "A" if t == 0 else "BBBC"[t % 4], "g", 0) for t in range(60)]
+    both = [query(automaton(f"{steps}, 1 C 2, 2 C 2", [2]), 400, 100, name=f"q{n}") for n in range(99)]
+    queries = [*both, query(automaton(steps, [2]), 300, 100, name="own")]
+    rows: list[Event] = [(t, "A" if t == 0 else "BBBBBBBC"[t % 8], "g", 0) for t in range(90)]
     paid = counted(rows, queries, together(*queries, states=(2,)), decision="as it pays").effort
     assert (paid.runs_shared, paid.own_columns, paid.events_split) == (1, 1, 0)
 

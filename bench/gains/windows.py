@@ -31,7 +31,7 @@ def report(quick: bool) -> Report:
     gains, works = dict[str, list[tuple[float, float]]](), dict[str, list[tuple[float, float]]]()
     for pattern in PATTERNS:
         for rate in (100,) if quick else (10, 100, 1_000, 10_000):
-            found = measured(pattern, rate, 5_000 if quick else 30_000, 4, 1 if quick else 3)
+            found = measured(pattern, rate, 5_000 if quick else 150_000, 4, 1 if quick else 3)
             o0, o1, o2 = found.values()
             rows.append(
                 [

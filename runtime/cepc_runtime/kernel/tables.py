@@ -420,6 +420,8 @@ class _Builder:
         differing = self._append([[lane, *self._listed(operations)] for lane, operations in inside.own.items()])
         gain = self._costs.of(inside.direct) - self._costs.of(inside.basis)
         gain -= sum(self._costs.of_own(basis, lane) for lane in inside.own)
+        if inside.own:  # it is done on each lane's own columns by itself; half of what there can be are in use
+            gain -= OWN / 2 * self._costs.of(inside.basis)
         return self._append([[at for found in lists for at in found] + [*differing, _whole(gain)]])[0]
 
     # ---- units
