@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from bench.comparison import events, queries, sides
 from bench.comparison.by_hand import SHAPES
 
 import cepc
+from cepc_runtime.enumerate.budget import Budget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +57,25 @@ def test_loops_by_hand_find_the_queries_matches() -> None:
         columns = [found[query.name][column].to_pylist() for column in query.columns]
         assert rows == Counter(zip(*columns, strict=True)), query.name
     assert sum(found[query.name].num_rows for query in workload.queries) > 1_000
+
+
+def test_what_is_less_preferred_than_a_match_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of `a X*? b` the next b ends the search, however far the bound reaches."""
+    grown = 0
+    spend = Budget.spend
+
+    def counted(self: Budget, *, tried: int, partial: int) -> None:
+        nonlocal grown
+        grown += partial
+        spend(self, tried=tried, partial=partial)
+
+    monkeypatch.setattr(Budget, "spend", counted)
+    workload = queries.ticks(2)
+    (followed,) = (query for query in workload.queries if query.shape == "followed")
+    table = events.ticks(4_000, 1)
+    found = cepc.compile(replace(workload, queries=(followed,)).program()).run(table)[followed.name]
+    assert found.num_rows > 500
+    assert grown < 5 * table.num_rows
 
 
 def test_rows_are_read_however_a_side_lays_its_files_out(tmp_path: Path) -> None:

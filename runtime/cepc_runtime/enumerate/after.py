@@ -153,17 +153,43 @@ class AfterMatch:
     # ---- the preferred match of each first event ---------------------------------------------------------------------
 
     def _preferred(self, firsts: Ints) -> tuple[list[Level], Chosen]:
-        blocks: list[Block] = []
+        blocks: list[tuple[Block, Ints]] = []
         sources = Sources(firsts, firsts + 1, self._timeline.group_end[firsts])
         block = self._grown(self._extension.first_ranges(sources), None, sources)
         while len(block):
-            blocks.append(block)
-            block = self._grown(self._extension.ranges(block), block, sources)
+            ends = self._ends(block)
+            blocks.append((block, ends))
+            block = self._grown(self._hopeful(self._extension.ranges(block), block, ends), block, sources)
         levels: list[Level] = []
-        for block in reversed(blocks):
-            levels.append(self._level(block, levels[-1] if levels else None))
+        for block, ends in reversed(blocks):
+            levels.append(self._level(block, ends, levels[-1] if levels else None))
         levels.reverse()
         return levels, _choose(levels, firsts)
+
+    def _ends(self, block: Block) -> Ints:
+        """Of each row that is a match the rank of its end among its ways on."""
+        ends = np.full(len(block), _NO_RANK)
+        frames = self._standing.accepted(block)
+        if frames.rank is not None:
+            np.minimum.at(ends, frames.row, frames.rank)
+        return ends
+
+    def _hopeful(self, ranges: Ranges, block: Block, ends: Ints) -> Ranges:
+        """Without the ways on that a match of the same first event is preferred to already: rows stand in the order of preference.
+
+        Where derivations of one word are looked at together, none is left out.
+        """
+        matched = np.flatnonzero(ends < _NO_RANK)
+        if not len(matched) or block.word is not None:
+            return ranges
+        firsts, index = np.unique(block.first[matched], return_index=True)
+        best = matched[index]
+        own = block.first[ranges.row]
+        place = np.minimum(np.searchsorted(firsts, own), len(firsts) - 1)
+        limit = np.where(firsts[place] == own, best[place], len(block))
+        ranks = np.array([edge.rank for edge in self._extension.pattern.edges], dtype=np.int64)
+        preferred = (ranges.row == limit) & (ranks[ranges.edge] < ends[ranges.row])
+        return ranges.take(np.flatnonzero((ranges.row < limit) | preferred))
 
     def _grown(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Block:
         """The next level: row by row, edge by edge, event by event, and so in the order of preference."""
@@ -175,7 +201,7 @@ class AfterMatch:
         self._budget.spend(tried=len(candidates), partial=len(block))
         return block
 
-    def _level(self, block: Block, below: Level | None) -> Level:
+    def _level(self, block: Block, ends: Ints, below: Level | None) -> Level:
         """Which of its rows lead to a match, and how to the preferred one: by a child or, if that has the better
         rank, by its end.
         """
@@ -187,10 +213,6 @@ class AfterMatch:
             rows, first = np.unique(below.block.above[leading], return_index=True)
             child[rows] = leading[first]
             rank[rows] = ranks[below.block.edge[leading[first]]]
-        ends = np.full(len(block), _NO_RANK)
-        frames = self._standing.accepted(block)
-        if frames.rank is not None:
-            np.minimum.at(ends, frames.row, frames.rank)
         child[ends < rank] = -1
         return Level(block, np.minimum(ends, rank) < _NO_RANK, child)
 

@@ -57,6 +57,9 @@ class Ranges:
         order = np.argsort(self.row, kind="stable")
         return Ranges(self.row[order], self.edge[order], self.start[order], self.count[order])
 
+    def take(self, which: Ints) -> Ranges:
+        return Ranges(self.row[which], self.edge[which], self.start[which], self.count[which])
+
     def split(self, limit: int) -> Ranges:
         """The same candidates in ranges of at most `limit`."""
         if not np.any(self.count > limit):
