@@ -101,7 +101,9 @@ def put(path: Path, events: Sequence[dict[str, Any]], schema: pa.Schema = SCHEMA
 def rows(folder: Path, form: str, schema: pa.Schema) -> list[dict[str, Any]]:
     """What a sink of files has of a query."""
     files = [str(file) for file in sorted(folder.glob("batch=*/part-*")) if file.stat().st_size]
-    table = ds.dataset(files, format=form).to_table()
+    types = pyarrow.csv.ConvertOptions(column_types=schema, strings_can_be_null=True)  # nothing in a file tells them
+    format_ = ds.CsvFileFormat(convert_options=types) if form == "csv" else form
+    table = ds.dataset(files, format=format_).to_table()
     missing = [field for field in schema if field.name not in table.column_names]  # JSON has no nulls
     for field in missing:
         table = table.append_column(field, pa.nulls(table.num_rows, field.type))
