@@ -37,7 +37,9 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def report(program: str = PROGRAM, *arguments: str) -> str:
     Path("p.cep").write_text(STREAM + program)
-    done = CliRunner().invoke(cepc, ["run", "p.cep", "--events", "e.jsonl", "--report", "r.html", *arguments])
+    done = CliRunner().invoke(
+        cepc, ["run", "p.cep", "--events", str(Path("e.jsonl").resolve()), "--report", "r.html", *arguments]
+    )
     assert done.exit_code == 0, done.stderr
     return Path("r.html").read_text()
 
@@ -181,7 +183,9 @@ def test_in_a_browser_a_hostile_name_is_a_name(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_written_is_a_wrong_command() -> None:
     Path("p.cep").write_text(STREAM + PROGRAM)
-    done = CliRunner().invoke(cepc, ["run", "p.cep", "--events", "e.jsonl", "--report", "no/such/r.html"])
+    done = CliRunner().invoke(
+        cepc, ["run", "p.cep", "--events", str(Path("e.jsonl").resolve()), "--report", "no/such/r.html"]
+    )
     assert done.exit_code == 2
     assert "no/such/r.html" in done.stderr
 

@@ -19,8 +19,10 @@ _CLASS: Final = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\] (.*?)(?: *SQ
 """Spark's own errors have a class in brackets; causes follow what they caused."""
 
 _OURS: Final = "USER_RAISED_EXCEPTION"
-_FILE: Final = re.compile(r"reading file (\S+?)\.? *$")
-_UNIMPORTANT: Final = frozenset(["TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_READ_FILE"])
+_FILE: Final = re.compile(r"reading file (\S+?)\.?(?: +(.*))?$")
+_UNIMPORTANT: Final = frozenset(
+    ["TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_READ_FILE", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"]
+)
 
 
 def sentence(error: Exception) -> str:
@@ -30,13 +32,14 @@ def sentence(error: Exception) -> str:
     for name, said in found:
         if name == _OURS:
             return str(said)
-    if "Traceback (most recent call last)" in text:  # of a worker: no error of the user's, for these come as rows
+    files = [file for _, said in found if (file := _FILE.search(said))]
+    if not files and "Traceback (most recent call last)" in text:
+        # of a worker: no error of the user's, for these come as rows
         lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
         return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
-    files = [file[1] for _, said in found if (file := _FILE.search(said))]
-    causes = [said for name, said in found if name not in _UNIMPORTANT]
+    causes = [said for name, said in found if name not in _UNIMPORTANT] or [file[2] for file in files if file[2]]
     said = (causes or [said for _, said in found] or [_first_line(text)])[-1]
-    return f"{files[0]}: {said}" if files and causes else said or type(error).__name__
+    return f"{files[0][1]}: {said}" if files and causes else said or type(error).__name__
 
 
 def _first_line(text: str) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
 
+from ..errors import SPARK_ERRORS
 from ..rows import ERROR, QUERY
 from ..schema import JobError
 from ..sinks import path_of, show
@@ -62,8 +62,8 @@ def check_delta(spark: SparkSession) -> None:
     """Raises JobError."""
     try:
         spark.read.format("delta").load("/").schema  # noqa: B018
-    except AnalysisException as error:
-        if error.getCondition() == "DATA_SOURCE_NOT_FOUND":
+    except SPARK_ERRORS as error:
+        if "DATA_SOURCE_NOT_FOUND" in str(error):
             raise JobError(
                 "Spark has no Delta by itself: run the job with spark-submit --packages io.delta:delta-spark_2.13:VERSION, whose"
                 f" version is the one for Spark {spark.version}"
