@@ -69,6 +69,7 @@ def test_the_wheel_holds_the_grammar_the_standard_library_and_the_licence(wheel:
     assert "cepc_grammar/cep.lark" in wheel
     assert any(name.startswith("cepc_stdlib/") and name.endswith(".cep") for name in wheel)
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel)
+    assert sum("/licenses/" in name for name in wheel) == 3  # and those of the scripts in a page of `cepc explain`
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from hashlib import sha256
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -15,7 +17,8 @@ from click.testing import CliRunner
 
 from cepc.api import check_text
 from cepc.cli import cepc
-from cepc.explaining import as_html, as_svg
+from cepc.explaining import as_html, as_svg, vendor
+from cepc.explaining.elements import elements
 from cepc.explaining.explanation import Explanation, explain
 from cepc.explaining.graph import Graph, graph_of
 from cepc.explaining.layout import APART, HEIGHT, lay_out
@@ -245,9 +248,71 @@ class Elements(HTMLParser):
 
 
 def test_a_page_asks_nothing_of_a_network() -> None:
-    found = Elements(page(Q + R + M)).found
-    assert not [name for _, attributes in found for name in attributes if name in ("src", "href", "action")]
-    assert not re.search(r"url\((?!#)|@import|https?:(?!//www\.w3\.org)", page(Q + R + M))
+    text = page(Q + R + M)
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" in text
+    assert not [
+        name for _, attributes in Elements(text).found for name in attributes if name in ("src", "href", "action")
+    ]
+    ours = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r"url\((?!#)|@import|https?:(?!//www\.w3\.org)", ours)
+
+
+def test_the_scripts_of_others_are_those_of_their_packages_and_bring_their_licences() -> None:
+    folder = Path(vendor.__file__).parent
+    text = page(Q)
+    for name, digest in {
+        "cytoscape.min.js": "081591ab735b2b6a3b31a3c60f8f3a3e2fee8c92939e0c7820ad1208571b6cd8",
+        "dagre.min.js": "54a503e346f93ca0bb10abe7999587e037262935687aca45eb4e4b0f64bbb578",
+    }.items():
+        assert sha256((folder / name).read_bytes()).hexdigest() == digest
+    assert text.count("Permission is hereby granted, free of charge") == 3  # cytoscape's is in its script, too
+    assert "sourceMappingURL" not in text
+    assert not re.search(r"[^\n\x20-\ufffd]", text)
+
+
+def test_a_page_without_a_script_has_the_picture() -> None:
+    (still,) = re.findall(r"<noscript>(.*?)</noscript>", page(Q + R), flags=re.DOTALL)
+    assert [e.get("class") for e in ElementTree.fromstring(still).iter() if e.get("class") == "node query"] == [
+        "node query"
+    ] * 2
+
+
+def element_data(text: str) -> dict[str, dict[str, Any]]:
+    """Of the elements that Cytoscape is given, by id."""
+    return {one["data"]["id"]: one for one in elements(explained(text)[1], 0)}
+
+
+def test_the_elements_of_a_page_are_those_of_the_graph() -> None:
+    found = element_data(Q + R)
+    by_label = {one["data"]["label"]: one for one in found.values() if "source" not in one["data"]}
+    assert set(by_label) == {"", "A", "B", "C", "D", "q", "r"}
+    assert by_label["B"]["data"]["queries"] == ["0-0", "0-1"]
+    assert by_label["D"]["data"]["queries"] == ["0-1"]
+    assert by_label["B"]["classes"].split() == ["state"]
+    assert {"fill", "line"} <= by_label["B"]["data"].keys()
+    assert not {"fill", "line"} & by_label["D"]["data"].keys()
+
+
+def test_the_label_of_an_edge_is_an_element_between_its_halves() -> None:
+    found = element_data("QUERY q RETURN COUNT(*) PATTERN AND(A, B) WITHIN 1 min;")
+    labels = [name for name, one in found.items() if one["classes"] == "read"]
+    assert labels
+    for label in labels:
+        halves = [
+            one["classes"].split()
+            for one in found.values()
+            if label in (one["data"].get("source"), one["data"].get("target"))
+        ]
+        assert ["half" in classes for classes in halves] == [True, True]
+        assert ["first" in classes for classes in halves] == [True, False]
+
+
+def test_edges_to_and_fro_are_told_from_others() -> None:
+    classes = [
+        one["classes"]
+        for one in element_data("QUERY q RETURN COUNT(*) PATTERN SEQ(SEQ(A, B)+, C+) WITHIN 1 min;").values()
+    ]
+    assert [classes.count(name) for name in ("there", "back", "loop")] == [1, 1, 1]
 
 
 def test_names_cannot_leave_their_place() -> None:
@@ -280,39 +345,91 @@ def test_a_page_says(sentence: str, text: str) -> None:
 # ---- in a browser
 
 
-def lit(dom: str) -> list[str]:
-    """The first words of what is said about the nodes that stand out."""
-    return re.findall(r'<g class="node[^"]* on"[^>]*><title>([^,<\n]*)', dom)
+TELLING = """
+const graph = document.querySelector(".graph");
+const cy = graph._cyreg.cy;
+const tell = () => {
+  const said = (selector) => cy.nodes(selector).not(".read").map((node) => node.data("tip").split(/[,\\n]/)[0]);
+  const [seen, {x1, y1, x2, y2}] = [cy.extent(), cy.nodes().boundingBox()];
+  document.body.dataset.told = JSON.stringify({
+    on: said(".on"), away: said(".away"), at: said(".at"), output: document.querySelector("output").textContent,
+    sight: x1 >= seen.x1 && y1 >= seen.y1 && x2 <= seen.x2,
+    boxes: cy.nodes().map((node) => node.boundingBox({includeOverlays: false})).map((box) => [box.x1, box.y1, box.x2, box.y2]),
+  });
+};
+const place = (node) => {
+  const [{x, y}, box] = [node.renderedPosition(), graph.getBoundingClientRect()];
+  return {clientX: box.x + x, clientY: box.y + y};
+};
+const corner = () => graph.getBoundingClientRect();
+const press = (at) => {
+  const canvas = graph.querySelector("canvas");
+  for (const kind of ["mousemove", "mousedown", "mouseup"]) {
+    canvas.dispatchEvent(new MouseEvent(kind, {...at, bubbles: true, button: 0, buttons: 1}));
+  }
+};
+const click = (node) => press(place(node));
+const key = (name) => graph.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
+"""
+
+
+def told(text: str, folder: Path, act: str = "", fragment: str = "") -> dict[str, Any]:
+    """What the page's graph shows after `act`: nodes by the first words of what is said about them."""
+    page_ = re.sub(r"<meta http-equiv[^>]*>", "", page(text))
+    script = f"<script>{TELLING}{act}; setTimeout(tell, 800)</script>"
+    (folder / "plan.html").write_text(page_.replace("</body>", f"{script}</body>"), encoding="utf-8")
+    dom = Elements(browsed(folder / "plan.html", fragment)).found
+    found: dict[str, Any] = json.loads(next(a["data-told"] or "" for _, a in dom if "data-told" in a))
+    return found
 
 
 def test_in_a_browser_an_address_shows_a_query(tmp_path: Path) -> None:
-    (tmp_path / "plan.html").write_text(page(Q + R))
-    dom = browsed(tmp_path / "plan.html", "r")
-    assert lit(dom) == ["start", "A", "B", "D", "query r"]
-    assert '<details class="query once on" data-query="0-1" open="">' in dom
+    assert told(Q + R, tmp_path, fragment="r")["on"] == ["start", "A", "B", "D", "query r"]
+    assert '<details class="query once on" data-query="0-1" open="">' in browsed(tmp_path / "plan.html", "r")
 
 
-CLICKED = {
-    "a state that is kept once": ("picture.querySelectorAll('.node')[2]", ["start", "A", "B", "C", "query q", "D", "query r"]),
-    "a query's name": ("picture.querySelector('.node.query')", ["start", "A", "B", "C", "query q"]),
-    "a part": ("document.querySelector('[data-part]')", ["start", "A", "B"]),
+ALL = ["start", "A", "B", "C", "query q", "D", "query r"]
+ACTS = {
+    "a click on a state that is kept once": ("click(cy.nodes()[2])", "on", ALL),
+    "a click on a query's end": ("click(cy.nodes('.query')[0])", "on", ["start", "A", "B", "C", "query q"]),
+    "a click on a part": ("document.querySelector('[data-part]').click()", "on", ["start", "A", "B"]),
+    "a click beside all": ("click(cy.nodes()[2]); setTimeout(() => press({clientX: corner().left + 3, clientY: corner().bottom - 3}), 400)", "on", []),
+    "only what is picked": ("click(cy.nodes('.query')[0]); document.querySelector('[data-only]').click()", "away", ["D", "query r"]),
+    "all again": (
+        "click(cy.nodes('.query')[0]); document.querySelector('[data-only]').click(); document.querySelector('[data-clear]').click()",
+        "away", [],
+    ),
+    "an arrow key": ("graph.focus(); key('ArrowRight'); key('ArrowRight'); key('ArrowRight')", "at", ["B"]),
+    "the key to pick": ("graph.focus(); key('ArrowRight'); key('ArrowRight'); key('Enter')", "on", ALL),
+    "the key to pick nothing": ("click(cy.nodes()[2]); key('Escape')", "on", []),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("element", "expected"), CLICKED.values(), ids=CLICKED)
-def test_in_a_browser_a_click_shows(element: str, expected: list[str], tmp_path: Path) -> None:
-    click = f"const picture = document.querySelector('.picture'); {element}.dispatchEvent(new MouseEvent('click'))"
-    text = re.sub(r"<meta http-equiv[^>]*>", "", page(Q + R)).replace("</body>", f"<script>{click}</script></body>")
-    (tmp_path / "plan.html").write_text(text)
-    assert lit(browsed(tmp_path / "plan.html")) == expected
+@pytest.mark.parametrize(("act", "shown", "expected"), ACTS.values(), ids=ACTS)
+def test_in_a_browser_is_shown(act: str, shown: str, expected: list[str], tmp_path: Path) -> None:
+    assert told(Q + R, tmp_path, act)[shown] == expected
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_in_a_browser_no_node_and_no_label_lies_on_another(text: str, tmp_path: Path) -> None:
+    found = told(text, tmp_path)
+    assert found["sight"]
+    boxes = sorted(found["boxes"])
+    over = [
+        (a, b)
+        for i, a in enumerate(boxes)
+        for b in takewhile(lambda b, a=a: b[0] < a[2], boxes[i + 1 :])  # type: ignore[misc]
+        if a[1] < b[3] and b[1] < a[3]
+    ]
+    assert over == []
 
 
 def test_in_a_browser_a_hostile_name_is_a_name(tmp_path: Path) -> None:
-    text = page(Q.replace("q", HOSTILE, 1))
-    (tmp_path / "plan.html").write_text(text)
-    dom = browsed(tmp_path / "plan.html", HOSTILE.strip("`"))
-    assert "<title>t.cep</title>" in dom
-    assert len(lit(dom)) == 5
+    found = told(Q.replace("q", HOSTILE, 1), tmp_path, fragment=HOSTILE.strip("`"))
+    assert found["on"][:4] == ["start", "A", "B", "C"]
+    assert found["on"][4].startswith("query </script><script>document.title='out'")
+    (tmp_path / "plan.html").write_text(page(Q.replace("q", HOSTILE, 1)))
+    assert "<title>t.cep</title>" in browsed(tmp_path / "plan.html")
 
 
 def test_the_policy_lets_no_other_script_run(tmp_path: Path) -> None:

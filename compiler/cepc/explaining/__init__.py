@@ -8,10 +8,13 @@ keeping.py       what queries keep as streams
 obstacles.py     what more could be shared if queries were written otherwise
 as_text.py, as_json.py, as_dot.py
 graph.py         the automata as one graph, in which what is kept once is one node
-layout.py        where its nodes stand
-routes.py        the lines of its edges
-panes.py         the windows of queries that share, below the graph
+signs.py         what its nodes and edges look like
 colours.py       a colour for each set of queries that share something
-as_svg.py        the graph as a picture
-as_html.py       a page around it, with page.css and page.js
+panes.py         the windows of queries that share, below the graph
+layout.py        where the nodes stand in a picture
+routes.py        the lines of its edges
+as_svg.py        the picture
+elements.py      the graph for the script of a page, which lays it out and draws it
+vendor/          the libraries that it draws with
+as_html.py       the page, with page.css and page.js
 """

@@ -8,10 +8,13 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from .as_svg import inline, legend
+from .as_svg import legend, still
 from .colours import colours
 from .describe import listed, queries, streams
+from .elements import as_json
 from .escaping import escaped
+from .panes import strips
+from .vendor import scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from ..passes.engine import Load
     from .describe import Fact
     from .explanation import Execution, Explanation
+
+REACHED = "The automata of the queries. Arrow keys go from state to state, Enter shows the queries that have it."
 
 HOW = {
     "found once": "the matches of a common part are found once, and joined with what else each query asks for",
@@ -38,12 +43,12 @@ def to_html(
     """The page. `texts` are the program's, by the names of the files; `warnings` are shown as they are."""
     resources = files(__package__)
     style = "".join(resources.joinpath(name).read_text("utf-8") for name in ("picture.css", "page.css"))
-    script = resources.joinpath("page.js").read_text("utf-8")
+    code = (scripts(), resources.joinpath("page.js").read_text("utf-8"))
     title = escaped(", ".join(texts) or "cepc")
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy(code)}">',
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>',
             f"<style>{style}</style></head><body>",
             f"<header><h1>{title}</h1><p>{_summary(explanations)}</p></header>",
@@ -57,15 +62,16 @@ def to_html(
                 f'<details class="source"><summary>{escaped(name)}</summary><pre>{escaped(text)}</pre></details>'
                 for name, text in texts.items()
             ),
-            f"<script>{script}</script></body></html>\n",
+            *(f"<script>{script}</script>" for script in code),
+            "</body></html>\n",
         ]
     )
 
 
-def _policy(script: str) -> str:
-    """This script and no other, whatever a name in the program may try."""
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+def _policy(code: Iterable[str]) -> str:
+    """These scripts and no others, whatever a name in the program may try, and nothing from anywhere else."""
+    allowed = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in code)
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}"
 
 
 def _summary(explanations: Sequence[Explanation]) -> str:
@@ -89,15 +95,28 @@ def _streams(program: model.CheckedProgram, explanations: Sequence[Explanation])
         yield '<input type="search" placeholder="Find a query" aria-label="Find a query"><div class="queries">'
         for q, execution in enumerate(one.executions):
             yield _query(f"{number}-{q}", execution, one, described[execution.query])
-        yield '</div></nav><figure><div class="tools"><output aria-live="polite">Click a query or a state.</output>'
-        yield '<button data-zoom="0.8" title="Smaller">−</button><button data-zoom="1.25" title="Larger">+</button>'
-        yield '<button data-zoom="fit">Fit</button><button data-clear>Show all</button></div>'
-        yield f'<div class="canvas">{inline(one, number)}</div><figcaption>{legend(one)}</figcaption></figure></div>'
+        yield f"</div></nav>{_figure(number, one)}</div>"
         yield from _parts(number, one)
         yield from _passes(one)
         if one.obstacles:
             yield f"<h3>Could be</h3><ul>{''.join(f'<li>{escaped(text)}</li>' for text in one.obstacles)}</ul>"
         yield "</section>"
+
+
+def _figure(number: int, one: Explanation) -> str:
+    """The graph for the script to draw, or a picture where none runs; below it the panes and what the signs mean."""
+    return "".join(
+        [
+            '<figure><div class="tools"><output aria-live="polite">Click a query or a state; drag to move.</output>',
+            '<button data-only disabled>Only what is picked</button><button data-zoom="0.8" title="Smaller">−</button>',
+            '<button data-zoom="1.25" title="Larger">+</button><button data-zoom="fit">Fit</button>',
+            "<button data-clear>Show all</button></div>",
+            f'<div class="graph" role="application" tabindex="0" aria-label="{REACHED}"></div>',
+            f'<script type="application/json">{as_json(one, number)}</script>',
+            f'<noscript><div class="canvas">{still(one)}</div></noscript>',
+            f'<div class="canvas">{strips(one, number)}</div><figcaption>{legend(one)}</figcaption></figure>',
+        ]
+    )
 
 
 def _cost(one: Explanation) -> Iterator[str]:
@@ -179,11 +198,13 @@ def _parts(number: int, one: Explanation) -> Iterator[str]:
         yield "<p>Nothing is shared: every query is evaluated by itself.</p>"
         return
     palette = colours(one.parts)
+    place = {execution.query: f"{number}-{q}" for q, execution in enumerate(one.executions)}
     yield "<h3>What is shared</h3>"
     for how, meaning in HOW.items():
         rows = [
-            f'<tr data-part="{number}-{p}" tabindex="0"><td><svg width="14" height="14"><rect width="14" height="14" rx="3" '
-            f'fill="{palette[p].fill}" stroke="{palette[p].line}"/></svg></td>'
+            f'<tr data-part="{number}-{p}" data-queries="{" ".join(place[query] for query in part.queries)}" tabindex="0">'
+            f'<td><svg width="14" height="14"><rect width="14" height="14" rx="3" fill="{palette[p].fill}"'
+            f' stroke="{palette[p].line}"/></svg></td>'
             f"<td>{escaped(', '.join(part.states))}</td><td>{escaped(', '.join(part.queries))}</td></tr>"
             for p, part in enumerate(one.parts)
             if part.how == how

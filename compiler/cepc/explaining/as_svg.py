@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Final
 from . import panes
 from .colours import Colour, colours
 from .escaping import escaped
-from .graph import Node, graph_of
+from .graph import graph_of
 from .layout import HEIGHT, Box, lay_out, shortened
 from .routes import number as _n
 from .routes import route
+from .signs import edge_classes, sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .explanation import Explanation
-    from .graph import Edge, Graph
+    from .graph import Edge, Graph, Node
     from .layout import Layout
+    from .signs import Sign
 
 PLAIN: Final = Colour("#ffffff", "#8b95a1")
 TITLE: Final = 44  # the height of a stream's heading
@@ -54,15 +56,14 @@ def to_svg(explanations: Sequence[Explanation]) -> str:
     )
 
 
-def inline(one: Explanation, number: int) -> str:
-    """The picture of a stream for a page, whose elements say in `data-queries` to which queries (`STREAM-QUERY`) they belong."""
+def still(one: Explanation) -> str:
+    """The automata of a stream's queries, for a page whose script does not run."""
     graph = graph_of(one)
     layout = lay_out(graph)
-    strips = panes.panes(one)
-    width, height = max(layout.width, panes.width(one, strips)), layout.height + panes.height(strips)
-    size = f'width="{_n(width)}" height="{_n(height)}" viewBox="0 0 {_n(width)} {_n(height)}"'
-    prefix = f"{number}-"
-    drawn = "\n".join((*_drawn(one, graph, layout, prefix), *panes.drawn(one, strips, layout.height, prefix)))
+    size = (
+        f'width="{_n(layout.width)}" height="{_n(layout.height)}" viewBox="0 0 {_n(layout.width)} {_n(layout.height)}"'
+    )
+    drawn = "\n".join(_drawn(one, graph, layout))
     return f'<svg class="picture" {size} role="img" aria-label="The automata of the queries">{ARROW}\n{drawn}\n</svg>'
 
 
@@ -73,36 +74,25 @@ ARROW: Final = (
 )
 
 
-def _drawn(one: Explanation, graph: Graph, layout: Layout, prefix: str = "") -> Iterator[str]:
+def _drawn(one: Explanation, graph: Graph, layout: Layout) -> Iterator[str]:
     """Edges first: nodes lie over them."""
+    palette = colours(one.parts)
     for edge in graph.edges:
-        yield _edge(edge, graph, layout, prefix)
+        yield _edge(edge, graph, layout)
     for node, box in zip(graph.nodes, layout.boxes, strict=True):
-        yield _node(node, box, one, prefix)
+        yield _node(node, box, sign(node, one, palette))
 
 
 # ---- nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _node(node: Node, box: Box, one: Explanation, prefix: str) -> str:
-    palette = colours(one.parts)
-    fill = palette[node.once].fill if node.once is not None else PLAIN.fill
-    line = palette[node.beside].line if node.beside is not None else PLAIN.line
-    if node.once is not None and node.beside is None:
-        line = palette[node.once].line
-    kinds: list[str] = [node.kind]
-    if node.beside is not None:
-        kinds.append("basis" if one.parts[node.beside].how == "on basis columns" else "beside")
-    kinds += ["listed"] if node.listed else []
-    kinds += ["found"] if node.listed and node.once is not None else []
-    kinds += ["accepting"] if node.accepting else []
-    names = [one.executions[q].query for q in node.queries]
+def _node(node: Node, box: Box, look: Sign) -> str:
+    fill, line = look.fill or PLAIN.fill, look.line or PLAIN.line
     colour = "" if node.kind == "query" or (node.listed and node.once is None) else f' fill="{fill}" stroke="{line}"'
-    shape = _shape(node, box, colour)
     shown = "" if node.kind == "start" else escaped(shortened(node.label))
     label = f'<text x="{_n(box.x)}" y="{_n(box.y + 4.5)}">{shown}</text>'
-    tip = f"<title>{escaped(_tip(node, names, one))}</title>"
-    return f'<g class="node {" ".join(kinds)}"{_data(node, prefix)}>{tip}{shape}{label}</g>'
+    tip = f"<title>{escaped(look.tip)}</title>"
+    return f'<g class="node {" ".join(look.classes)}">{tip}{_shape(node, box, colour)}{label}</g>'
 
 
 def _shape(node: Node, box: Box, colour: str) -> str:
@@ -113,26 +103,14 @@ def _shape(node: Node, box: Box, colour: str) -> str:
     return f'<rect x="{_n(left)}" y="{_n(top)}" width="{_n(box.width)}" height="{_n(box.height)}" rx="{_n(radius)}"{colour}/>'
 
 
-def _tip(node: Node, names: Sequence[str], one: Explanation) -> str:
-    if node.kind == "query":
-        return f"query {node.label}" + (": its matches are listed one by one" if node.listed else "")
-    ways = [
-        f"{part.how} for {', '.join(part.queries)}"
-        for part in (one.parts[number] for number in (node.once, node.beside) if number is not None)
-    ]
-    return "\n".join([f"{node.label}, of {', '.join(names)}", *ways])
-
-
 # ---- edges -----------------------------------------------------------------------------------------------------------
 
 
-def _edge(edge: Edge, graph: Graph, layout: Layout, prefix: str) -> str:
+def _edge(edge: Edge, graph: Graph, layout: Layout) -> str:
     path, (x, y) = route(edge, graph, layout)
-    answer = " answer" if graph.nodes[edge.target].kind == "query" else ""
-    ties = " ties" if edge.ties else " moves" if edge.moves else ""
     label = f'<text class="label" x="{_n(x)}" y="{_n(y)}">{escaped(shortened(edge.label))}</text>' if edge.label else ""
     line = f'<path d="{path}" marker-end="url(#arrow)"/>'
-    return f'<g class="edge{answer}{ties}"{_data(edge, prefix)}>{line}{label}</g>'
+    return f'<g class="{" ".join(("edge", *edge_classes(edge, graph)))}">{line}{label}</g>'
 
 
 # ---- what the signs mean ---------------------------------------------------------------------------------------------
@@ -175,17 +153,3 @@ def legend(one: Explanation) -> str:
         f'<span><svg width="24" height="16">{_swatch(kind, 1, 1)}</svg> {escaped(text)}</span>'
         for kind, text in _entries(one, graph_of(one))
     )
-
-
-# ---- for a script --------------------------------------------------------------------------------------------------------
-
-
-def _data(drawn: Node | Edge, prefix: str) -> str:
-    """To which queries and parts this belongs, and that it can be reached by the keyboard."""
-    if not prefix:
-        return ""
-    queries = f' data-queries="{" ".join(f"{prefix}{q}" for q in drawn.queries)}"'
-    if not isinstance(drawn, Node):
-        return queries
-    parts = " ".join(f"{prefix}{part}" for part in (drawn.once, drawn.beside) if part is not None)
-    return f'{queries} data-parts="{parts}" tabindex="0" role="button"'

@@ -23,7 +23,8 @@ MOST: Final = 48
 FOLLOWING: Final = 3  # windows that are drawn beside the first of a row
 LEFT: Final = 24
 WIDTH: Final = 460
-ROW: Final = 34
+ROW: Final = 52
+TEXT: Final = 18  # of a row, above its windows
 HEAD: Final = 34
 
 
@@ -94,7 +95,18 @@ def height(found: Sequence[Panes]) -> float:
 
 
 def width(one: Explanation, found: Sequence[Panes]) -> float:
-    return max((LEFT + WIDTH + 12 + 6.3 * len(_named(one, row)) + 24 for p in found for row in p.rows), default=0.0)
+    return max((LEFT + max(WIDTH, 6.3 * len(_named(one, row))) + LEFT for p in found for row in p.rows), default=0.0)
+
+
+def strips(one: Explanation, number: int) -> str:
+    """As a picture for a page; each row says in `data-queries` (`STREAM-QUERY`) whose it is. Empty where there are none."""
+    found = panes(one)
+    if not found:
+        return ""
+    wide, high = _n(width(one, found)), _n(height(found))
+    rows = "\n".join(drawn(one, found, 0, f"{number}-"))
+    size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
+    return f'<svg class="panes" {size} role="img" aria-label="Windows and panes">{rows}</svg>'
 
 
 def drawn(one: Explanation, found: Sequence[Panes], top: float, prefix: str = "") -> Iterator[str]:
@@ -116,13 +128,11 @@ def drawn(one: Explanation, found: Sequence[Panes], top: float, prefix: str = ""
             data = f' data-queries="{" ".join(f"{prefix}{q}" for q in row.queries)}"' if prefix else ""
             y = top + HEAD + ROW * number
             bars = "".join(
-                f'<rect x="{_n(LEFT + begin * scale)}" y="{_n(y + 7 * level)}" width="{_n((end - begin) * scale)}" height="5" rx="2"'
-                f' fill="{colour.fill}" stroke="{colour.line}"/>'
+                f'<rect x="{_n(LEFT + begin * scale)}" y="{_n(y + TEXT + 7 * level)}" width="{_n((end - begin) * scale)}"'
+                f' height="5" rx="2" fill="{colour.fill}" stroke="{colour.line}"/>'
                 for level, (begin, end) in enumerate(_first(row, each.edges[-1]))
             )
-            text = (
-                f'<text class="legend" x="{_n(LEFT + WIDTH + 12)}" y="{_n(y + 12)}">{escaped(_named(one, row))}</text>'
-            )
+            text = f'<text class="legend" x="{LEFT}" y="{_n(y + 11)}">{escaped(_named(one, row))}</text>'
             yield f'<g class="windows"{data}><title>{escaped(_named(one, row))}</title>{bars}{text}</g>'
         top = bottom + 16
 

@@ -1,0 +1,77 @@
+"""A graph as the elements that Cytoscape.js draws, for the page's script.
+
+The label of an edge is a node between two halves of it: the layout then keeps labels off each other and off the nodes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from .colours import colours
+from .graph import graph_of
+from .layout import shortened
+from .signs import edge_classes, sign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .explanation import Explanation
+    from .graph import Edge, Graph
+
+
+def elements(one: Explanation, number: int) -> list[dict[str, Any]]:
+    """Nodes and edges say in `queries` (`STREAM-QUERY`) to which queries they belong, and nodes in `parts` to which parts."""
+    graph, palette = graph_of(one), colours(one.parts)
+    found = []
+    for n, node in enumerate(graph.nodes):
+        look = sign(node, one, palette)
+        data = {
+            "id": f"n{n}",
+            "label": "" if node.kind == "start" else shortened(node.label),
+            "tip": look.tip,
+            "queries": _of(number, node.queries),
+            "parts": _of(number, [part for part in (node.once, node.beside) if part is not None]),
+        }
+        colour = {"fill": look.fill, "line": look.line, "bright": look.bright}
+        colour = {name: value for name, value in colour.items() if value is not None}
+        found.append({"data": data | colour, "classes": " ".join(look.classes)})
+    for e, edge in enumerate(graph.edges):
+        found += _edge(e, edge, graph, _of(number, edge.queries))
+    return found
+
+
+def as_json(one: Explanation, number: int) -> str:
+    """For a `<script>` that holds data: no name can end it."""
+    text = json.dumps(elements(one, number), separators=(",", ":"))  # of ASCII alone
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _of(number: int, members: Sequence[int]) -> list[str]:
+    return [f"{number}-{member}" for member in members]
+
+
+def _edge(number: int, edge: Edge, graph: Graph, queries: Sequence[str]) -> Iterator[dict[str, Any]]:
+    source, target, classes = f"n{edge.source}", f"n{edge.target}", edge_classes(edge, graph)
+    if edge.label and edge.source != edge.target:
+        label, tip = f"l{number}", f"on {edge.label}"
+        yield {
+            "data": {"id": label, "label": shortened(edge.label), "tip": tip, "queries": queries, "parts": []},
+            "classes": "read",
+        }
+        yield _line(f"e{number}a", source, label, queries, "", (*classes, "half", "first"))
+        yield _line(f"e{number}b", label, target, queries, "", (*classes, "half"))
+        return
+    if any((other.target, other.source) == (edge.source, edge.target) and not other.label for other in graph.edges):
+        classes = (
+            *classes,
+            *(("loop",) if edge.source == edge.target else ("there",) if edge.source < edge.target else ("back",)),
+        )
+    yield _line(f"e{number}", source, target, queries, shortened(edge.label), classes)
+
+
+def _line(
+    identity: str, source: str, target: str, queries: Sequence[str], label: str, classes: Sequence[str]
+) -> dict[str, Any]:
+    data = {"id": identity, "source": source, "target": target, "label": label, "queries": queries}
+    return {"data": data, "classes": " ".join(classes)}
