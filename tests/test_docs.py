@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepc.api import check_text
+from cepc.testing.run import run_test
+from cepc.testing.show import show
 
 from .pages import PAGES, ROOT, UPDATE, blocks, commands, run, with_matches, with_output, with_rows
 
@@ -29,6 +31,13 @@ def test_there_are_programs_to_check() -> None:
 def test_a_program_in_the_documentation_is_right(text: str) -> None:
     checked = check_text(text, "block.cep")
     assert checked.ok, checked.text()
+
+
+def test_the_tests_in_the_documentation_pass() -> None:
+    checked = [check_text(block.text, block.name) for block in PROGRAMS if "\nTEST " in block.text]
+    outcomes = [(c, run_test(c.program, test, c.sources)) for c in checked if c.program for test in c.program.tests]
+    assert len(outcomes) >= 3
+    assert [show(outcome, c.sources) for c, outcome in outcomes if not outcome.passed] == []
 
 
 @pytest.mark.parametrize("page", EXAMPLES, ids=[p.name for p in EXAMPLES])

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,99 @@ TEST b FOR q
     )
     assert format_source(Source("a.cep", messy)) == text
     assert format_source(Source("a.cep", text)) == text
+
+
+def test_a_row_that_is_too_long_goes_on_below() -> None:
+    text = """\
+TEST a FOR q
+  GIVEN  (at, xs) VALUES
+    (1,  ARRAY(1, 2)),
+    (22, NULL)
+  EXPECT (n, events) VALUES
+    (1,
+     ARRAY(
+       NAMED_STRUCT(
+         'variable', 'Open',
+         'at', '2026-03-02 10:00:00',
+         'room', STRUCT(2, 'a room with a long name'),  -- which?
+         'm', MAP(1, 2)
+       ),
+       STRUCT(1)
+     ));
+"""
+    flat = " ".join(line.strip() for line in text.replace("  -- which?", "").splitlines())
+    assert format_source(Source("a.cep", text)) == text
+    assert format_source(Source("a.cep", flat)) == text.replace("  -- which?", "")
+
+
+NESTED = """\
+STREAM s (at BIGINT, kind STRING, xs ARRAY<INT>, m MAP<STRING, DOUBLE>, p STRUCT<x: INT, y: ARRAY<TIMESTAMP>>, x DOUBLE)
+EVENT TIME at
+EVENT TYPE kind IN ('A', 'B');
+QUERY parts RETURN MATCH A.xs AS xs, A.p AS p, A.m AS m, COLLECT(B.x) AS every PATTERN SEQ(A, B+) WITHIN 1 MINUTE;
+QUERY events RETURN MATCH * PATTERN SEQ(A, B) WITHIN 1 MINUTE;
+"""
+PARTS = {
+    "an array": ("xs", "ARRAY(1, 1 + 1, NULL)", "array(1, '2', NULL)"),
+    "an empty array": ("xs", "ARRAY()", "ARRAY()"),
+    "no array": ("xs", "NULL", "NULL"),
+    "a map in another order": ("m", "MAP('a', 0.1 + 0.2, 'b', NULL)", "MAP('b', NULL, 'a', 0.3)"),
+    "an empty map": ("m", "MAP()", "MAP()"),
+    "a struct, cast": ("p", "STRUCT('7', ARRAY('2026-01-31'))", "STRUCT(7, ARRAY(TIMESTAMP '2026-01-31'))"),
+    "a struct by names": ("p", "NAMED_STRUCT('y', ARRAY(), 'x', 7)", "STRUCT(7, ARRAY())"),
+    "fields that are not named": ("p", "NAMED_STRUCT('x', 7)", "STRUCT(7, NULL)"),
+}
+OTHER_PARTS = {
+    "another array": ("xs", "ARRAY(1, 2)", "ARRAY(2, 1)", "[2,1]"),
+    "a longer array": ("xs", "ARRAY(1, 2)", "ARRAY(1)", "[1]"),
+    "another value in a map": ("m", "MAP('a', 1)", "MAP('a', 2)", '{"a":2.0}'),
+    "another key in a map": ("m", "MAP('a', 1)", "MAP('b', 1)", '{"b":1.0}'),
+    "no struct": ("p", "STRUCT(NULL, NULL)", "NULL", "NULL"),
+    "another struct": ("p", "STRUCT(7, ARRAY())", "STRUCT(7, NULL)", '{"x":7,"y":null}'),
+}
+
+
+def nested(column: str, given: str, expected: str) -> Result:
+    Path("s.cep").write_text(
+        f"{NESTED}TEST t FOR parts GIVEN (at, kind, {column}) VALUES (1, 'A', {given}), (2, 'B', NULL)\n"
+        f"EXPECT ({column}) VALUES ({expected});"
+    )
+    return CliRunner().invoke(command, ["test", "s.cep"])
+
+
+@pytest.mark.parametrize(("column", "given", "expected"), PARTS.values(), ids=PARTS)
+def test_arrays_maps_and_structs_are_constants(column: str, given: str, expected: str) -> None:
+    assert nested(column, given, expected).stdout == "ok    t\n1 test passed\n"
+
+
+@pytest.mark.parametrize(("column", "given", "expected", "shown"), OTHER_PARTS.values(), ids=OTHER_PARTS)
+def test_arrays_maps_and_structs_that_differ_are_shown(column: str, given: str, expected: str, shown: str) -> None:
+    result = nested(column, given, expected)
+    assert result.exit_code == 1
+    assert re.search(rf"^  - {re.escape(shown)} +expected, and not found$", result.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("MAP('a', 1, 'a', 2)", "the MAP has two values for the key a"),
+        ("MAP(NULL, 1)", "a key of a MAP is NULL"),
+        ("MAP('a', 'much')", "'much' cannot be read as DOUBLE"),
+    ],
+)
+def test_a_map_without_a_value_is_an_error_at_its_place(value: str, reason: str) -> None:
+    result = nested("m", value, "NULL")
+    assert f"error[E0905]: the value has no meaning: {reason}\n" in result.stderr
+    assert "`m` is MAP<STRING, DOUBLE>" in result.stderr
+
+
+def test_the_events_of_a_match_can_be_expected() -> None:
+    Path("s.cep").write_text(
+        f"{NESTED}TEST t FOR events GIVEN (at, kind, xs) VALUES (1, 'A', ARRAY(1)), (2, 'B', NULL)\n"
+        "EXPECT VALUES (ARRAY(NAMED_STRUCT('variable', 'A', 'at', 1, 'kind', 'A', 'xs', ARRAY(1)),\n"
+        "                     STRUCT('B', 2, 'B', NULL, NULL, NULL, NULL)));"
+    )
+    assert CliRunner().invoke(command, ["test", "s.cep"]).stdout == "ok    t\n1 test passed\n"
 
 
 def test_the_examples_in_the_code_are_right() -> None:

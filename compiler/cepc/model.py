@@ -213,11 +213,20 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """An ARRAY of constants, a MAP of them (keys and values in turn) or a STRUCT (a value for each field)."""
+
+    type: DataType
+    parts: tuple[Value | Parts, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """Rows of some columns: of the events given, or of the rows expected."""
 
     columns: tuple[tuple[str, DataType], ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[Value | Parts, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ of nesting takes few calls: `nesting.MAX_DEPTH` levels must stay well inside Pyt
 from __future__ import annotations
 
 from . import ast
-from .layout import LINE, Align, Cat, Doc, Fill, Group, Nest, Origin, bracketed, cat, commas
+from .layout import LINE, Align, Cat, Doc, Fill, Group, Nest, Origin, bracketed, cat, commas, separated
 from .spelling import OPERAND, dotted_text, duration_text, literal_text, name_text, string_text, type_text
 
 # How tightly an expression holds together, weakest first.
@@ -113,8 +113,19 @@ def after_word(node: ast.Expression) -> Origin:
 def _call(opening: str, arguments: tuple[ast.Expression, ...], before: str) -> Doc:
     if not arguments:
         return opening + ")"
+    if opening.upper() in _IN_PAIRS and not before:
+        return bracketed(opening, commas(_pair(arguments[i : i + 2]) for i in range(0, len(arguments), 2)), ")")
     first = after_word(arguments[0]) if before else expression(arguments[0])
     return bracketed(opening, cat(before, commas([first, *[Origin(bare(a), a.span) for a in arguments[1:]]])), ")")
+
+
+def _pair(both: tuple[ast.Expression, ...]) -> Origin:
+    """A name and its value, which stay on one line; the last name may be alone."""
+    return Origin(separated(map(bare, both), ", "), both[0].span.to(both[-1].span))
+
+
+_IN_PAIRS = ("MAP(", "NAMED_STRUCT(")
+"""How calls begin whose arguments are names and values in turn."""
 
 
 def _unary(operator: str, operand: ast.Expression) -> Doc:

@@ -9,6 +9,7 @@ from . import ast
 from .layout import (
     HARD,
     LINE,
+    WIDTH,
     Align,
     Cat,
     Doc,
@@ -142,19 +143,21 @@ def _expected(values: ast.Values | None) -> Doc:
 
 
 def _values(values: ast.Values) -> Doc:
-    """The rows below one another, their values in columns."""
+    """The rows below one another, their values in columns; a row that is too long for a line goes on below by itself."""
     cells = [[text_of(render(expression(value), width=_UNBROKEN)) for value in row.values] for row in values.rows]
     widths = [max(len(row[i]) for row in cells if i < len(row)) for i in range(max(map(len, cells)))]
     padded = [[f"{cell}, ".ljust(w + 2) for cell, w in zip(row[:-1], widths, strict=False)] for row in cells]
+    lines = [f"({''.join(pads)}{row[-1]})" for pads, row in zip(padded, cells, strict=True)]
     rows = [
-        Origin(f"({''.join(pads)}{row[-1]})", node.span)
-        for pads, row, node in zip(padded, cells, values.rows, strict=True)
+        Origin(line if len(line) < _ROW else cat("(", Align(Fill(tuple(map(expression, node.values)))), ")"), node.span)
+        for line, node in zip(lines, values.rows, strict=True)
     ]
     named = "" if values.columns is None else f"({', '.join(map(name_text, values.columns))}) "
     return cat(f"{named}VALUES", Nest(cat(HARD, separated(rows, cat(",", HARD)))))
 
 
 _UNBROKEN = 1_000_000  # a line that long is never broken
+_ROW = WIDTH - 5  # of a line behind four spaces, with a comma behind it
 
 
 # ---- streams ---------------------------------------------------------------------------------------------------------

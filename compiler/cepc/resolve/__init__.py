@@ -58,9 +58,8 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked
     `lost` is what those files declare in statements with syntax errors, as `lost_in(source, parsed)` tells of each.
     """
     imported = resolve_imports(program, loader)
-    statements, wrong = written_out(imported.statements)
-    declared, problems = declarations(statements, lost | imported.lost)
-    problems = [*imported.diagnostics, *wrong, *problems]
+    written = written_out(imported.statements)
+    declared, problems = declarations(written.statements, lost | imported.lost)
     streams: dict[str, Stream] = {}
     for name, statement in declared.streams.items():
         streams[name], found = resolve_stream(statement)
@@ -73,7 +72,8 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked
     own = {statement.span.source for statement in program.statements}
     tests, found = check_tests([t for t in declared.tests if t.span.source in own], declared, streams, queries)
     problems += found
-    diagnostics = _once(problems)
+    problems = [d for d in problems if d.span not in written.given_up]
+    diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Checked(None, diagnostics, imported.sources)
     models = tuple(s.checked for s in streams.values() if s.checked is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
@@ -25,19 +25,30 @@ MOST: Final = 10_000
 """Functions that call each other twice double at every step."""
 
 
-def written_out(statements: Iterable[ast.Statement]) -> tuple[tuple[ast.Statement, ...], list[Diagnostic]]:
-    """The statements without functions: calls are what they stand for, with the span of the call."""
+@dataclass(frozen=True, slots=True)
+class WrittenOut:
+    """Statements without functions: calls are what they stand for, with the span of the call. What is said elsewhere of the calls
+    that were `given_up` follows from the diagnostics.
+    """
+
+    statements: tuple[ast.Statement, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    given_up: frozenset[Span] = frozenset()
+
+
+def written_out(statements: Iterable[ast.Statement]) -> WrittenOut:
+    """The statements with their functions' calls written out."""
     statements = tuple(statements)
     functions = [s for s in statements if isinstance(s, ast.Function)]
     if not functions:
-        return statements, []
+        return WrittenOut(statements)
     named = {key(f.name): f for f in reversed(functions)}
     around = circles({name: [key(c.function) for c in _calls(f.body)] for name, f in named.items()})
     problems = [*clashes("function", [f.name for f in functions]), *(d for f in functions for d in _own(f))]
     problems += (say.cycle(named[name].name.span, [named[n].name.text for n in way]) for name, way in around.items())
     work = _Writing({name: f for name, f in named.items() if name not in around}, frozenset(around))
     found = tuple(work.inside(s) for s in statements if not isinstance(s, ast.Function))
-    return found, [*problems, *work.problems]
+    return WrittenOut(found, (*problems, *work.problems), frozenset(work.given_up))
 
 
 def key(name: ast.Name) -> str:
@@ -71,6 +82,7 @@ def _own(function: ast.Function) -> Iterator[Diagnostic]:
 class _Writing:
     def __init__(self, functions: Mapping[str, ast.Function], broken: frozenset[str]) -> None:
         self.problems: list[Diagnostic] = []
+        self.given_up: set[Span] = set()
         self._functions, self._broken = functions, broken
         self._bodies: dict[str, ast.Expression] = {}
 
@@ -91,19 +103,22 @@ class _Writing:
             return None
         name = key(node.function)
         if name in self._broken:
-            return _instead(node)
+            return self._instead(node)
         function = self._functions.get(name)
         if function is None:
             return None
         if len(node.arguments) != len(function.parameters):
             self.problems.append(say.arity(node, function))
-            return _instead(node)
+            return self._instead(node)
         arguments = (rewrite(argument, self._change) for argument in node.arguments)
         given = dict(zip((p.text for p in function.parameters), arguments, strict=True))
+        known = len(self.problems)
         body = self._put(self._body(name), given, function)
+        if len(self.problems) > known:
+            return self._instead(node)
         if sum(1 for _ in walk(body)) > MOST:
             self.problems.append(say.too_large(node.span, MOST))
-            return _instead(node)
+            return self._instead(node)
         return body if isinstance(body, ast.Star) else replace(body, span=node.span)
 
     def _put(self, body: ast.Expression, given: Mapping[str, ast.Expression], function: ast.Function) -> ast.Expression:
@@ -135,12 +150,17 @@ class _Writing:
                 self.problems.append(argument_kind(argument.span, parameter, name.span, "a column"))
                 return name
 
+    def _instead(self, call: ast.Call) -> ast.Expression:
+        """What stands for a call that cannot be written out, which has been said: a NULL, with the arguments in it, which may be wrong
+        as well. A name by itself may be an event, a column, or the name of a column.
+        """
+        self.given_up.add(call.span)
+        null = ast.Literal("null", "NULL", call.span)
+        read = [a for a in call.arguments if not (isinstance(a, ast.Reference) and len(a.parts) == 1)]
+        tests = [ast.Is(rewrite(a, self._change), "NULL", False, a.span) for a in read]
+        return ast.Case(None, tuple(ast.Branch(t, null, t.span) for t in tests), None, call.span) if tests else null
+
     def _body(self, name: str) -> ast.Expression:
         if name not in self._bodies:
             self._bodies[name] = rewrite(self._functions[name].body, self._change)
         return self._bodies[name]
-
-
-def _instead(call: ast.Call) -> ast.Expression:
-    """What stands for a call that cannot be written out, so that it is answered once."""
-    return call.arguments[0] if call.arguments else ast.Literal("integer", "0", call.span)

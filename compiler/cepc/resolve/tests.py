@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from cepc_grammar import ast
-from cepc_runtime.functions.coercion import can_cast, cast_to
-from cepc_runtime.functions.portable import spark_only
+from cepc_runtime.types import STRING, Array, Struct, StructField
 
 from .. import model
-from ..expressions import Context, type_expression
+from .constants import constant
 from .messages import tests as say
 from .names import clashes
 from .scopes import result_columns
-from .walk import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.expression import Expression
     from cepc_runtime.types import DataType
 
-    from ..expressions import VariableInfo
     from .names import Declarations
     from .streams import Stream
 
 Columns = tuple[tuple[str, "DataType"], ...]
-
-_OF_EVENTS = frozenset(
-    {"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM", "FIRST", "LAST", "PREV", "NEXT", "COLLECT"}
-)
 
 
 def check_tests(
@@ -73,8 +65,10 @@ def _given(values: ast.Values, stream: Stream) -> tuple[model.Values | None, lis
 
 def _expected(values: ast.Values, query: model.Query, stream: Stream) -> tuple[model.Values | None, list[Diagnostic]]:
     returned: Columns = tuple((output.name, output.expression.type) for output in query.outputs)
+    if query.returns_events:
+        returned = (("events", _events(stream)),)
     if values.columns is None:
-        return _values(values, returned) if returned else (None, [say.columns_needed(values, query.name)])
+        return _values(values, returned)
     assert stream.checked is not None
     known = dict([*returned, *((edge, stream.checked.time.type) for edge in result_columns(query.kind))])
     problems = [say.no_result(name, query.name, list(known)) for name in values.columns if name.text not in known]
@@ -84,46 +78,20 @@ def _expected(values: ast.Values, query: model.Query, stream: Stream) -> tuple[m
     return _values(values, tuple((name.text, known[name.text]) for name in values.columns))
 
 
+def _events(stream: Stream) -> DataType:
+    """The type of the column of RETURN MATCH *."""
+    fields = (StructField(name, type_) for name, type_ in stream.columns.items())
+    return Array(Struct((StructField("variable", STRING), *fields)))
+
+
 def _values(values: ast.Values, columns: Columns) -> tuple[model.Values | None, list[Diagnostic]]:
     problems: list[Diagnostic] = []
-    rows: list[tuple[model.Value, ...]] = []
+    rows: list[tuple[model.Value | model.Parts, ...]] = []
     for row in values.rows:
         if len(row.values) != len(columns):
             problems.append(say.row_length(row, [name for name, _ in columns]))
             continue
-        typed = [_value(value, *column) for value, column in zip(row.values, columns, strict=True)]
-        problems += (d for _, found in typed for d in found)
-        rows.append(tuple(model.Value(e, v.span) for (e, _), v in zip(typed, row.values, strict=True) if e is not None))
+        read = [constant(value, *column) for value, column in zip(row.values, columns, strict=True)]
+        problems += (d for _, found in read for d in found)
+        rows.append(tuple(value for value, _ in read if value is not None))
     return (None if problems else model.Values(columns, tuple(rows))), problems
-
-
-def _value(value: ast.Expression, name: str, type_: DataType) -> tuple[Expression | None, Sequence[Diagnostic]]:
-    """A constant as a value of the column."""
-    for node in walk(value):
-        if isinstance(node, ast.Equivalence):  # the parser has said so
-            return None, []
-        if isinstance(node, ast.Reference | ast.Star) or (
-            isinstance(node, ast.Call) and node.function.text.upper() in _OF_EVENTS
-        ):
-            return None, [say.no_constant(node.span, "it is about events")]
-    typed, found = type_expression(value, _NoNames(), Context.EVENT)
-    if typed is None:
-        return None, found
-    if functions := spark_only(typed):
-        return None, [say.no_constant(value.span, f"only Spark computes {functions[0].upper()}")]
-    if not can_cast(typed.type, type_):
-        return None, [say.other_type(value.span, typed.type, name, type_)]
-    return cast_to(typed, type_), ()
-
-
-class _NoNames:
-    """The scope of constants: nothing is asked of it, because what mentions a name is no constant."""
-
-    def reference(self, reference: ast.Reference) -> NoReturn:
-        raise AssertionError(reference)
-
-    def variable(self, reference: ast.Reference) -> NoReturn:
-        raise AssertionError(reference)
-
-    def info(self, name: str) -> VariableInfo:
-        raise AssertionError(name)

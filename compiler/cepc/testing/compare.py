@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..writing.values import as_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Texts = tuple[str, ...]
 
@@ -64,13 +61,20 @@ def _same(a: Any, b: Any) -> bool:
     """
     >>> _same(0.1 + 0.2, 0.3), _same(math.nan, math.nan), _same(None, 0), _same([1.0, None], [1.0, None])
     (True, True, False, True)
+    >>> _same({"x": 0.1 + 0.2}, {"x": 0.3}), _same([("a", 1), ("b", 2)], [("b", 2), ("a", 1)])  # a STRUCT, a MAP
+    (True, True)
     """
     if isinstance(a, float) and isinstance(b, float):
         return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=CLOSE)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return all(_same(value, b[name]) for name, value in a.items())
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and _all_same(a, b)
+        return len(a) == len(b) and all(map(_same, _entries(a), _entries(b)))
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return all(map(_same, a, b))
     return bool(a == b)
 
 
-def _all_same(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    return all(map(_same, a, b))
+def _entries(values: list[Any]) -> list[Any]:
+    """The elements of an array as they are; those of a map, pairs, by key."""
+    return sorted(values, key=lambda pair: repr(pair[0])) if values and isinstance(values[0], tuple) else values

@@ -8,17 +8,17 @@ import pyarrow as pa
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.evaluate import EvaluationError, evaluate
-from cepc_runtime.types import to_arrow
+from cepc_runtime.types import Array, Map, to_arrow
 
+from .. import model
 from ..errors import ProgramError
+from ..writing.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_grammar.source import Source
+    from cepc_grammar.source import Source, Span
     from cepc_runtime.types import DataType
-
-    from .. import model
 
 
 def table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], sources: Mapping[str, Source]) -> Any:
@@ -34,16 +34,36 @@ def table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], sour
     return pa.table({n: arrays[n] if n in arrays else pa.nulls(nothing, to_arrow(type_)) for n, type_ in columns})
 
 
-def _cell(value: model.Value, name: str, type_: DataType, problems: list[Diagnostic]) -> Any:
+def _cell(value: model.Value | model.Parts, name: str, type_: DataType, problems: list[Diagnostic]) -> Any:
+    """An array of one value; null where the constant has none, which is then among the problems."""
+    if isinstance(value, model.Parts):
+        return _nested(value, name, type_, problems)
     try:
         return evaluate(value.expression, {}, 1)
     except EvaluationError as error:
-        problems.append(
-            Diagnostic(
-                "E0905",
-                f"the value has no meaning: {error.reason}",
-                value.span,
-                f"`{name}` is {type_.sql}",
-            )
-        )
-        return pa.nulls(1, to_arrow(type_))
+        problems.append(_without_meaning(error.reason, value.span, name, type_))
+        return pa.nulls(1, to_arrow(value.expression.type))
+
+
+def _nested(value: model.Parts, name: str, type_: DataType, problems: list[Diagnostic]) -> Any:
+    cells = [_cell(part, name, type_, problems) for part in value.parts]
+    match value.type:
+        case Array(element):
+            return pa.ListArray.from_arrays([0, len(cells)], _concat(cells, element))
+        case Map(key, item):
+            keys = _concat(cells[::2], key)
+            for number, text in enumerate(texts := as_text(keys)):
+                if text is None or text in texts[:number]:
+                    why = "a key of a MAP is NULL" if text is None else f"the MAP has two values for the key {text}"
+                    problems.append(_without_meaning(why, value.parts[2 * number].span, name, type_))
+                    return pa.nulls(1, to_arrow(value.type))
+            return pa.MapArray.from_arrays([0, len(keys)], keys, _concat(cells[1::2], item))
+    return pa.StructArray.from_arrays(cells, fields=list(to_arrow(value.type)))
+
+
+def _concat(cells: list[Any], type_: DataType) -> Any:
+    return pa.concat_arrays(cells) if cells else pa.nulls(0, to_arrow(type_))
+
+
+def _without_meaning(reason: str, span: Span, name: str, type_: DataType) -> Diagnostic:
+    return Diagnostic("E0905", f"the value has no meaning: {reason}", span, f"`{name}` is {type_.sql}")

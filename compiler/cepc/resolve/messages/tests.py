@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.types import Array, Map, Struct
 
 from ...diagnostics.near import did_you_mean
+from ...expressions.messages import article
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,14 +30,6 @@ def no_result(name: ast.Name, query: str, known: Sequence[str]) -> Diagnostic:
     )  # fmt: skip
 
 
-def columns_needed(values: ast.Values, query: str) -> Diagnostic:
-    return Diagnostic(
-        "E0902", f"EXPECT does not name the columns of `{query}`", values.span, "which columns are these?",
-        notes=("RETURN MATCH * is an array of events, which no constant is",),
-        hint="name others: `EXPECT (match_start, match_end) VALUES …`",
-    )  # fmt: skip
-
-
 def not_given(columns: Sequence[ast.Name], missing: str, what: str) -> Diagnostic:
     return Diagnostic(
         "E0903", f"the events given have no `{missing}`", columns[0].span.to(columns[-1].span), f"the {what} is missing",
@@ -54,8 +48,64 @@ def no_constant(span: Span, why: str) -> Diagnostic:
     return Diagnostic("E0905", "a value of a test is a constant", span, why, hint="write the value itself")
 
 
-def other_type(span: Span, found: DataType, column: str, type_: DataType) -> Diagnostic:
-    return Diagnostic("E0905", f"a {found.sql} is no {type_.sql}", span, f"`{column}` is {type_.sql}")
+def other_type(span: Span, found: DataType, column: str, type_: DataType, wanted: DataType) -> Diagnostic:
+    """`wanted` is the column's type, or that of a part of it."""
+    hint = f"write {_WRITTEN[type(wanted)]}" if type(wanted) in _WRITTEN else ""
+    return Diagnostic(
+        "E0905", f"{article(found.sql)} is no {wanted.sql}", span, f"`{column}` is {type_.sql}", hint=hint
+    )
+
+
+def other_kind(call: ast.Call, column: str, type_: DataType, wanted: DataType) -> Diagnostic:
+    kind = call.function.text.upper().removeprefix("NAMED_")
+    hint = _WRITTEN.get(type(wanted), "the value itself")
+    return Diagnostic(
+        "E0905", f"{article(kind)} is no {wanted.sql}", call.span, f"`{column}` is {type_.sql}", hint=f"write {hint}"
+    )
+
+
+def in_turn(call: ast.Call, first: str, second: str) -> Diagnostic:
+    name = call.function.text.upper()
+    return Diagnostic(
+        "E0905", f"{name} takes {first} and {second} in turn", call.span,
+        f"{_many(len(call.arguments), 'value')}, the last of them alone", hint=f"write {_WRITTEN[Map if name == 'MAP' else Struct]}",
+    )  # fmt: skip
+
+
+def struct_length(call: ast.Call, type_: Struct) -> Diagnostic:
+    return Diagnostic(
+        "E0905", f"a STRUCT of {_many(len(call.arguments), 'value')} for {_many(len(type_.fields), 'field')}", call.span,
+        f"the fields are {_listed([f.name for f in type_.fields])}",
+        hint="write NULL for a value that is not there, or name the others: NAMED_STRUCT('name', value, …)",
+    )  # fmt: skip
+
+
+def no_field_name(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0905", "the name of a field is a string", span, "no string", hint=f"write {_WRITTEN[Struct]}"
+    )  # fmt: skip
+
+
+def no_field(name: ast.Literal, type_: Struct) -> Diagnostic:
+    known = [f.name for f in type_.fields]
+    return Diagnostic(
+        "E0905", f"the STRUCT has no field `{name.text}`", name.span, f"its type is {type_.sql}",
+        hint=did_you_mean(name.text, known) or f"its fields are {_listed(known)}",
+    )  # fmt: skip
+
+
+def field_twice(name: ast.Literal) -> Diagnostic:
+    return Diagnostic(
+        "E0905", f"the field `{name.text}` is named twice", name.span, "the second one", hint="leave one of the two out"
+    )
+
+
+_WRITTEN = {
+    Array: "ARRAY(value, value, …)",
+    Map: "MAP(key, value, key, value, …)",
+    Struct: "STRUCT(value, …), with a value for each field, or NAMED_STRUCT('name', value, …)",
+}
+"""Constants of types that have parts."""
 
 
 def _many(count: int, what: str) -> str:
