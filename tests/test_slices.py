@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import read, ticks_of
+from cepc_runtime.parts.segments import reach_of
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.results import ResultOverflowError
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
-from cepc_runtime.spark.slices import can_flow, reach_of, slices
+from cepc_runtime.spark.slices import can_flow, slices
 from tests.equivalence import Refused, by_engine, compile_text, same, table_of
 from tests.programs import Case, cases
 
@@ -171,16 +172,16 @@ def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(ca
     assume(by_engine(case, compiled) is not None)
     events = read(table_of(case, compiled), plan.stream).table
     text = to_text(plan)
-    for one in classes_of(plan.queries, cut=True):
-        if one.pane is not None:
-            continue  # events of one pane are never large
+    for one in classes_of(plan.queries, cut=plan.stream.unit):
+        if one.pane is not None or one.segments is not None:
+            continue  # test_parts.py and test_segments.py run these
         order = [(name, "ascending", "at_start") for name in (*one.keys, plan.stream.time_column)]
         table = events.take(pa.compute.sort_indices(events, order))
 
         def rows(most: int, table: Any = table, one: Any = one) -> list[Any]:
             batches = table.to_batches(max_chunksize=2)
             given = list(run_partition(batches, text, [one], None, rows=2, most=most))
-            for number in (n for n in one.queries if in_parts(plan.queries[n])):
+            for number in (n for n in one.queries if in_parts(plan.queries[n], plan.stream.unit)):
                 parts = [batch for batch in given if batch.column(0)[0].as_py() == number]
                 given = [batch for batch in given if batch not in parts] + list(together(text, number)(parts))
             return [row for batch in given for row in batch.to_pylist()]

@@ -74,6 +74,21 @@ def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSessi
     assert agree(spark, Case(text, rows), tmp_path / "events") == "compared"
 
 
+def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: SparkSession, tmp_path: Path) -> None:
+    """In segments, with and without overlaps, in panes, and not at all; around the epoch, at edges, with ties and gaps."""
+    text = (
+        "STREAM s (at BIGINT, kind STRING, k INT, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+        "QUERY over RETURN COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A+, B) WITHIN 9 s SLIDE 3 s;\n"
+        "QUERY beside RETURN COUNT(*) AS n, MAX(B.x) AS x PATTERN SEQ(A, NOT C, B) WITHIN 6 s;\n"
+        "QUERY days RETURN COUNT(*) AS n, AVG(B.x) AS x PATTERN SEQ(A, B) WITHIN 2 DAYS SLIDE 1 DAY;\n"
+        "QUERY all RETURN COUNT(*) AS n PATTERN SEQ(C, B) WITHIN UNBOUNDED;\n"
+        "QUERY grouped RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 9 s SLIDE 3 s;\n"
+    )
+    times = [*range(-150, 150), *range(-4, 4), *range(24, 60, 6), -86_400, 86_399, 86_400, 500_000]
+    rows = tuple({"at": at, "kind": "AABCB"[at * 7 % 5], "k": at % 2, "x": at % 11} for at in times)
+    assert agree(spark, Case(text, rows), tmp_path / "events") == "compared"
+
+
 # ---- one program, from files to rows ---------------------------------------------------------------------------------
 
 STREAM = """STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, district STRING, km INT, note STRING)

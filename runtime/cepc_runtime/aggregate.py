@@ -16,6 +16,7 @@ from .kernel.planes import planes_of
 from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds, classify
+from .parts.segments import SEGMENT
 from .plan import by_partition
 from .results import Results, check_edges
 from .totals import totals_of
@@ -27,16 +28,20 @@ if TYPE_CHECKING:
 
     from .events import Events
     from .expression import Expression
+    from .parts.segments import Segments
     from .plan import Plan, QueryPlan
     from .totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where windows begin: from `first`, before `end`, in ticks; None is no bound."""
+    """Where windows begin: from `first`, before `end`, in ticks; None is no bound. With `segments`, of which SEGMENT is an
+    attribute of the partition, also in the segment of their partition.
+    """
 
     first: int | None = None
     end: int | None = None
+    segments: Segments | None = None
 
 
 EVERYWHERE: Final = Span()
@@ -111,7 +116,7 @@ def _totals(
         )  # fmt: skip
         work.spent(counted.effort)
         for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
-            yield query, totals_of(query, events, kinds, layout, counted.values, _begun(emissions, query, span))
+            yield query, totals_of(query, events, kinds, layout, counted.values, _begun(emissions, query, span, events))
     for query in queries:
         if query.adjacent:
             assert query.automaton is not None
@@ -119,10 +124,13 @@ def _totals(
             layout = planes_of(query.automaton, query.measures)
             values = values_of([plane.value for plane in layout.planes], events.table, kinds)
             emissions = neighbours.count(layout, values.matrix, values.index, interpreted=interpreted)
-            yield query, totals_of(query, events, kinds, layout, values, _begun(emissions, query, span), neighbours)
+            yield (
+                query,
+                totals_of(query, events, kinds, layout, values, _begun(emissions, query, span, events), neighbours),
+            )
 
 
-def _begun(emissions: Emissions, query: QueryPlan, span: Span) -> Emissions:
+def _begun(emissions: Emissions, query: QueryPlan, span: Span, events: Events) -> Emissions:
     """Those of windows that begin in the span; the one window over everything begins nowhere."""
     if query.within is None or span == EVERYWHERE:
         return emissions
@@ -132,6 +140,9 @@ def _begun(emissions: Emissions, query: QueryPlan, span: Span) -> Emissions:
         inside &= starts >= span.first
     if span.end is not None:
         inside &= starts < span.end
+    if span.segments is not None:
+        numbers = events.keys.column(SEGMENT).to_numpy()
+        inside &= starts // span.segments.length == numbers[emissions.groups]
     return Emissions(emissions.groups[inside], emissions.windows[inside], emissions.planes[inside])
 
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .types import DataType
 
 
+Unit = OneOf["us", "ms", "s", "day"]
+"""What a tick is."""
+
+
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
     """The columns that the plan reads, in the stream's order, and how events are ordered and typed.
@@ -37,7 +41,7 @@ class StreamPlan:
     columns: tuple[tuple[str, DataType], ...]
     all_columns: tuple[str, ...]  # of the stream as declared; canonical order compares them all
     time_column: str
-    unit: OneOf["us", "ms", "s", "day"]
+    unit: Unit
     order_by: tuple[str, ...]
     type_column: str | None
     single_type: str | None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .. import model
 
-RESERVED: Final = re.compile(r"_class|_pane|_window|_letters_\d+|_aggregate_\d+")
+RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+")
 """Columns that a job makes for itself."""
 
 ALWAYS: Final = "TRUE"
@@ -85,7 +85,7 @@ def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
-        classes=classes_of(others, cut=True),
+        classes=classes_of(others, cut=plan.stream.unit),
     )
 
 

@@ -18,6 +18,7 @@ from .streaming import plain_plan, streamed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cepc_runtime.parts.segments import Segments
     from cepc_runtime.plan import QueryPlan
 
     from .plain import Part, Plain
@@ -78,6 +79,7 @@ def _constants(job: StreamJob, constant: str) -> str:
             queries=tupled(Code(str(q)) for q in one.queries),
             letters=Code("None") if one.letters is None else tupled(Code(str(i)) for i in one.letters),
             **({} if one.pane is None else {"pane": Code(str(one.pane))}),
+            **({} if one.segments is None else {"segments": _segments(one.segments)}),
         )
         for one in job.classes
     )
@@ -89,6 +91,10 @@ def _constants(job: StreamJob, constant: str) -> str:
         f"# What the kernel does: automata, conditions over several events, results.\n{plan_text(job.kernel, f'{constant}_PLAN')}"
     )
     return "\n\n".join(blocks)
+
+
+def _segments(cut: Segments) -> Node:
+    return call("job.Segments", length=Code(str(cut.length)), overlap=Code(str(cut.overlap)))
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -164,12 +170,18 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         '    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""',
         f"    classes = job.shares({constant}_CLASSES, {constant}_PLAN, queries)",
     ]
-    cut = any(one.pane is not None for one in job.classes)
+    ways = [
+        *(["panes"] if any(one.pane is not None for one in job.classes) else []),
+        *(["segments that overlap"] if any(one.segments is not None for one in job.classes) else []),
+    ]
+    cut = bool(ways)
     shared = cut or len(job.classes) > 1
     if shared:
         if cut:
             time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
-            lines.append("    # Without GROUP BY all events are one group, which is cut in time into panes.")
+            lines.append(
+                f"    # Without GROUP BY all events are one group, which is cut in time into {' or '.join(ways)}."
+            )
         lines += [
             "    # An event goes once to each class, so that one read and one shuffle serve them all.",
             f"    copies = job.copies(events, classes, len({constant}_LETTERS){f', {string(time).text}' if cut else ''})",
@@ -270,7 +282,7 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
             Code(f"F.col({string(layout.slots[slot].name).text}).alias({string(column).text})")
             for slot, (column, _) in zip(layout.places[place], result_columns(query, job.kernel.stream), strict=True)
         ]
-        if in_parts(query):
+        if in_parts(query, job.plan.stream.unit):
             of_query = f"job.together(rows, {name.upper()}_PLAN, {place}).select"
         else:
             of_query = f'rows.where(F.col("query") == {place}).select' if len(queries) > 1 else "rows.select"

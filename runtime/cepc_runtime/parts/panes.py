@@ -49,6 +49,20 @@ def can_be_cut(query: QueryPlan) -> bool:
     return query.select == "ANY" and has_numbers(query)
 
 
+def has_loops(query: QueryPlan) -> bool:
+    """Whether matches have any number of events: there are then exponentially many, and numbers of panes, which are exact, have as
+    many digits as a pane has events.
+    """
+    assert query.automaton is not None
+    edges = {(step.source, step.target) for step in (*query.automaton.steps, *query.automaton.ties)}
+    while ends := {source for source, _ in edges} & {target for _, target in edges}:
+        rest = {(source, target) for source, target in edges if source in ends and target in ends}
+        if rest == edges:
+            return True
+        edges = rest
+    return False
+
+
 def pane_length(query: QueryPlan) -> int:
     """In ticks; a divisor of those from any edge of a window to the next."""
     assert query.within is not None

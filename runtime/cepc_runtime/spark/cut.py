@@ -1,4 +1,6 @@
-"""Queries with one group, in many tasks: each finds numbers of some parts, and one task puts them together, which is little work."""
+"""Groups in many tasks. Each task finds numbers of some parts of a group, and one puts them together, which is little work; or it finds
+the windows that begin in some segments of time, which are rows already.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from ..events import read
 from ..parts.panes import pane_queries
 from ..parts.partitions import totals_of_partitions
 from ..parts.product import totals_of_panes
+from ..parts.segments import SEGMENT, reach_of
 from ..results import Results, check_edges
 from ..types import BIGINT
 from .events import PANE
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..parts.panes import PaneQueries
-    from ..plan import Plan
+    from ..parts.segments import Segments
+    from ..plan import Plan, QueryPlan
     from .rows import Packing
     from .share import Class
 
@@ -54,6 +58,25 @@ def _plan(plan: Plan, cut: list[PaneQueries]) -> Plan:
     )
 
 
+def segment_rows(
+    batches: Iterable[Any], plan: Plan, one: Class, segments: Segments, packing: Packing, rows: int, most: int
+) -> Iterator[Any]:
+    """For a class with segments, the rows of its queries; the batches are sorted by keys, segment and time."""
+    stream = replace(plan.stream, columns=(*plan.stream.columns, (SEGMENT, BIGINT)))
+    cut = replace(plan, stream=stream, queries=tuple(_within_segment(plan.queries[number]) for number in one.queries))
+    parts = slices(batches, (*one.keys, SEGMENT), stream.time_column, reach_of(cut.queries), rows, most)
+    for part in parts:
+        span = replace(part.span, segments=segments)
+        found = run_aggregates(read(part.table, stream), cut, span=span)
+        for number, table in zip(one.queries, found.values(), strict=True):
+            yield from packing.rows(number, [table])
+
+
+def _within_segment(query: QueryPlan) -> QueryPlan:
+    """The query, whose matches lie within one segment each."""
+    return replace(query, partition=(*query.partition, SEGMENT))
+
+
 def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """The function for `mapInArrow` that makes the rows of a query from all of its parts."""
 
@@ -65,7 +88,8 @@ def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[
             return
         parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
         try:
-            totals = totals_of_panes(query, parts) if pane_of(query) is not None else totals_of_partitions(query, parts)
+            paned = pane_of(query, plan.stream.unit) is not None
+            totals = totals_of_panes(query, parts) if paned else totals_of_partitions(query, parts)
             yield from packing.rows(number, [result_table(Results(totals, plan.stream))])
         except USER_ERRORS as error:
             yield packing.error(str(error))

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..letter_words import BITS, words_needed
 from ..literal import string_literal
+from ..parts.segments import SEGMENT
 from ..types import quote_name
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
+    from ..parts.segments import Segments
     from .share import Class
 
 CLASS: Final = "_class"
@@ -84,7 +86,8 @@ def copies(
     events: DataFrame, classes: Sequence[Class], letters: int, ticks: str | None = None, apart: Column | None = None
 ) -> DataFrame:
     """Each event once for every class that looks at it, with the number of the class, and of the event's pane where the class
-    has panes; `ticks` is the event time as SQL. Rows that are `apart` have one copy, of no class's number.
+    has panes; once for each segment it is in, where the class has segments. `ticks` is the event time as SQL. Rows that are
+    `apart` have one copy, of no class's number.
     """
     wanted = [
         F.lit(number).cast("int")
@@ -98,22 +101,37 @@ def copies(
         numbers = F.when(apart, F.array(F.lit(-1))).otherwise(numbers)
     copied = events.withColumn(CLASS, F.explode(numbers))
     copied = copied.where(F.col(CLASS).isNotNull())
-    if all(one.pane is None for one in classes):
-        return copied
-    assert ticks is not None
-    panes = [
-        F.when(F.col(CLASS) == number, F.expr(f"({ticks} - PMOD({ticks}, {one.pane}L)) DIV {one.pane}L"))
-        for number, one in enumerate(classes)
-        if one.pane is not None
-    ]
-    return copied.withColumn(PANE, F.coalesce(*panes))
+    numbered = list(enumerate(classes))
+    if panes := {number: one.pane for number, one in numbered if one.pane is not None}:
+        assert ticks is not None
+        found = [F.when(F.col(CLASS) == number, F.expr(_part(ticks, length))) for number, length in panes.items()]
+        copied = copied.withColumn(PANE, F.coalesce(*found))
+    if segments := {number: one.segments for number, one in numbered if one.segments is not None}:
+        assert ticks is not None
+        found = [F.when(F.col(CLASS) == number, F.expr(_segments(ticks, cut))) for number, cut in segments.items()]
+        copied = copied.withColumn(SEGMENT, F.explode_outer(F.coalesce(*found)))
+    return copied
+
+
+def _part(ticks: str, length: int) -> str:
+    """The number of the part of time that the event is in, the first of them beginning at 0; it never overflows."""
+    return f"{ticks} DIV {length}L - IF({ticks} % {length}L < 0, 1, 0)"
+
+
+def _segments(ticks: str, cut: Segments) -> str:
+    """The numbers of all the segments that the event is in."""
+    own = _part(ticks, cut.length)
+    if not cut.overlap:
+        return f"ARRAY({own})"
+    return f"IF(PMOD({ticks}, {cut.length}L) < {cut.overlap}L, ARRAY({own}, {own} - 1), ARRAY({own}))"
 
 
 def keys(classes: Sequence[Class]) -> list[Column]:
-    """The class, then each key where the class has it: what brings together the events of a group of a class."""
+    """The class, then each key where the class has it: what brings together the events of a group of a class, or of a part of it."""
     names = dict.fromkeys(key for one in classes for key in one.keys)
     panes = [F.col(PANE)] if any(one.pane is not None for one in classes) else []
-    return [F.col(CLASS), *(_key(name, classes) for name in names), *panes]
+    segments = [F.col(SEGMENT)] if any(one.segments is not None for one in classes) else []
+    return [F.col(CLASS), *(_key(name, classes) for name in names), *panes, *segments]
 
 
 def _key(name: str, classes: Sequence[Class]) -> Column:

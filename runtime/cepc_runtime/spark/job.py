@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from ..parts.segments import Segments
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
 from .cut import together as _together
@@ -33,6 +34,7 @@ __all__ = [
     "JobError",
     "Memory",
     "Running",
+    "Segments",
     "Sink",
     "Stream",
     "Streamed",

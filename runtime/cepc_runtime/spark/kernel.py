@@ -9,15 +9,15 @@ from ..aggregate import run_aggregates
 from ..enumerate.run import arrange_for, tables_of
 from ..events import read
 from ..letters import classify
-from ..parts.partitions import partition_query
+from ..parts.partitions import has_partitions, partition_query
+from ..parts.segments import reach_of
 from ..plan import by_partition
 from ..streaming.advance import flow
 from ..streaming.program import Program
-from .cut import pane_rows
+from .cut import pane_rows, segment_rows
 from .groups import ROWS, by_class
 from .prepared import USER_ERRORS, prepared
-from .share import in_parts
-from .slices import MOST, can_flow, reach_of, slices
+from .slices import MOST, can_flow, slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,6 +59,9 @@ def run_partition(
             if one.pane is not None:
                 yield from pane_rows(same, plan, one, packing, rows)
                 continue
+            if one.segments is not None:
+                yield from segment_rows(same, plan, one, one.segments, packing, rows, most)
+                continue
             queries = [plan.queries[q] for q in one.queries]
             reach = reach_of(queries)
             flowing = reach is None and can_flow(queries)
@@ -83,10 +86,10 @@ def _large(first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing
                 return
 
     queries = [plan.queries[q] for q in one.queries]
-    asked = tuple(partition_query(q) if in_parts(q) else q for q in queries)
+    asked = tuple(partition_query(q) if has_partitions(q) else q for q in queries)
     program = Program(replace(plan, queries=asked), (replace(one, queries=tuple(range(len(asked)))),))
     for place, table in flow(program, pieces(), most):
-        if in_parts(queries[place]):
+        if has_partitions(queries[place]):
             yield packing.part(one.queries[place], table)
         else:
             yield from packing.rows(one.queries[place], [table])
@@ -96,7 +99,7 @@ def _rows(reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan]
     numbers = {query.name: number for number, query in enumerate(plan.queries)}
     counted = [q for q in queries if q.automaton is not None]
     if counted:
-        parts = {q.name for q in counted if in_parts(q)}
+        parts = {q.name for q in counted if has_partitions(q)}
         asked = [partition_query(q) if q.name in parts else q for q in counted]
         for name, table in run_aggregates(reading, plan, asked, span=span).items():
             if name not in parts:

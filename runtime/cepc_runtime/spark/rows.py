@@ -75,7 +75,7 @@ def layout_of(plan: Plan) -> Layout:
             row.append(same[used[type_]])
             used[type_] += 1
         places.append(tuple(row))
-    return Layout(tuple(slots), tuple(places), any(map(in_parts, plan.queries)))
+    return Layout(tuple(slots), tuple(places), any(in_parts(query, plan.stream.unit) for query in plan.queries))
 
 
 def row_schema(layout: Layout) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..parts.panes import can_be_cut, pane_length
+from ..parts.panes import can_be_cut, has_loops, pane_length
 from ..parts.partitions import has_partitions
+from ..parts.segments import are_short, reach_of, segments_for
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ..plan import Positions, QueryPlan
+    from ..parts.segments import Segments
+    from ..plan import Positions, QueryPlan, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +21,35 @@ class Class:
     """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
 
     `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the panes
-    into which the events are cut, so that there is more than one place: the queries' windows are products of panes.
+    into which the events are cut, so that there is more than one place: the queries' windows are products of panes. With
+    `segments` there is more than one place as well, each with all events of some windows.
     """
 
     keys: tuple[str, ...]
     queries: tuple[int, ...]
     letters: tuple[int, ...] | None
     pane: int | None = None
+    segments: Segments | None = None
 
 
-def pane_of(query: QueryPlan) -> int | None:
-    """The length of a pane for a query that has one group, and so would be one task, but can be cut in time."""
+def has_segments(query: QueryPlan, unit: Unit) -> bool:
+    """Whether the query has one group, and so would be one task, but its windows can be found apart. Counting panes and multiplying
+    them takes three to ten times the processor time of an ordinary pass, so panes are for long segments alone.
+    """
+    if query.kind != "aggregate" or query.group_by or has_partitions(query) or reach_of([query]) is None:
+        return False
+    return bool(query.partition) or not can_be_cut(query) or has_loops(query) or are_short([query], unit)
+
+
+def pane_of(query: QueryPlan, unit: Unit) -> int | None:
+    """The length of a pane for a query that has one group, and so would be one task, but can be cut into panes."""
     one_group = query.kind == "aggregate" and not query.partition
-    return pane_length(query) if one_group and can_be_cut(query) else None
+    return pane_length(query) if one_group and can_be_cut(query) and not has_segments(query, unit) else None
 
 
-def in_parts(query: QueryPlan) -> bool:
+def in_parts(query: QueryPlan, unit: Unit) -> bool:
     """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
-    return has_partitions(query) or pane_of(query) is not None
+    return has_partitions(query) or pane_of(query, unit) is not None
 
 
 def keys_of(query: QueryPlan) -> tuple[str, ...]:
@@ -62,13 +75,22 @@ def _letters(positions: Positions) -> Iterator[int]:
         yield from _letters(negation.positions)
 
 
-def classes_of(queries: Sequence[QueryPlan], *, cut: bool = False) -> tuple[Class, ...]:
-    """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can be."""
-    found: dict[tuple[tuple[str, ...], int | None], list[int]] = {}
+def classes_of(queries: Sequence[QueryPlan], *, cut: Unit | None = None) -> tuple[Class, ...]:
+    """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can be, and that is
+    the unit of time.
+    """
+    found: dict[tuple[tuple[str, ...], int | None, bool], list[int]] = {}
     for number, query in enumerate(queries):
         keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
-        found.setdefault((keys, pane_of(query) if cut else None), []).append(number)
-    return tuple(Class(keys, tuple(numbers), _union(queries, numbers), pane) for (keys, pane), numbers in found.items())
+        pane, apart = (pane_of(query, cut), has_segments(query, cut)) if cut else (None, False)
+        found.setdefault((keys, pane, apart), []).append(number)
+    return tuple(
+        Class(
+            keys, tuple(numbers), _union(queries, numbers), pane,
+            segments_for([queries[number] for number in numbers], cut) if cut and apart else None,
+        )
+        for (keys, pane, apart), numbers in found.items()
+    )  # fmt: skip
 
 
 def _union(queries: Sequence[QueryPlan], numbers: list[int]) -> tuple[int, ...] | None:

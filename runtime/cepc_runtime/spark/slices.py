@@ -43,16 +43,6 @@ class Slice:
     goes_on: bool = False
 
 
-def reach_of(queries: Iterable[QueryPlan]) -> int | None:
-    """How many ticks from a window's beginning on its events can be; None where some query needs whole groups."""
-    reach = 0
-    for query in queries:
-        if query.kind != "aggregate" or query.automaton is None or query.within is None:
-            return None
-        reach = max(reach, query.within)
-    return reach
-
-
 def can_flow(queries: Iterable[QueryPlan]) -> bool:
     """Whether a stream could answer the queries: nothing needs the end of the events."""
     return all(query.within is not None for query in queries)

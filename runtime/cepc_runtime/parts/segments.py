@@ -1,0 +1,90 @@
+"""Cutting time into segments, each of which is run by itself: a window is found from the segment in which it begins.
+
+A window reaches over the end of that segment, so the first events of a segment, as many as the `overlap` says, go to the one
+before as well:
+
+    segment 0   events from 0, before L + overlap      windows that begin from 0, before L
+    segment 1   events from L, before 2 L + overlap    windows that begin from L, before 2 L
+    …
+
+Imports no numpy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, gcd, lcm
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from ..plan import QueryPlan, Unit
+
+SEGMENT: Final = "_segment"
+"""The column with the number of an event's segment."""
+
+LEAST, MOST = 2, 8
+"""Overlaps that a segment is long: with 2, half of the events are sent, sorted and counted twice, with 8 an eighth."""
+
+HOUR: Final[Mapping[Unit, float]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 3_600, "day": 1 / 24}
+"""Ticks. A segment of more than two overlaps is no longer, so that a day's events are at least some twenty tasks."""
+
+HOURS: Final = 6
+"""Segments that are no longer are short. Of longer ones a day has no more than a few, whereas panes, an eighth of a SLIDE, are many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Segment k is the ticks from k * `length` on, and the `overlap` ticks after them."""
+
+    length: int
+    overlap: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap <= self.length:
+            raise ValueError("an event would be in more than two segments")
+
+
+def reach_of(queries: Iterable[QueryPlan]) -> int | None:
+    """How many ticks from a window's beginning on its events can be; None where some query needs whole groups."""
+    reach = 0
+    for query in queries:
+        if query.kind != "aggregate" or query.automaton is None or query.within is None:
+            return None
+        reach = max(reach, query.within)
+    return reach
+
+
+def segments_for(queries: Collection[QueryPlan], unit: Unit) -> Segments:
+    """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that is not too
+    long, because the last window that begins in a segment then begins a SLIDE before its end.
+    """
+    aligned = lcm(*(slide_of(query) for query in queries))
+    reach = reach_of(queries) or 0
+    if aligned <= MOST * reach:
+        overlap = overlap_of(queries, aligned)
+        return Segments(max(1, ceil(_wanted(overlap, unit) / aligned)) * aligned, overlap)
+    length = ceil(_wanted(reach, unit))
+    return Segments(length, overlap_of(queries, length))
+
+
+def _wanted(overlap: int, unit: Unit) -> float:
+    return max(LEAST * overlap, min(MOST * overlap, HOUR[unit]))
+
+
+def are_short(queries: Collection[QueryPlan], unit: Unit) -> bool:
+    """Whether the segments of the queries are so short that most inputs have many of them."""
+    return segments_for(queries, unit).length <= HOURS * HOUR[unit]
+
+
+def overlap_of(queries: Iterable[QueryPlan], length: int) -> int:
+    """How many ticks a window can reach over the end of a segment of the length in which it begins."""
+    return max(max(0, (query.within or 0) - gcd(slide_of(query), length)) for query in queries)
+
+
+def slide_of(query: QueryPlan) -> int:
+    """From the beginning of a window to that of the next, for a query with windows."""
+    found = query.slide or query.within
+    assert found is not None
+    return found
