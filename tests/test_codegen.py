@@ -18,9 +18,14 @@ from hypothesis import given
 from cepc.api import check_text
 from cepc.codegen.bundle import runtime_archive
 from cepc.codegen.compiling import job_of
+from cepc.codegen.hot import hot_groupings
+from cepc.codegen.prepare import prepare
 from cepc.codegen.python import comment, identifier, string
 from cepc.errors import ProgramError
 from cepc.planning import plan_program
+from cepc.sharing import Options
+from cepc.statistics import Statistics
+from cepc.statistics.statistics import Grouping
 from cepc_runtime import plan_data
 from cepc_runtime.kernel import loop
 from tests.equivalence import Refused, compile_text
@@ -29,6 +34,7 @@ from tests.programs import Case, cases
 if TYPE_CHECKING:
     from cepc import model
     from cepc.codegen import Job
+    from cepc_runtime.spark.share import Class
 
 GOLDEN = Path(__file__).parent / "golden_jobs"
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -58,6 +64,25 @@ def test_a_job_is_as_reviewed(path: Path) -> None:
     if os.environ.get("UPDATE_GOLDEN") == "1":
         recorded.write_text(golden(path), encoding="utf-8")
     assert golden(path) == recorded.read_text(encoding="utf-8"), "UPDATE_GOLDEN=1 records the new jobs"
+
+
+def test_groups_are_cut_in_time_where_statistics_say_that_one_is_large() -> None:
+    text = """STREAM s (at TIMESTAMP, kind STRING, g STRING, x INT) EVENT TIME at EVENT TYPE kind;
+QUERY counted RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN 10 MINUTES SLIDE 5 MINUTES;
+QUERY whole RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN UNBOUNDED;
+QUERY other RETURN x, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY x WITHIN 10 MINUTES SLIDE 5 MINUTES;
+QUERY listed RETURN a.at AS since PATTERN SEQ(A a, B) WHERE [g] WITHIN 10 MINUTES;"""
+    program, plan = compile_text(text).program, compile_text(text).plan
+
+    def cut(largest: float | None) -> list[Class]:
+        known = Statistics(groupings={("g",): Grouping(largest=largest)})
+        classes = prepare(program.stream("s"), plan, hot_groupings(plan, known)).classes
+        return [one for one in classes if one.segments]
+
+    assert cut(None) == cut(1 / 20) == []
+    assert [(one.keys, one.queries) for one in cut(1 / 16)] == [(("g",), (0,))]
+    options = Options(statistics={"s": Statistics(groupings={("g",): Grouping(largest=0.5)})})
+    assert "Some groups have so many events" in job_of(program, {}, options).text
 
 
 @pytest.mark.parametrize("path", EXAMPLE_PROGRAMS, ids=lambda p: p.parent.name)

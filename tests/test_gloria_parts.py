@@ -148,6 +148,9 @@ class Same:
     def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
         return 1.0
 
+    def largest(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 0.0
+
 
 @given(cases(size=3))
 @settings(suppress_health_check=list(HealthCheck))

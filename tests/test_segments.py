@@ -15,7 +15,7 @@ from cepc_runtime.events import read, ticks_of
 from cepc_runtime.parts.segments import SEGMENT, Segments, overlap_of, segments_for, slide_of
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
-from cepc_runtime.spark.share import Class, classes_of
+from cepc_runtime.spark.share import Class, classes_of, keys_of
 from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same, table_of
 from tests.programs import Case, cases
 
@@ -133,7 +133,7 @@ def test_rows_of_segments_are_those_of_the_oracle(events: Sequence[tuple[str, in
 @given(cases(match=False, size=3), st.integers(0, 40), st.sampled_from([10**6, 3]))
 @settings(suppress_health_check=list(HealthCheck))
 def test_rows_of_segments_are_those_of_the_whole(case: Case, longer: int, most: int) -> None:
-    """Of any length, whether a task holds a segment as a whole or in slices."""
+    """Of any length, of one group or of each of several, whether a task holds a segment as a whole or in slices."""
     try:
         compiled = compile_text(case.text)
     except Refused:
@@ -142,7 +142,8 @@ def test_rows_of_segments_are_those_of_the_whole(case: Case, longer: int, most: 
     assume(expected is not None)
     assert expected is not None
     plan, table = compiled.plan, read(table_of(case, compiled), compiled.plan.stream).table
-    for given_class in classes_of(plan.queries, cut=plan.stream.unit):
+    hot = frozenset(keys_of(query) for query in plan.queries if query.group_by)
+    for given_class in classes_of(plan.queries, cut=plan.stream.unit, hot=hot):
         if given_class.segments is None:
             continue
         asked = [plan.queries[number] for number in given_class.queries]

@@ -107,6 +107,7 @@ def test_groups_and_ties_are_those_of_each_partition() -> None:
     found = measured()
     assert found.groups(()) == 1
     assert found.groups(["k"]) == 2
+    assert (found.largest(()), found.largest(["k"]), found.largest(["x"])) == (1, 5 / 8, 0)
     assert found.tied() == 1 / 7  # C is no event of the query's
     assert found.tied(["k"]) == 0
 
@@ -287,9 +288,9 @@ stream s: 9 events in 2 seconds
   type  condition  true for
   B     x > 3         40.0%
 
-  groups by       groups  tied instants
-  (all together)       1          14.3%
-  k                    2             0%
+  groups by       groups  largest  tied instants
+  (all together)       1     100%          14.3%
+  k                    2    62.5%             0%
 
   groups by       type  in a row
   (all together)  A          1.5

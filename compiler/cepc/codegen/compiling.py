@@ -9,6 +9,7 @@ from ..errors import ProgramError
 from ..running.messages import nothing_to_run
 from ..sharing import Options, plan_shared
 from ..version import version
+from .hot import hot_groupings
 from .job import Job, generate
 from .prepare import ReservedColumnError
 
@@ -44,7 +45,8 @@ def job_from(program: model.CheckedProgram, shared: Shared, sources: Mapping[str
     from . import messages
 
     try:
-        return generate(program, shared.plans, sources, version())
+        hot = [hot_groupings(plan, context.rates) for plan, context in zip(shared.plans, shared.contexts, strict=True)]
+        return generate(program, shared.plans, sources, version(), hot)
     except ReservedColumnError as error:
         raise ProgramError([messages.reserved(error.column, error.stream)], sources) from None
 

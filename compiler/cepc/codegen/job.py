@@ -12,10 +12,11 @@ from .python import Code, free_names, lay_out, listed, tupled
 from .stream import stream_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cepc_grammar.source import Source
     from cepc_runtime.plan import Plan
+    from cepc_runtime.spark.share import Groupings
 
     from .. import model
 
@@ -41,9 +42,17 @@ class Job:
     declared: bool
 
 
-def generate(program: model.CheckedProgram, plans: Iterable[Plan], sources: Mapping[str, Source], version: str) -> Job:
-    """The job of a program: equal programs, equal text. Raises ReservedColumnError."""
-    jobs = [prepare(program.stream(plan.stream.name), plan) for plan in plans]
+def generate(
+    program: model.CheckedProgram,
+    plans: Sequence[Plan],
+    sources: Mapping[str, Source],
+    version: str,
+    hot: Sequence[Groupings],
+) -> Job:
+    """The job of a program: equal programs, equal text. `hot` are the GROUP BYs of each plan that have a group of many events.
+    Raises ReservedColumnError.
+    """
+    jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
     names = free_names([job.stream.name for job in jobs], ("job", "build", "main", "stream", "streams", "streamed"))
     digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
     blocks = [

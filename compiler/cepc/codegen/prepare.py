@@ -17,6 +17,7 @@ from .plain import column_of, plain
 if TYPE_CHECKING:
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Letter, Plan, QueryPlan
+    from cepc_runtime.spark.share import Groupings
 
     from .. import model
 
@@ -58,8 +59,8 @@ class StreamJob:
     classes: tuple[Class, ...]
 
 
-def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
-    """Raises ReservedColumnError."""
+def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> StreamJob:
+    """`hot` are the GROUP BYs that have a group of many events. Raises ReservedColumnError."""
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in stream.columns:
         if RESERVED.fullmatch(name.lower()):
@@ -85,7 +86,7 @@ def prepare(stream: model.Stream, plan: Plan) -> StreamJob:
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
-        classes=classes_of(others, cut=plan.stream.unit),
+        classes=classes_of(others, cut=plan.stream.unit, hot=hot),
     )
 
 

@@ -172,16 +172,20 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     ]
     ways = [
         *(["panes"] if any(one.pane is not None for one in job.classes) else []),
-        *(["segments that overlap"] if any(one.segments is not None for one in job.classes) else []),
+        *(["segments that overlap"] if any(one.segments and not one.keys for one in job.classes) else []),
     ]
-    cut = bool(ways)
+    hot = any(one.segments and one.keys for one in job.classes)
+    cut = bool(ways) or hot
     shared = cut or len(job.classes) > 1
     if shared:
         if cut:
             time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
+        if ways:
             lines.append(
                 f"    # Without GROUP BY all events are one group, which is cut in time into {' or '.join(ways)}."
             )
+        if hot:
+            lines.append("    # Some groups have so many events that they are cut in time into segments that overlap.")
         lines += [
             "    # An event goes once to each class, so that one read and one shuffle serve them all.",
             f"    copies = job.copies(events, classes, len({constant}_LETTERS){f', {string(time).text}' if cut else ''})",

@@ -65,6 +65,10 @@ class Rates(Protocol):
         """How many groups these attributes make."""
         ...
 
+    def largest(self, partition: tuple[str, ...]) -> float:
+        """The share of the events that the largest of these groups has; 0 where it is not known."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

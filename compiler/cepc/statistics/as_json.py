@@ -39,7 +39,7 @@ def _to_data(one: Statistics) -> dict[str, Any]:
         "types": {name: _type_to_data(t) for name, t in one.types.items()},
         "anything": _type_to_data(one.anything),
         "groupings": [
-            {"by": list(by), "groups": g.groups, "tied": g.tied, "bursts": dict(g.bursts)}
+            {"by": list(by), "groups": g.groups, "largest": g.largest, "tied": g.tied, "bursts": dict(g.bursts)}
             for by, g in one.groupings.items()
         ],
     }
@@ -74,14 +74,14 @@ def _type(data: Any, place: str) -> TypeStatistics:
 
 
 def _grouping(data: Any, place: str) -> tuple[tuple[str, ...], Grouping]:
-    fields = _object(data, place, ["by", "groups", "tied", "bursts"])
+    fields = _object(data, place, ["by", "groups", "largest", "tied", "bursts"])
     by = fields.get("by", [])
     if not (isinstance(by, list) and all(isinstance(name, str) for name in by)):
         raise WrongFormError(f"`by` of {place} is no list of columns")
     groups = _number(fields.get("groups"), f"`groups` of {place}")
-    tied = _number(fields.get("tied"), f"`tied` of {place}", most=1.0)
+    largest, tied = (_number(fields.get(key), f"`{key}` of {place}", most=1.0) for key in ("largest", "tied"))
     return tuple(sorted(by)), Grouping(
-        groups, tied, _numbers(fields.get("bursts", {}), f"`bursts` of {place}", least=1.0)
+        groups, largest, tied, _numbers(fields.get("bursts", {}), f"`bursts` of {place}", least=1.0)
     )
 
 

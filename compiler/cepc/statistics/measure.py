@@ -43,7 +43,8 @@ def measure(plan: Plan, table: Any, listed: Collection[str] | None = None) -> St
     types = {name: TypeStatistics(count / seconds, shares.get(name, {})) for name, count in told.items()}
     anything = TypeStatistics(length / seconds, shares.get(None, {}))
     seen = _seen(reading, plan)
-    partitions = sorted({(), *(tuple(sorted(set(query.partition))) for query in plan.queries)})
+    asked_by = (by for query in plan.queries for by in (query.partition, query.group_by))
+    partitions = sorted({(), *(tuple(sorted(set(by))) for by in asked_by)})
     groupings = {by: _grouping(arrange(seen, plan.stream, by), told) for by in partitions}
     return Statistics(types, anything, groupings, length, span) if length else Statistics()
 
@@ -82,6 +83,7 @@ def _grouping(events: Events, told: Collection[str]) -> Grouping:
     instants = np.diff(events.instant_starts)
     return Grouping(
         groups=float(len(events.group_starts) - 1),
+        largest=float(np.diff(events.group_starts).max() / events.length),
         tied=float(np.count_nonzero(instants > 1) / len(instants)),
         bursts={name: length for name, length in sorted(_bursts(events).items()) if name in told},
     )

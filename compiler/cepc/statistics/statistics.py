@@ -35,11 +35,13 @@ class TypeStatistics:
 class Grouping:
     """The stream parted by some columns, of the events that some query looks at.
 
-    `tied` is the share of a group's instants that have more than one event; `bursts` is for each type the mean length of
-    the runs of its events, in which no other type's event of the group stands.
+    `largest` is the share of all events that the group with most of them has; `tied` is the share of a group's instants that have
+    more than one event; `bursts` is for each type the mean length of the runs of its events, in which no other type's event of
+    the group stands.
     """
 
     groups: float | None = None
+    largest: float | None = None
     tied: float | None = None
     bursts: Mapping[str, float] = field(default_factory=lambda: NOTHING)
 
@@ -100,6 +102,10 @@ class Statistics:
         least = max((n for by, n in known.items() if by <= wanted), default=0.0)
         most = min((n for by, n in known.items() if by >= wanted), default=math.inf)
         return known.get(wanted, min(max(GROUPS, least), most))
+
+    def largest(self, partition: Iterable[str]) -> float:
+        """The share of the events that the largest group has; 0 where it is not known."""
+        return self._grouping(partition).largest or 0.0
 
     def tied(self, partition: Iterable[str] = ()) -> float:
         """The share of a group's instants that have more than one event."""

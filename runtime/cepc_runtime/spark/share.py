@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ..plan import Positions, QueryPlan, Unit
 
 
+Groupings = frozenset[tuple[str, ...]]
+"""Sets of columns, each sorted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Class:
     """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
@@ -75,14 +79,18 @@ def _letters(positions: Positions) -> Iterator[int]:
         yield from _letters(negation.positions)
 
 
-def classes_of(queries: Sequence[QueryPlan], *, cut: Unit | None = None) -> tuple[Class, ...]:
+def classes_of(
+    queries: Sequence[QueryPlan], *, cut: Unit | None = None, hot: Groupings = frozenset()
+) -> tuple[Class, ...]:
     """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can be, and that is
-    the unit of time.
+    the unit of time. So is each group of the GROUP BYs in `hot`.
     """
     found: dict[tuple[tuple[str, ...], int | None, bool], list[int]] = {}
     for number, query in enumerate(queries):
         keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
-        pane, apart = (pane_of(query, cut), has_segments(query, cut)) if cut else (None, False)
+        pane = pane_of(query, cut) if cut else None
+        is_hot = keys_of(query) in hot and reach_of([query]) is not None
+        apart = cut is not None and (is_hot or has_segments(query, cut))
         found.setdefault((keys, pane, apart), []).append(number)
     return tuple(
         Class(
