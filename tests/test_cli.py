@@ -456,6 +456,9 @@ COMPLETED = [
     (("explain",), "--form", ["--format"]),
     (("explain", "--format"), "h", ["html"]),
     (("run", "p.cep", "--engine"), "", ["local", "spark"]),
+    (("explain",), "e010", ["E0101", "E0102"]),
+    (("doc",), "std.fi", ["std.finance"]),
+    (("functions",), "rou", ["round"]),
 ]
 
 
@@ -471,6 +474,21 @@ def test_a_shell_completes(words: tuple[str, ...], begun: str, expected: list[st
 def test_a_shell_completes_files(words: tuple[str, ...]) -> None:
     found = ShellComplete(cepc, {}, "cepc", "_CEPC_COMPLETE").get_completions(list(words), "qu")
     assert [item.type for item in found] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [(("run", "p.cep", "--query"), ["q1", "q2"]), (("why", "p.cep", "--query"), ["q1", "q2"]),
+     (("test", "p.cep", "--test"), ["t"]), (("run", "none.cep", "--query"), [])]
+)  # fmt: skip
+def test_a_shell_completes_names_of_the_program(
+    words: tuple[str, ...], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.cep").write_text(
+        "QUERY q2 RETURN x PATTERN A WITHIN 1 h; QUERY q1 RETURN COUNT(*) PATTERN A WITHIN 1 h; QUERY; TEST t FOR q1 GIVEN VALUES (1) EXPECT NO ROWS;"
+    )
+    found = ShellComplete(cepc, {}, "cepc", "_CEPC_COMPLETE").get_completions(list(words), "")
+    assert [item.value for item in found] == expected
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])

@@ -70,9 +70,37 @@ def test_without_events_a_program_is_checked_and_drawn(shell: Any) -> None:
     assert "<details open>" in shown._repr_html_()
 
 
+QUIET = PROGRAM.removesuffix(";\n") + " SLIDE 1 MINUTE;\n"  # without the warning
+
+
+def test_in_a_terminal_no_more_rows_are_shown_than_said(shell: Any) -> None:
+    shell.user_ns["many"] = pd.concat([EVENTS.assign(k=k) for k in range(30)])
+    lines = repr(cell(shell, "--events many --query pairs", QUIET)).splitlines()
+    assert lines[0] == "pairs  30 rows, the first 20"
+    assert len(lines) == 22
+    assert repr(cell(shell, "", QUIET)) == "checked: pairs, counts; with events, `--events EVENTS`, they give rows"
+
+
+TEST = "TEST t FOR counts GIVEN (at, kind, k) VALUES ('2026-03-02', 'A', 7), ('2026-03-02 00:00:01', 'B', 7) EXPECT (n) VALUES ({});"
+
+
+def test_the_tests_of_a_cell_are_run(shell: Any) -> None:
+    assert repr(cell(shell, "", QUIET + TEST.format(1))).startswith("1 test passed\n")
+    shown = cell(shell, "", QUIET + TEST.format(2))
+    assert "FAIL  t  (&lt;cell&gt;:4:1)" in shown._repr_html_()
+    assert "  - 2  expected, and not found" in repr(shown)
+
+
+def test_help_is_printed_once(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cell(shell, "--help") is None
+    said = capsys.readouterr()
+    assert (said.out.count("usage: %%cep"), said.err) == (1, "")
+
+
 WRONG = [
     ("--events events", PROGRAM.replace("SEQ(A, B)", "SEQ(A, X)"), "unknown event type `X`"),
     ("--events nothing", PROGRAM, "there is no variable `nothing`"),
+    ("--events event", PROGRAM, "no file of that name; did you mean `events`?"),
     ("--query other", PROGRAM, "there is no query `other`; there are pairs, counts"),
     ("--evnets events", PROGRAM, "usage: %%cep"),
     ("-e events -e s=events", PROGRAM, "--events STREAM=EVENTS"),

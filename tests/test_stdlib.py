@@ -111,7 +111,10 @@ def run(*arguments: str) -> Result:
 
 def test_doc_lists_the_modules() -> None:
     result = run()
-    assert [line.split()[0] for line in result.stdout.splitlines()] == list(MODULES)
+    modules, _, hint = result.stdout.rpartition("\n\n")
+    assert [line.split()[0] for line in modules.splitlines()] == list(MODULES)
+    assert hint == "`cepc doc std.shapes` shows one of them, `IMPORT std.shapes;` brings it into a program.\n"
+    assert run("std").stdout == result.stdout
     assert "std.shapes       how a column moves over a run of events\n" in result.stdout
 
 
@@ -165,7 +168,23 @@ plain
     assert run(str(tmp_path / "none.cep")).exit_code == 2
 
 
-def test_doc_knows_near_names() -> None:
-    result = run("std.sesions")
+@pytest.mark.parametrize("name", ["gain", "finance.gain", "std.finance.gain"])
+def test_doc_shows_one_name_of_a_module(name: str) -> None:
+    shown = run(name).stdout
+    assert shown.startswith("gain(Buy, Sell, price, percent)\n    Bought, and sold")
+    assert shown.endswith("percent);\n\nIt comes with `IMPORT std.finance;`.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("std.sesions", "did you mean `std.sessions`?"),
+        ("v_shap", "did you mean `v_shape`?"),
+        ("std.shapes.v_shap", "did you mean `v_shape`?"),
+        ("std.time.gain", "the modules are std.finance, "),
+    ],
+)
+def test_doc_knows_near_names(name: str, near: str) -> None:
+    result = run(name)
     assert result.exit_code == 2
-    assert "there is no module `std.sesions`; did you mean `std.sessions`?" in result.stderr
+    assert f"there is no module `{name}`, and none declares it; {near}" in result.stderr

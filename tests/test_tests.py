@@ -101,6 +101,13 @@ ok    right
     )
 
 
+def test_a_test_that_fails_says_which_types_are_none_of_the_stream() -> None:
+    given = "GIVEN (at, kind, driver) VALUES ('2026-01-31', 'P', 1), ('2026-01-31 00:00:01', 'TT', 1)"
+    result = run(f"TEST typo FOR first {given} EXPECT (driver) VALUES (1);")
+    assert "\n  GIVEN has the type TT, which `rides` does not list; there are P, T, D\n" in result.stdout
+    assert run(f"TEST typo FOR first {given} EXPECT NO ROWS;").stdout == "ok    typo\n1 test passed\n"
+
+
 def test_rows_count_as_often_as_they_come() -> None:
     events = "(at, kind, driver) VALUES ('2026-01-31', 'P', 1), ('2026-01-31 00:00:01', 'T', 1), ('2026-01-31 00:00:02', 'T', 1)"
     assert run(f"TEST twice FOR first GIVEN {events} EXPECT (driver) VALUES (1), (1);").exit_code == 0

@@ -89,7 +89,7 @@ def test_a_row_of_a_match_query_is_a_match_with_what_it_returns() -> None:
         "RETURN MATCH p.at AS began, COUNT(t) AS legs PATTERN SEQ(P p, T+ t) WHERE t.minutes > PREV(t).minutes WITHIN 9 s",
         "1 P 7\n2 T 7 2\n3 T 8 5", "--limit", "1",
     )  # fmt: skip
-    assert text.startswith("q: there are more than 1 row; the first is this:\n\n  began = 1, legs = 1\n\n    1  p (P)")
+    assert text.startswith("q: there is more than one row; the first is this:\n\n  began = 1, legs = 1\n\n    1  p (P)")
     text = asked(
         "RETURN MATCH COUNT(t) AS legs PATTERN SEQ(P p, T{2,} t) WHERE t.minutes > PREV(t).minutes WITHIN 9 s",
         "1 P 7\n2 T 7 2\n3 T 8 5",
@@ -153,7 +153,7 @@ def test_having_is_shown_with_its_values() -> None:
         ),
         (
             "RETURN p.at PATTERN SEQ(P p, D d) WHERE 1 / d.minutes > 2 WITHIN 9 s", "1 P 7 5\n2 D 7 1",
-            ["stopped by the condition (1 / d.minutes) > 2.\n    (1 / 1) > 2 is not true, for D at 2"],
+            ["stopped by the condition 1 / d.minutes > 2.\n    1 / 1 > 2 is not true, for D at 2"],
         ),
         (
             "RETURN p.at PATTERN SEQ(P p, T{3} t) WHERE t.minutes > PREV(t).minutes WITHIN 9 s",
@@ -296,13 +296,30 @@ def test_events_that_are_none_are_mentioned() -> None:
     )
 
 
+def test_an_equality_with_a_constant_is_shown_without_its_values() -> None:
+    said = asked(
+        "RETURN p.at PATTERN SEQ(P p, D d) WHERE p.kind = 'P' AND d.minutes > 0.5 WITHIN 9 s", "1 P 7 5\n2 D 7 1"
+    )
+    assert said.endswith("\n      p.kind = 'P'\n      d.minutes > 0.5:  1 > 0.5\n")
+
+
+def test_the_query_need_not_be_named_where_there_is_one() -> None:
+    said = asked("RETURN p.at PATTERN SEQ(P p, D d) WITHIN 9 s", "1 P 7 5\n2 D 7 1")
+    assert run("q.cep", "--events", "e.csv").stdout == said
+    with Path("q.cep").open("a") as file:
+        file.write("QUERY r RETURN p.at PATTERN P p WITHIN 9 s;")
+    result = run("q.cep", "--events", "e.csv")
+    assert result.exit_code == 2
+    assert "which query? Say it with --query: `q`, `r`" in result.stderr
+
+
 def test_a_group_without_events_has_no_row() -> None:
     text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7\n2 T 8 5", "--group", "driver=9")
     assert (
         text
         == """\
 q, driver = 9: there is no row, because no event that it looks at has driver = 9.
-There are some with driver = 7, 8
+There are some with driver = 7, 8.
 """
     )
 
@@ -357,7 +374,7 @@ def explained(compiled: Compiled, table: pa.Table, name: str) -> str:
     return why(compiled.program, query, Scope({}, None), load, {}, 2)
 
 
-@pytest.mark.parametrize("name", ["values", "wording"])
+@pytest.mark.parametrize("name", ["values", "wording", "report"])
 def test_the_examples_in_the_code_are_right(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"cepc.why.{name}"))
     assert (result.failed, result.attempted > 0) == (0, True)

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a module declares: `usage` as a query writes it, the comment above it, and its text."""
+    """What a module declares: its name, `usage` as a query writes it, the comment above it, and its text."""
 
+    name: str
     usage: str
     comment: str
     text: str
@@ -51,7 +52,7 @@ def document(source: Source, parsed: Parsed) -> Page:
         else:
             above[following] = text
     entries = tuple(
-        Entry(_usage(statement), above.get(extent.start, ""), to_text(statement))
+        Entry(statement.name.text, _usage(statement), above.get(extent.start, ""), to_text(statement))
         for statement, extent in zip(parsed.program.statements, parsed.extents, strict=True)
         if not isinstance(statement, ast.Import | ast.Test)
     )
@@ -104,7 +105,9 @@ def page_text(name: str, page: Page) -> str:
     parts = [page.comment or name]
     if page.imports:
         parts.append(f"Brings along {', '.join(page.imports)}.")
-    for entry in page.entries:
-        body = "\n".join(f"    {line}".rstrip() for line in [*entry.comment.splitlines(), "", *entry.text.splitlines()])
-        parts.append(f"{entry.usage}\n{body.removeprefix(chr(10)) if not entry.comment else body}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *map(entry_text, page.entries)]) + "\n"
+
+
+def entry_text(entry: Entry) -> str:
+    body = "\n".join(f"    {line}".rstrip() for line in [*entry.comment.splitlines(), "", *entry.text.splitlines()])
+    return f"{entry.usage}\n{body.removeprefix(chr(10)) if not entry.comment else body}"

@@ -17,9 +17,9 @@ from .types import BIGINT, INT, is_numeric, quote_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_INFIX: Final = frozenset(
-    ["+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>", "=", "<=>", "<", "<=", ">", ">="]
-)
+_ARITHMETIC: Final = frozenset(["+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>"])
+_COMPARISONS: Final = frozenset(["=", "<=>", "<", "<=", ">", ">="])
+_INFIX: Final = _ARITHMETIC | _COMPARISONS
 
 _PATTERN_MATCHES: Final = {"like": "LIKE", "ilike": "ILIKE", "rlike": "RLIKE"}
 
@@ -47,9 +47,32 @@ def describe(expression: Expression) -> str:
     >>> describe(Call("+", (Field("v", "x", "prev", INT), Literal(1, INT)), INT))
     'PREV(v).x + 1'
     """
-    text = _print(rewrite(expression, _without_conversion), _readable)
+    return _bare(rewrite(expression, _without_conversion))
+
+
+def _bare(expression: Expression) -> str:
+    """Without the outermost parentheses, and in a comparison without those of its two sides."""
+    match expression:
+        case Call(operator, (left, right)) if operator in _COMPARISONS:
+            return f"{_side(left)} {operator} {_side(right)}"
+    text = _print(expression, _readable, _plain)
     enclosed = isinstance(expression, Call) and expression.function not in ("item", "field") and text.startswith("(")
     return text[1:-1] if enclosed else text
+
+
+def _side(expression: Expression) -> str:
+    arithmetic = isinstance(expression, Call) and expression.function in _ARITHMETIC
+    return _bare(expression) if arithmetic else _print(expression, _readable, _plain)
+
+
+def _plain(literal: Literal) -> str:
+    """As a person writes it: numbers without the letters of their types."""
+    match literal.value:
+        case decimal.Decimal() as number:
+            return format(number, "f")
+        case float() as number if math.isfinite(number):
+            return repr(number)
+    return literal_sql(literal)
 
 
 def _without_conversion(expression: Expression) -> Expression:
@@ -89,14 +112,16 @@ def _readable(leaf: Field | Aggregate) -> str:
     raise TypeError(leaf)
 
 
-def _print(expression: Expression, leaf: Callable[[Field | Aggregate], str]) -> str:
+def _print(
+    expression: Expression, leaf: Callable[[Field | Aggregate], str], literal: Callable[[Literal], str] = literal_sql
+) -> str:
     match expression:
         case Literal():
-            return literal_sql(expression)
+            return literal(expression)
         case Field() | Aggregate():
             return leaf(expression)
         case Call():
-            return _call(expression, [_print(a, leaf) for a in expression.arguments])
+            return _call(expression, [_print(a, leaf, literal) for a in expression.arguments])
 
 
 def _call(call: Call, arguments: list[str]) -> str:

@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+from .known import modules_or_files
+
+if TYPE_CHECKING:
+    from ..documenting import Entry
 
 
 @click.command(short_help="Show a module of the standard library.")
-@click.argument("module", required=False, metavar="[MODULE|FILE]")
+@click.argument("module", required=False, metavar="[MODULE|NAME|FILE]", shell_complete=modules_or_files)
 @click.pass_context
 def doc(ctx: click.Context, module: str | None) -> None:
-    """Show what a module declares, with its comments: `cepc doc std.shapes`, or a file. Without a module, list those that
-    `IMPORT` knows.
+    """Show what a module declares, with its comments: `cepc doc std.shapes`; one name of it, as `cepc doc v_shape`; or what a
+    file declares. Without a module, list those that `IMPORT` knows.
     """
     from ..documenting import document, page_text
     from ..resolve.imports import standard_module, standard_modules
 
-    if module is None:
+    if module in (None, "std"):
         for name in standard_modules():
             found = standard_module(name)
             assert found is not None
             click.echo(f"{name:16} {document(*found).summary}")
+        click.echo("\n`cepc doc std.shapes` shows one of them, `IMPORT std.shapes;` brings it into a program.")
         return
     if module.endswith(".cep"):
         ctx.exit(_file(module))
     found = standard_module(module) or standard_module(f"std.{module}")
     if found is None:
-        from ..diagnostics.near import did_you_mean
-
-        known = standard_modules()
-        near = did_you_mean(f"std.{module.removeprefix('std.')}", known) or f"there are {', '.join(known)}"
-        raise click.UsageError(f"there is no module `{module}`; {near}")
+        ctx.exit(_name(module))
     click.echo(page_text(module, document(*found)), nl=False)
+
+
+def _name(asked: str) -> int:
+    """What is declared under the name in a module of the library, which may stand before it."""
+    from ..diagnostics.near import did_you_mean
+    from ..documenting import document, entry_text
+    from ..resolve.imports import standard_module, standard_modules
+
+    module, _, name = asked.rpartition(".")
+    entries: dict[str, tuple[str, Entry]] = {}
+    for library in standard_modules():
+        found = standard_module(library)
+        assert found is not None
+        if library.endswith(module):
+            entries |= {entry.name: (library, entry) for entry in document(*found).entries}
+    if name in entries:
+        of, entry = entries[name]
+        click.echo(f"{entry_text(entry)}\n\nIt comes with `IMPORT {of};`.")
+        return 0
+    modules = standard_modules()
+    near = did_you_mean(f"std.{asked.removeprefix('std.')}", modules) or did_you_mean(name, list(entries))
+    near = near or f"the modules are {', '.join(modules)}"
+    raise click.UsageError(f"there is no module `{asked}`, and none declares it; {near}")
 
 
 def _file(name: str) -> int:

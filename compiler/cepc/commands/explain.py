@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .known import codes_or_files
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 
 
 @click.command(short_help="Explain an error by its code, or a program.")
-@click.argument("what", nargs=-1, required=True, metavar="CODE|FILE...", type=click.Path())
+@click.argument(
+    "what", nargs=-1, required=True, metavar="CODE|FILE...", type=click.Path(), shell_complete=codes_or_files
+)
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "dot", "svg", "html"]),
     help="Text; data; a graph for Graphviz; a picture; a page to look at and click. What -o ends with says it too.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..running.stages import Stages
+from . import known
 from .common import chosen_program, event_options, failed, load, places_of, right_program, warn
 from .optimisation import check, optimisation, options_of
 
@@ -27,7 +28,10 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @event_options
-@click.option("--query", "queries", multiple=True, metavar="NAME", help="Run this query; may be given several times.")
+@click.option(
+    "--query", "queries", multiple=True, metavar="NAME", shell_complete=known.queries,
+    help="Run this query; may be given several times.",
+)  # fmt: skip
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
     help="What runs them: this process, or Spark (here, or where SPARK_REMOTE says).",

@@ -5,11 +5,19 @@ from __future__ import annotations
 import click
 
 from .common import chosen_program, failed, right_program
+from .known import tests
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path())
-@click.option("--test", "names", multiple=True, metavar="NAME", help="Run this test; may be given several times.")
+@click.option(
+    "--test",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=tests,
+    help="Run this test; may be given several times.",
+)
 @click.pass_context
 def test(ctx: click.Context, files: tuple[str, ...], names: tuple[str, ...]) -> None:
     """Run the tests of a program: `TEST name FOR query GIVEN … EXPECT …`.

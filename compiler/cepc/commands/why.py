@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .common import chosen_program, event_options, failed, load, places_of, right_program
+from .known import queries
 
 if TYPE_CHECKING:
     from ..reading.files import Format
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Explain a row, or why there is none.")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
-@click.option("--query", "name", required=True, metavar="NAME", help="The query asked about.")
+@click.option(
+    "--query", "name", metavar="NAME", shell_complete=queries, help="The query asked about, where there are several."
+)
 @event_options
 @click.option(
     "--group", multiple=True, metavar="NAME=VALUE",
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 def why(
     ctx: click.Context,
     files: tuple[str, ...],
-    name: str,
+    name: str | None,
     events: tuple[str, ...],
     group: tuple[str, ...],
     window: str | None,
@@ -48,7 +51,10 @@ def why(
 
     checked = right_program(ctx, files, warnings=False)
     try:
-        program = chosen_program(checked, (name,))
+        program = chosen_program(checked, () if name is None else (name,))
+        if len(program.queries) > 1:
+            known = ", ".join(f"`{query.name}`" for query in program.queries)
+            raise click.UsageError(f"which query? Say it with --query: {known}")
         (query,) = program.queries
         scope = scope_of(query, program.stream(query.stream), group, window)
         places = places_of(program, events, input_format)

@@ -11,12 +11,16 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..diagnostics.near import did_you_mean
 from ..errors import CepcError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from cepc_grammar.source import Source
+
     from ..compiled import Compiled
+    from ..model import CheckedProgram
 
 AT_MOST = 20  # rows of a query that a notebook shows
 
@@ -30,25 +34,31 @@ class _Line(argparse.ArgumentParser):
         raise _Usage(f"{message}\n{self.format_usage().strip()}")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - for --help
-        raise _Usage(message or self.format_help())
+        raise _Usage(message or "")  # of --help, which has been printed
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a cell shows: the rows, if it was told where events are, and the picture."""
+    """What a cell shows: what its tests say, the rows, if it was told where events are, and the picture."""
 
     rows: Mapping[str, Any]
     picture: str
+    queries: tuple[str, ...] = ()
+    tests: str = field(default="", repr=False)
     warnings: str = field(default="", repr=False)
 
     def __repr__(self) -> str:
-        return (
-            "\n\n".join(f"{name}  {_count(table)}\n{table.to_pandas()}" for name, table in self.rows.items())
-            or "checked"
+        parts = [text.rstrip("\n") for text in (self.warnings, self.tests) if text]
+        parts += (
+            f"{name}  {_count(table)}\n{table.slice(0, AT_MOST).to_pandas().to_string(index=False, na_rep='NULL')}"
+            for name, table in self.rows.items()
         )
+        if not self.rows:
+            parts.append(f"checked: {', '.join(self.queries)}; with events, `--events EVENTS`, they give rows")
+        return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        parts = [f"<pre>{escape(self.warnings)}</pre>"] if self.warnings else []
+        parts = [f"<pre>{escape(text)}</pre>" for text in (self.warnings, self.tests) if text]
         for name, table in self.rows.items():
             parts.append(f"<h4>{escape(name)} <small>{_count(table)}</small></h4>")
             parts.append(table.slice(0, AT_MOST).to_pandas().to_html(index=False, na_rep="NULL"))
@@ -88,7 +98,8 @@ def magic(variables: dict[str, Any]) -> Callable[[str, str], Shown | None]:
             asked = reader.parse_args(shlex.split(line))
             return _run(cell, asked, variables)
         except (_Usage, CepcError) as error:
-            print(error, file=sys.stderr)
+            if str(error):
+                print(error, file=sys.stderr)
         return None
 
     return cep
@@ -116,7 +127,19 @@ def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Sho
     if asked.name is not None and has_events:
         variables[asked.name] = rows
     picture = to_svg(explain(checked.program, plan_shared(checked.program)))
-    return Shown(rows, picture, checked.text() if checked.diagnostics else "")
+    warnings = checked.text() if checked.diagnostics else ""
+    return Shown(rows, picture, compiled.queries, _tests(checked.program, checked.sources), warnings)
+
+
+def _tests(program: CheckedProgram, sources: Mapping[str, Source]) -> str:
+    """What the tests in the cell say."""
+    if not program.tests:
+        return ""
+    from ..testing.run import run_test
+    from ..testing.show import show, summary
+
+    outcomes = [run_test(program, test, sources) for test in program.tests]
+    return "".join([*(show(outcome, sources) for outcome in outcomes if not outcome.passed), summary(outcomes)])
 
 
 def _tables(compiled: Compiled, asked: argparse.Namespace, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,5 +166,6 @@ def _value(events: str, variables: Mapping[str, Any]) -> Any:
     if events in variables:
         return variables[events]
     if events.isidentifier() and not Path(events).exists():
-        raise _Usage(f"there is no variable `{events}`, and no file of that name")
+        near = did_you_mean(events, [name for name in variables if not name.startswith("_")])
+        raise _Usage(f"there is no variable `{events}`, and no file of that name" + (f"; {near}" if near else ""))
     return events

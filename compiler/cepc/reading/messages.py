@@ -66,7 +66,7 @@ def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
 def no_source(stream: str, form: str | None) -> Diagnostic:
     """`form` is what FROM says, None where the stream has no FROM."""
     title = f"FROM {form.upper()} is read by Spark alone" if form else f"no events are named for the stream `{stream}`"
-    return _about("E0705", title, "", hint="name them: `cepc run … --events PATH`, a Parquet, CSV or JSON lines file")
+    return _about("E0705", title, "", hint="name them: `--events PATH`, a Parquet, CSV or JSON lines file")
 
 
 FORM_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}

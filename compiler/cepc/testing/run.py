@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..diagnostics.near import did_you_mean
 from ..errors import CepcError
 from ..running.given import read_given
 from ..running.local import run
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A test with how the rows differ from those expected, or with the error that the run ended in."""
+    """A test with how the rows differ from those expected, or with the error that the run ended in; `strange` tells
+    types of the events given that the stream does not list.
+    """
 
     test: model.Test
     difference: Difference | None
     error: CepcError | None = None
+    strange: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -48,6 +52,18 @@ def run_test(program: model.CheckedProgram, test: model.Test, sources: Mapping[s
         found = run(replace(program, queries=(query,)), load, sources).tables[query.name]
     except CepcError as error:
         return Outcome(test, None, error)
-    if expected is None:
-        return Outcome(test, compare(found.slice(0, 0), found))
-    return Outcome(test, compare(expected, found.select(expected.column_names)))
+    rows, wanted = (found, found.slice(0, 0)) if expected is None else (found.select(expected.column_names), expected)
+    return Outcome(test, compare(wanted, rows), strange=_strange(events, stream))
+
+
+def _strange(events: Any, stream: model.Stream) -> tuple[str, ...]:
+    """A sentence for each type that no event of the stream has, as far as it says which there are."""
+    if stream.types is None or stream.type_column is None:
+        return ()
+    given = dict.fromkeys(map(str, events.column(stream.type_column).drop_null().to_pylist()))
+    strange = [name for name in given if name not in stream.types]
+    near = [did_you_mean(name, stream.types) or f"there are {', '.join(stream.types)}" for name in strange]
+    return tuple(
+        f"GIVEN has the type {name}, which `{stream.name}` does not list; {cure}"
+        for name, cure in zip(strange, near, strict=True)
+    )

@@ -33,6 +33,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield from (f"  {line}".rstrip() for line in str(outcome.error).splitlines())
     elif outcome.difference is not None:
         yield from _difference(outcome.difference)
+    yield from (f"  {sentence}" for sentence in outcome.strange)
 
 
 def _difference(difference: Difference) -> Iterator[str]:

@@ -87,7 +87,7 @@ class _Report:
             if not equals(column, value).any():
                 known = [scalar_text(v) for v in ranks(column).values[: NAMED + 1]]
                 more = ", …" if len(known) > NAMED else ""
-                yield f"There are some with {name} = {', '.join(known[:NAMED])}{more}"
+                yield f"There are some with {name} = {', '.join(known[:NAMED])}{more or '.'}"
         yield from self._dropped()
 
     # ---- aggregate queries -------------------------------------------------------------------------------------------
@@ -210,7 +210,8 @@ class _Report:
         elif len(kept) <= self.limit:
             yield f"{self._what()}: there are {len(kept)} rows."
         else:
-            yield f"{self._what()}: there are more than {many(self.limit, 'row')}; {listed(self.limit)}:"
+            are = "is more than one row" if self.limit == 1 else f"are more than {self.limit} rows"
+            yield f"{self._what()}: there {are}; {listed(self.limit)}:"
         for match in kept[: self.limit]:
             yield ""
             values = match_values(self.finder, self.query, match)
@@ -233,6 +234,9 @@ class _Report:
                     text = local_text(condition, variable)
                 case Joint(joint):
                     text = joint.text
+            if all(_says_itself(t.text) for t in tried):
+                yield f"      {text}"
+                continue
             more = f", and {len(tried) - SHOWN} more" if len(tried) > SHOWN else ""
             yield f"      {text}:  {', '.join(t.text for t in tried[:SHOWN])}{more}"
 
@@ -261,3 +265,13 @@ class _Report:
     def _window_text(self, start: int) -> str:
         assert self.query.window.within is not None
         return f"from {time_text(start, self.stream)} to {time_text(start + self.query.window.within, self.stream)}"
+
+
+def _says_itself(values: str) -> bool:
+    """Of an equality that holds, the values add nothing.
+
+    >>> _says_itself("'IBM' = 'IBM'"), _says_itself("3 > 2")
+    (True, False)
+    """
+    left, _, right = values.partition(" = ")
+    return left == right

@@ -13,6 +13,7 @@ from cepc_runtime.events import ticks_of, times_of
 from cepc_runtime.types import to_arrow
 
 from ..diagnostics.near import did_you_mean
+from ..expressions.literals import EXAMPLES
 from ..reading.text_values import BadValueError, from_text
 from ..writing.values import as_text
 
@@ -98,7 +99,10 @@ def _array(text: str | None, type_: Any, what: str) -> Any:
     try:
         return flat(from_text(pa.array([text], pa.string()), type_))
     except (BadValueError, pa.ArrowNotImplementedError):
-        raise UnclearError(f"`{text}` is no {type_.sql}, which {what} is") from None
+        example = EXAMPLES.get(type_)
+        raise UnclearError(
+            f"`{text}` is no {type_.sql}, which {what} is" + (f"; write it as {example}" if example else "")
+        ) from None
 
 
 def equals(column: Any, value: Any) -> Bools:
