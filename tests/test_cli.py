@@ -485,7 +485,8 @@ def test_a_shell_completes_names_of_the_program(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p.cep").write_text(
-        "QUERY q2 RETURN x PATTERN A WITHIN 1 h; QUERY q1 RETURN COUNT(*) PATTERN A WITHIN 1 h; QUERY; TEST t FOR q1 GIVEN VALUES (1) EXPECT NO ROWS;"
+        "QUERY q2 RETURN x PATTERN A WITHIN 1 h; "
+        "QUERY q1 RETURN COUNT(*) PATTERN A WITHIN 1 h; QUERY; TEST t FOR q1 GIVEN VALUES (1) EXPECT NO ROWS;"
     )
     found = ShellComplete(cepc, {}, "cepc", "_CEPC_COMPLETE").get_completions(list(words), "")
     assert [item.value for item in found] == expected
