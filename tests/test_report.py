@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -198,3 +201,21 @@ def test_spark_tells_the_same_and_its_own_stages() -> None:
     for stage in ("planning", "starting Spark", "reading events and finding matches", "sorting rows"):
         assert f"<th>{stage}</th>" in page
     assert "row operations" not in page
+
+
+def test_bars_are_in_step_with_the_windows() -> None:
+    """34 windows in at most 90 bars: each bar is as wide as every other."""
+    lines = [
+        {"kind": "AB"[i % 2], "at": f"2026-01-31T{i // 60:02}:{i % 60:02}:00Z", "k": 1, "x": 0} for i in range(170)
+    ]
+    Path("e.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page = report("QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 5 MINUTES SLIDE 5 MINUTES;")
+    bars = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="[\d.]+"><title>', page)
+    gaps = {round(float(b) - float(a) - float(width), 0) for (a, width), (b, _) in pairwise(bars)}
+    assert (len(bars), gaps) == (34, {1.0})
+
+
+@pytest.mark.parametrize("name", ["history", "plots"])
+def test_the_examples_in_the_code_are_right(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"cepc.reporting.{name}"))
+    assert (result.failed, result.attempted > 0) == (0, True)

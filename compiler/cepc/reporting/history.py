@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,7 +45,8 @@ class History:
 def histories(queries: Sequence[model.Query], tables: dict[str, Any]) -> tuple[History, ...]:
     """Of queries over one stream."""
     times = {query.name: _times(query, tables[query.name]) for query in queries}
-    axis = _axis([time for time in times.values() if len(time)])
+    slides = [query.window.slide or 0 for query in queries if query.kind == "aggregate"]
+    axis = _axis([time for time in times.values() if len(time)], math.gcd(*slides))
     return tuple(_history(query, tables[query.name], times[query.name], axis) for query in queries)
 
 
@@ -60,7 +62,7 @@ def _ticks(times: Any) -> Any:
     return times.cast(number).to_numpy(zero_copy_only=False).astype("int64")
 
 
-def _axis(times: Iterable[Any]) -> Axis | None:
+def _axis(times: Iterable[Any], slide: int) -> Axis | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -74,8 +76,21 @@ def _axis(times: Iterable[Any]) -> Axis | None:
     edges = pa.array([ends["min"].as_py(), ends["max"].as_py()], every.type)
     begin, end = (int(tick) for tick in _ticks(edges))
     first, last = (text or "" for text in as_text(edges, iso=False))
-    width = max(-(-(end - begin + 1) // BARS), 1)
+    width = _width(max(-(-(end - begin + 1) // BARS), 1), slide)
     return Axis(begin, width, (end - begin) // width + 1, first, last)
+
+
+def _width(least: int, slide: int) -> int:
+    """That of a bar, in step with the windows: a multiple of what they slide by, or a part of it. 0 where there are none.
+
+    >>> _width(7, 0), _width(7, 5), _width(7, 21), _width(7, 20), _width(7, 17)
+    (7, 10, 7, 10, 17)
+    """
+    if not slide:
+        return least
+    if slide <= least:
+        return -(-least // slide) * slide
+    return next(slide // parts for parts in range(slide // least, 0, -1) if slide % parts == 0)
 
 
 def _history(query: model.Query, table: Any, times: Any, axis: Axis | None) -> History:
