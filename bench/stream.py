@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import random
 import statistics
 import sys
 import tempfile
@@ -77,13 +78,13 @@ def streamed(text: str) -> Streamed:
     return found  # type: ignore[no-any-return]
 
 
-def events(batch: int, count: int, groups: int) -> pa.Table:
+def events(batch: int, count: int, groups: int, kinds: str = "ABCD") -> pa.Table:
     """A minute of events, out of order by up to four seconds; half of the groups are silent in it."""
     chance = np.random.default_rng(batch)
     seconds = (batch + np.arange(count) / count) * SECONDS - chance.uniform(0, 4, count)
     return pa.table({
         "at": pa.array((seconds * SECOND).astype(np.int64) + BEGIN, pa.timestamp("us", "UTC")),
-        "kind": pa.array(list("ABCD")).take(pa.array(chance.integers(0, 4, count))),
+        "kind": pa.array(list(kinds)).take(pa.array(chance.integers(0, len(kinds), count))),
         "account": pa.array(chance.integers(0, max(groups // 2, 1), count) * 2 + batch % 2),
         "amount": pa.array(np.round(chance.uniform(0, 100, count), 2)),
     })  # fmt: skip
@@ -214,34 +215,52 @@ def by_group(spark: SparkSession, source: Path, schema: Any) -> float:
 
 # ---- folding, without Spark --------------------------------------------------------------------------------------------
 
+MANY = "20 MINUTES SLIDE 5 MINUTES", "10 MINUTES SLIDE 1 MINUTE", "10 MINUTES"
+FOLDED = (
+    *((1, windows, groups, each) for groups, each in ((10_000, 10), (1_000, 100)) for windows in MANY[1:]),
+    *((30, windows, 20, each) for windows in MANY for each in (50, 100, 200, 1_000)),
+    *((1, MANY[1], 20, each) for each in (25, 50, 100)),
+)
+"""Queries, windows, groups, events of a group a minute."""
 
-def folding(groups: int, each: int) -> None:
-    """One bucket with so many groups, each with so many events a minute."""
-    for name, windows in (("sliding", "10 MINUTES SLIDE 1 MINUTE"), ("side by side", "10 MINUTES")):
-        text = f"{STREAM}{ONE.replace('B+ b', 'B b').replace('1 MINUTE', windows)}"
-        checked = check_text(text)
-        assert checked.program is not None
-        plan = plan_program(checked.program).plans[0]
-        took = {}
-        for fold_from in (None, 1 << 60):
-            program = Program(plan, classes_of(plan.queries), None, fold_from)
-            data, times, largest = to_bytes(State(), ""), [], 0
-            for batch in range(30):
-                table, watermark = (
-                    events(batch, groups * each, groups),
-                    BEGIN + (batch * SECONDS + SECONDS - 5) * SECOND,
-                )
-                begun = time.perf_counter()
-                data = to_bytes(advance(program, from_bytes(data, "", program.families), [table], watermark).state, "")
-                times.append(time.perf_counter() - begun)
-                largest = max(largest, len(data))
-            took[fold_from] = largest, statistics.median(times[-10:])
-        folded, unfolded = took.values()
-        print(
-            f"{groups:,} groups with {each:,} events a minute, windows {name}: unfolded {unfolded[0] / folded[0]:.0f} times the bytes"
-            f" ({unfolded[0]:,} and {folded[0]:,}), {unfolded[1] / folded[1]:.1f} times the time of a step",
-            flush=True,
-        )
+
+def mixed(count: int, windows: str) -> str:
+    """So many sequences of three or four types; one is ONE without its repetition."""
+    if count == 1:
+        return f"{STREAM}{ONE.replace('B+ b', 'B b').replace('1 MINUTE', windows)}"
+    chance, found = random.Random(1), dict[tuple[str, ...], None]()
+    while len(found) < count:
+        found[tuple(chance.sample("ABCDEFGH", chance.choice((3, 4))))] = None
+    return STREAM.replace("'D'", "'D', 'E', 'F', 'G', 'H'") + "".join(
+        f"QUERY q{n} RETURN account, COUNT(*) AS n PATTERN SEQ({', '.join(types)}) GROUP BY account WITHIN {windows};\n"
+        for n, types in enumerate(found)
+    )
+
+
+def folding(queries: int, windows: str, groups: int, each: int) -> None:
+    """One bucket with so many groups, each with so many events a minute, half of them silent where the queries are few. Both are
+    stepped by turns; what counts is processor time over whole windows.
+    """
+    checked = check_text(mixed(queries, windows))
+    assert checked.program is not None
+    plan = plan_program(checked.program).plans[0]
+    programs = [Program(plan, classes_of(plan.queries), None, fold_from) for fold_from in (None, 1 << 60)]
+    data, times, largest = [to_bytes(State(), "")] * 2, [0.0, 0.0], [0, 0]
+    for batch in range(40):
+        table = events(batch, groups * each, groups, "ABCD" if queries == 1 else "ABCDEFGH")
+        watermark = BEGIN + (batch * SECONDS + SECONDS - 5) * SECOND
+        for n in ((0, 1), (1, 0))[batch % 2]:
+            program, begun = programs[n], time.process_time()
+            state = from_bytes(data[n], "", program.families)
+            data[n] = to_bytes(advance(program, state, [table], watermark).state, "")
+            times[n] += time.process_time() - begun if batch >= 20 else 0
+            largest[n] = max(largest[n], len(data[n]))
+    less, took = largest[1] / largest[0], times[0] / times[1]
+    print(
+        f"{queries} queries, {groups:,} groups with {each:,} events a minute, WITHIN {windows}: {less:.1f} times fewer bytes"
+        f" ({largest[1]:,} and {largest[0]:,}), {took:.2f} times the time of not folding",
+        flush=True,
+    )
 
 
 # ---- comparisons -------------------------------------------------------------------------------------------------------
@@ -256,8 +275,8 @@ def main() -> int:
     parser.add_argument("--buckets", default="1,8,32,128,512", help="of `buckets`")
     given = parser.parse_args()
     if given.what == "folding":
-        for groups, each in ((10_000, 10), (1_000, 100), (100, 1_000)):
-            folding(groups, each)
+        for one in FOLDED:
+            folding(*one)
         return 0
     spark = local_session()
     spark.conf.set("spark.sql.shuffle.partitions", "2")

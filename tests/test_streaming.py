@@ -9,12 +9,15 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cepc_runtime.events import read
+from cepc_runtime.events import read, select
+from cepc_runtime.letters import Kinds, classify
+from cepc_runtime.parts.folded import Folded, _exactly, fold, together
 from cepc_runtime.spark.share import Class
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program, UnboundedError
@@ -33,9 +36,9 @@ if TYPE_CHECKING:
 SECOND = {"us": 1_000_000, "s": 1}
 
 
-def whole(compiled: Compiled, fold_from: int | None = None) -> Program:
-    """All queries in one class, which gets all events."""
-    return Program(compiled.plan, (Class((), tuple(range(len(compiled.plan.queries))), None),), None, fold_from)
+def whole(compiled: Compiled, fold_from: int | None = None, wait: int | None = 0) -> Program:
+    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to."""
+    return Program(compiled.plan, (Class((), tuple(range(len(compiled.plan.queries))), None),), None, fold_from, wait)
 
 
 @dataclass
@@ -49,8 +52,8 @@ class Bucket:
     due: int | None = None
 
     @classmethod
-    def of(cls, compiled: Compiled, fold_from: int | None = None) -> Bucket:
-        return cls(whole(compiled, fold_from), defaultdict(list))
+    def of(cls, compiled: Compiled, fold_from: int | None = None, wait: int | None = 0) -> Bucket:
+        return cls(whole(compiled, fold_from, wait), defaultdict(list))
 
     @property
     def state(self) -> State:
@@ -98,7 +101,8 @@ def check(
     expected = by_engine(case, compiled)
     assume(expected is not None)
     assert expected is not None
-    bucket = Bucket.of(replace(compiled, plan=plan_of(compiled)), data.draw(st.sampled_from((1, 1, 2, None))))
+    fold_from, wait = data.draw(st.sampled_from((1, 1, 2, None))), data.draw(st.sampled_from((0, 0, 1, 3, 8)))
+    bucket = Bucket.of(replace(compiled, plan=plan_of(compiled)), fold_from, wait)
     table = table_of(case, compiled)
     for events, watermark in micro_batches(data, table, compiled):
         bucket.take(events, watermark)
@@ -260,9 +264,11 @@ def crowd(query: str, count: int, *, seed: int = 3) -> tuple[Compiled, pa.Table]
     return compiled, table_of(Case("", rows), compiled)
 
 
-def run_through(compiled: Compiled, table: pa.Table, step: int = 3, fold_from: int | None = None) -> list[Bucket]:
+def run_through(
+    compiled: Compiled, table: pa.Table, step: int = 3, fold_from: int | None = None, wait: int | None = 0
+) -> list[Bucket]:
     """The bucket after each micro-batch of `step` seconds; the last one after the end."""
-    bucket, seen = Bucket.of(compiled, fold_from), []
+    bucket, seen = Bucket.of(compiled, fold_from, wait), []
     ticks = read(table, compiled.plan.stream).ticks
     for start in range(0, 40, step):
         bucket.take(table.filter(pa.array((ticks >= start) & (ticks < start + step))), start + step - 1)
@@ -294,12 +300,12 @@ FOLDED = {
 
 
 @pytest.mark.parametrize("query", FOLDED.values(), ids=FOLDED)
-@pytest.mark.parametrize("step", [3, 10])
-def test_crowded_panes_are_folded_and_the_rows_are_the_same(query: str, step: int) -> None:
+@pytest.mark.parametrize(("step", "wait"), [(3, 0), (10, 0), (3, 60)])
+def test_crowded_panes_are_folded_and_the_rows_are_the_same(query: str, step: int, wait: int) -> None:
     compiled, table = crowd(query, 600)
     expected = by_engine(Case("", tuple(table.to_pylist())), compiled)
     assert expected is not None
-    seen = run_through(compiled, table, step)
+    seen = run_through(compiled, table, step, wait=wait)
     assert max(bucket.state.panes for bucket in seen) > 1
     for number, plan in enumerate(compiled.plan.queries):
         assert same(seen[-1].rows[number], expected[plan.name]), plan.name
@@ -362,6 +368,92 @@ def test_an_event_late_for_a_folded_pane_is_late() -> None:
     assert [row["n"] for row in bucket.rows[0]] == [6]
 
 
+# ---- waiting ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 40 s SLIDE 20 s;", 1),
+        ("QUERY q RETURN COUNT(*) AS n, SUM(b.x) AS s PATTERN SEQ(A a, B b) WITHIN 40 s SLIDE 20 s;", 7),
+        ("".join(f"QUERY q{i} RETURN COUNT(*) AS n PATTERN SEQ({p}) WITHIN 40 s;" for i, p in enumerate(("A, B", "B, C"))), 5),
+    ],
+)  # fmt: skip
+def test_the_more_numbers_a_pane_has_the_more_events_wait(query: str, numbers: int) -> None:
+    program = whole(crowd(query, 0)[0], None, None)
+    assert [(len(family.numbers), program.most(family)) for family in program.families[0]] == [
+        (numbers, 128 * (32 + numbers))
+    ]
+
+
+def test_events_wait_until_there_are_more_than_may_and_then_none_does() -> None:
+    compiled, _ = crowd("QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;", 0)
+    bucket = Bucket.of(compiled, 2, 4)
+    seen = []
+    for text, watermark in (("0 1 2", 3), ("3 4", 5), ("6 7", 8), ("", 10)):
+        rows = tuple({"at": int(word), "kind": "A"} for word in text.split())
+        bucket.take(table_of(Case("", rows), compiled), watermark)
+        seen.append((bucket.state.waiting, bucket.state.panes, bucket.state.events))
+    assert seen == [(3, 0, 3), (0, 1, 0), (2, 1, 2), (0, 0, 0)]
+    assert [row["n"] for row in bucket.rows[0]] == [7]
+
+
+def test_events_that_are_soon_gone_are_not_the_first_to_be_folded() -> None:
+    """A quarter of the window has to be left, here until 7.5."""
+    compiled, _ = crowd("QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;", 0)
+    rows = tuple({"at": at, "kind": "A"} for at in range(5))
+    for watermark, panes, waiting in ((7, 1, 0), (9, 0, 5)):
+        bucket = Bucket.of(compiled, 2, 4)
+        bucket.take(table_of(Case("", rows), compiled), watermark)
+        assert (bucket.state.panes, bucket.state.waiting) == (panes, waiting)
+
+
+def test_what_waits_is_folded_with_the_first_window_that_needs_it_in_numbers() -> None:
+    """Of a pane that is folded already; another group's, which is not, is counted from its events."""
+    compiled, _ = crowd("QUERY q RETURN k, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 10 s SLIDE 5 s;", 0)
+    bucket = Bucket.of(compiled, 2, 4)
+    seen = []
+    for text, watermark in (("0 1 2 3 4", 5), ("6 7 8 6(2)", 9), ("", 10)):
+        words = [(int(word[0]), 2 if "(" in word else 1) for word in text.split()]
+        rows = tuple({"at": at, "kind": "A", "k": k} for at, k in words)
+        bucket.take(table_of(Case("", rows), compiled), watermark)
+        seen.append((bucket.state.panes, bucket.state.waiting, bucket.state.events))
+    assert seen == [(1, 0, 0), (1, 3, 4), (1, 0, 1)]
+    found = {(row["k"], row["window_end"]): row["n"] for row in bucket.rows[0]}
+    assert found == {(1, 5): 5, (1, 10): 8, (2, 10): 1}
+
+
+def test_numbers_that_do_not_change_are_neither_read_nor_written() -> None:
+    compiled, table = crowd(FOLDED["sequences"], 600)
+    bucket = run_through(compiled, table, 40)[0]
+    data = bucket.data
+    state = bucket.state
+    (panes,) = (one for families in state.folded for one in families if one is not None)
+    assert to_bytes(state, "plan") == data
+    assert "numbers" not in vars(panes.folded)
+
+
+def test_put_together_at_once_panes_are_what_they_are_query_by_query() -> None:
+    for text in FOLDED.values():
+        compiled, table = crowd(text, 300)
+        events = read(table, compiled.plan.stream)
+        kinds = classify(events, compiled.plan.letters)
+        for family in whole(compiled).families[0]:
+            first, second = (
+                in_order(fold(family, compiled.plan, part, Kinds(kinds.of[half], kinds.letters), part.ticks // 20))
+                for half in (events.ticks % 20 < 10, events.ticks % 20 >= 10)
+                for part in [select(events, half)]
+            )
+            at_once, exactly = together(family, first, second), _exactly(family, first, second)
+            assert at_once is not None
+            assert [column.tolist() for column in at_once.numbers] == [column.tolist() for column in exactly.numbers]
+
+
+def in_order(folded: Folded) -> Folded:
+    keys = list(zip(*(column.to_pylist() for column in folded.keys.values()), folded.panes.tolist(), strict=True))
+    return folded.take(np.array(sorted(range(len(folded)), key=lambda i: repr(keys[i]))))
+
+
 def test_what_does_not_fit_is_said_of_folded_windows_too() -> None:
     text = f"{STREAM.replace('k INT', 'k BIGINT')}QUERY q RETURN k, SUM(A.k) AS n PATTERN A GROUP BY k WITHIN 10 s SLIDE 5 s;"
     compiled = compile_text(text)
@@ -419,7 +511,7 @@ def test_queries_whose_windows_have_no_good_common_pane_have_panes_of_their_own(
 
 def test_state_of_another_program_or_version_is_refused() -> None:
     data = to_bytes(State(), "one")
-    for wrong in (b"", data[:3], data.replace(b'"version": 2', b'"version": 9')):
+    for wrong in (b"", data[:3], data.replace(b'"version": 3', b'"version": 9')):
         with pytest.raises(StateError):
             from_bytes(wrong, "one", ())
     with pytest.raises(StateError, match="another program"):

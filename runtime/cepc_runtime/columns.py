@@ -8,12 +8,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -33,6 +36,11 @@ def flat(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         return flat(column.dictionary_decode())
     return column
+
+
+def joined(columns: Sequence[Any]) -> Any:
+    """One column after the other, of the type of the first."""
+    return pa.concat_arrays([flat(column).cast(flat(columns[0]).type) for column in columns])
 
 
 def as_bools(column: Any) -> Bools:

@@ -20,7 +20,7 @@ from .types import is_integer
 if TYPE_CHECKING:
     from .columns import Bools, Floats
     from .kernel.exact import Number, Recount
-    from .kernel.planes import MeasurePlanes
+    from .kernel.planes import MeasurePlanes, QueryPlanes
     from .kernel.run import Emissions
     from .plan import Measure, QueryPlan
 
@@ -39,21 +39,31 @@ Column = npt.NDArray[Any]
 def exact_planes(recount: Recount, emissions: Emissions) -> tuple[Column, ...]:
     """The planes' columns: integers where a measure has to be exact."""
     query, layout, planes = recount.query, recount.planes, emissions.planes
+    if np.all(np.abs(planes[:, : layout.additive]) < EXACT):  # so they are all exact that have to be
+        whole = _exactly(query, layout)
+        return tuple(planes[:, p].astype(np.int64) if p in whole else planes[:, p] for p in range(layout.count))
     again = np.zeros(len(planes), dtype=np.bool_)
-    integers: set[int] = set()
     for measure, found in zip(query.measures, layout.measures, strict=True):
         if _is_whole(measure):
             if measure.exact:
                 needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
-                integers.update(needed)
                 inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
                 again |= inexact & ~_hopeless(query, measure, found, planes)
         elif found.total is not None:
             again |= _overflown(recount, found, emissions)
-    exact = _counted_again(recount, emissions, again)
+    exact, integers = _counted_again(recount, emissions, again), _exactly(query, layout)
     return tuple(
         _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
     )
+
+
+def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
+    """The planes whose numbers are integers and have to be exact."""
+    found: set[int | None] = set()
+    for measure, places in zip(query.measures, layout.measures, strict=True):
+        if measure.exact and _is_whole(measure):
+            found |= {places.count, places.total, places.magnitude}
+    return {plane for plane in found if plane is not None}
 
 
 def _counted_again(recount: Recount, emissions: Emissions, again: Bools) -> dict[int, list[Number]]:

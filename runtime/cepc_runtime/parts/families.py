@@ -12,6 +12,7 @@ from ..kernel.planes import is_exact, planes_of
 from ..plan import Measure, Member, OutputPlan, SharedStates
 from ..types import DOUBLE, STRING
 from .panes import PANE, between, can_be_cut
+from .products import Products, rows_of
 from .ways import ways_of
 
 if TYPE_CHECKING:
@@ -94,6 +95,16 @@ class Family:
             for n, query in self.queries
             if query.automaton is not None
         }
+
+    @cached_property
+    def products(self) -> Products:
+        """What the numbers of two panes are, one after the other."""
+        return Products(self.places, self.layouts, rows_of([(n.role, n.whole) for n in self.numbers]))
+
+    @cached_property
+    def exact(self) -> frozenset[int]:
+        """Which of the numbers results need as integers of any size."""
+        return frozenset(place for place, number in enumerate(self.numbers) if number in self._exact)
 
     @cached_property
     def identities(self) -> frozenset[int]:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..aggregate import totals_by_query
-from ..columns import Bools, Ints, codes, combine_codes, dense, flat
+from ..columns import Bools, Ints, codes, combine_codes, dense, flat, joined
 from ..events import select
 from ..letters import Kinds
 from ..totals import Totals, grouped
 from ..types import BIGINT
+from .composed import blocks, bounds_of, compose, open_windows
 from .matrices import LARGE, Matrices, Windows, floats, limit_of, product, whole_column, windows
 from .panes import PANE
+from .products import EXTREME
 from .told import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..events import Reading
     from ..exactness import Column
@@ -27,7 +30,13 @@ if TYPE_CHECKING:
     from ..plan import Plan
     from .families import Counting, Family
 
-EXTREME: Final = ("least", "greatest")
+
+@dataclass(frozen=True)
+class Kept:
+    """Numbers as bytes of a state, read when they are needed."""
+
+    data: bytes
+    read: Callable[[], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -38,12 +47,18 @@ class Folded:
 
     keys: dict[str, Any]
     panes: Ints
-    numbers: tuple[Any, ...]
+    source: tuple[Any, ...] | Kept
 
     def __len__(self) -> int:
         return len(self.panes)
 
+    @cached_property
+    def numbers(self) -> tuple[Any, ...]:
+        return self.source.read() if isinstance(self.source, Kept) else self.source
+
     def take(self, rows: Ints | Bools) -> Folded:
+        if rows.dtype == np.bool_ and rows.all():
+            return self
         at = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         taken = (n.take(pa.array(at)) if isinstance(n, pa.Array) else n[at] for n in self.numbers)
         keys = {name: column.take(pa.array(at)) for name, column in self.keys.items()}
@@ -130,16 +145,35 @@ def spots_of(parts: Sequence[Folded], *others: tuple[dict[str, Any], Ints]) -> t
     """
     tables = [(part.keys, part.panes) for part in parts] + list(others)
     panes = np.concatenate([own for _, own in tables])
-    columns = [codes(_column([keys[name] for keys, _ in tables])) for name in tables[0][0]]
+    columns = [codes(joined([keys[name] for keys, _ in tables])) for name in tables[0][0]]
     return dense(combine_codes([*columns, codes(pa.array(panes))], len(panes))[0])
 
 
-def _column(parts: Sequence[Any]) -> Any:
-    """As one; the first part says the type."""
-    return pa.concat_arrays([flat(part).cast(flat(parts[0]).type) for part in parts])
-
-
 def _one_after_the_other(family: Family, first: Folded, second: Folded) -> Folded:
+    found, inexact = _at_once(family, first, second)
+    if not inexact.any():
+        return found
+    return _concatenated([found.take(~inexact), _exactly(family, first.take(inexact), second.take(inexact))])
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def _at_once(family: Family, first: Folded, second: Folded) -> tuple[Folded, Bools]:
+    """All numbers, and of which panes some may be inexact."""
+    products, rows = family.products, family.products.rows
+    (found, after), values = blocks(family, [first.numbers, second.numbers])
+    compose(products.whole, found, after, np.arange(len(first)))
+    inexact = ~np.all(np.abs(found.additive) < bounds_of(family)[:, None], axis=0)
+    numbers: list[Any] = [None] * len(first.numbers)
+    for place, row in rows.additive.items():
+        column = found.additive[row]
+        numbers[place] = whole_column(column) if family.numbers[place].whole else column
+    for place, row in rows.extremes.items():
+        numbers[place] = _values(found.extremes[row], values[place])
+    return Folded(first.keys, first.panes, tuple(numbers)), inexact
+
+
+def _exactly(family: Family, first: Folded, second: Folded) -> Folded:
+    """Query by query."""
     numbers: list[Any] = [None] * len(first.numbers)
     limits = {number: limit_of(query.measures) for number, query in family.queries}
     for query, places in sorted(family.places.items(), key=lambda own: limits[own[0]]):  # the exact ones first
@@ -159,7 +193,7 @@ def _values(places: Column, values: Any) -> Any:
 
 
 def _concatenated(parts: Sequence[Folded]) -> Folded:
-    keys = {name: _column([part.keys[name] for part in parts]) for name in parts[0].keys}
+    keys = {name: joined([part.keys[name] for part in parts]) for name in parts[0].keys}
     panes = np.concatenate([part.panes for part in parts])
     return Folded(
         keys, panes, tuple(_joined(columns) for columns in zip(*(part.numbers for part in parts), strict=True))
@@ -168,7 +202,7 @@ def _concatenated(parts: Sequence[Folded]) -> Folded:
 
 def _joined(columns: Sequence[Any]) -> Any:
     if isinstance(columns[0], pa.Array):
-        return _column(columns)
+        return joined(columns)
     return np.concatenate(columns)
 
 
@@ -204,35 +238,51 @@ def _placed(
         return {}
     every = [(n, place) for n in range(len(parts)) for place in numbers]
     greatest = layout.planes[plane - 1].value.role == "greatest"
-    column, extremes[plane] = places_of(_column([parts[n].numbers[place] for n, place in every]), greatest)
+    column, extremes[plane] = places_of(joined([parts[n].numbers[place] for n, place in every]), greatest)
     bounds = np.cumsum([len(parts[n]) for n, _ in every])[:-1]
     return dict(zip(every, np.split(column, bounds), strict=True))
 
 
-def totals_of_folded(family: Family, query: int, folded: Folded, low: int, high: int) -> Totals:
-    """The totals of a query in the windows from `low` to `high`, of which all panes are given."""
-    plan = dict(family.queries)[query]
-    assert plan.automaton is not None
-    assert plan.within is not None
-    layout = family.layouts[query]
-    (matrices,), places = matrices_of(family, query, [folded])
+def totals_of_folded(
+    family: Family, queries: tuple[int, ...], folded: Folded, low: int, high: int
+) -> Iterator[tuple[int, Totals]]:
+    """The totals of queries with the same windows in those from `low` to `high`, of which all panes are given."""
+    plans = dict(family.queries)
+    one = plans[queries[0]]
+    assert one.within is not None
     columns = folded.keys
     groups, first = dense(combine_codes([codes(column) for column in columns.values()], len(folded))[0])
-    wanted = Windows(plan.within, plan.slide or plan.within, family.length, low, high)
+    wanted = Windows(one.within, one.slide or one.within, family.length, low, high)
+    found = open_windows(family, queries, folded.numbers, groups, folded.panes, wanted)
+    for query in queries:
+        plan, totals = plans[query], found.of(query)
+        if totals is None:
+            totals = _totals_exactly(family, query, folded, groups, wanted)
+        yield query, grouped(totals, {name: columns[name].take(pa.array(first)) for name in plan.group_by}, len(first))
+
+
+def _totals_exactly(family: Family, query: int, folded: Folded, groups: Ints, wanted: Windows) -> Totals:
+    """By partition."""
+    plan, layout = dict(family.queries)[query], family.layouts[query]
+    assert plan.automaton is not None
+    (matrices,), places = matrices_of(family, query, [folded])
     of_group, numbers, planes = windows(matrices, groups, folded.panes, plan.automaton.accepting, wanted)
     extremes = {layout.planes[p - 1].value: places.get(p, pa.nulls(0)) for p in range(layout.additive, layout.count)}
-    totals = Totals(plan, layout, of_group, numbers, {}, planes, extremes)
-    return grouped(totals, {name: columns[name].take(pa.array(first)) for name in plan.group_by}, len(first))
+    return Totals(plan, layout, of_group, numbers, {}, planes, extremes)
 
 
-# ---- as a table ------------------------------------------------------------------------------------------------------
+# ---- as tables ------------------------------------------------------------------------------------------------------
 
 
-def to_table(folded: Folded) -> Any:
-    """Integers in as few bytes as they need, those beyond 64 bits as hexadecimal text."""
+def index_table(folded: Folded) -> Any:
+    """Which panes."""
     columns = {f"k{i}": column for i, column in enumerate(folded.keys.values())}
-    columns["pane"] = pa.array(folded.panes)
-    return pa.table({**columns, **{f"n{i}": _small(column) for i, column in enumerate(folded.numbers)}})
+    return pa.table({**columns, "pane": pa.array(folded.panes)})
+
+
+def numbers_table(folded: Folded) -> Any:
+    """Integers in as few bytes as they need, those beyond 64 bits as hexadecimal text."""
+    return pa.table({f"n{i}": _small(column) for i, column in enumerate(folded.numbers)})
 
 
 def _small(column: Any) -> Any:
@@ -241,15 +291,17 @@ def _small(column: Any) -> Any:
     if column.dtype == object and not all(-(1 << 63) <= number < 1 << 63 for number in column.tolist()):
         return pa.array([f"{int(number):x}" for number in column.tolist()], pa.string())
     column = column.astype(np.int64)
+    low, high = column.min(initial=0), column.max(initial=0)
     types = (np.int8, np.int16, np.int32, np.int64)
-    fitting = (
-        t for t in types if not len(column) or (np.iinfo(t).min <= column.min() and column.max() <= np.iinfo(t).max)
-    )
-    return pa.array(column.astype(next(fitting)))
+    return pa.array(column.astype(next(t for t in types if np.iinfo(t).min <= low and high <= np.iinfo(t).max)))
 
 
-def from_table(family: Family, table: Any) -> Folded:
-    keys = {name: flat(table.column(f"k{i}")) for i, name in enumerate(family.partition)}
+def from_index(family: Family, index: Any, numbers: Kept) -> Folded:
+    keys = {name: flat(index.column(f"k{i}")) for i, name in enumerate(family.partition)}
+    return Folded(keys, np.array(index.column("pane").to_numpy(), dtype=np.int64), numbers)
+
+
+def from_numbers(family: Family, table: Any) -> tuple[Any, ...]:
     numbers = []
     for i, number in enumerate(family.numbers):
         column = flat(table.column(f"n{i}"))
@@ -261,4 +313,4 @@ def from_table(family: Family, table: Any) -> Folded:
             numbers.append(np.array(column.to_numpy(), dtype=np.float64))
         else:
             numbers.append(np.array(column.to_numpy(), dtype=np.int64))
-    return Folded(keys, np.array(table.column("pane").to_numpy(), dtype=np.int64), tuple(numbers))
+    return tuple(numbers)

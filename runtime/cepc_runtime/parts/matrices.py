@@ -117,19 +117,10 @@ def windows(
     """The windows with a match: their groups, numbers, and the planes of their matches. `groups` and `panes` say whose the matrices
     are; there is one at most for each group and pane.
     """
-    order = np.lexsort((panes, groups))
-    groups, panes = groups[order], panes[order]
-    distinct = np.unique(panes)
-    places = groups * (len(distinct) + 1) + np.searchsorted(distinct, panes)
-    of_group, numbers = wanted.of(groups, panes)
-    first = numbers * wanted.slide // wanted.length
-    ends = [
-        np.searchsorted(places, of_group * (len(distinct) + 1) + np.searchsorted(distinct, pane))
-        for pane in (first, first + wanted.within // wanted.length)
-    ]
+    order, of_group, numbers, begin, end = wanted.runs(groups, panes)
     run = _Run(matrices, matrices.approximately(), order, tuple(accepting))
     found = [
-        run.of(of_group[at], numbers[at], ends[0][at], ends[1][at])
+        run.of(of_group[at], numbers[at], begin[at], end[at])
         for start in range(0, len(numbers), CHUNK)
         for at in [slice(start, start + CHUNK)]
     ]
@@ -150,6 +141,22 @@ class Windows:
     length: int
     low: int | None = None
     high: int | None = None
+
+    def runs(self, groups: Ints, panes: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """The panes in the order of groups and time; then of each window in which a group has a pane its group, its number, and where
+        its panes begin and end in that order.
+        """
+        order = np.lexsort((panes, groups))
+        groups, panes = groups[order], panes[order]
+        distinct = np.unique(panes)
+        places = groups * (len(distinct) + 1) + np.searchsorted(distinct, panes)
+        of_group, numbers = self.of(groups, panes)
+        first = numbers * self.slide // self.length
+        begin, end = (
+            np.searchsorted(places, of_group * (len(distinct) + 1) + np.searchsorted(distinct, pane))
+            for pane in (first, first + self.within // self.length)
+        )
+        return order, of_group, numbers, begin, end
 
     def of(self, groups: Ints, panes: Ints) -> tuple[Ints, Ints]:
         """Each window in which a group has a pane, by group and number, given by group and pane."""

@@ -16,7 +16,7 @@ from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
 from .matches import Step, chosen, decided, decided_together
-from .state import Held, State
+from .state import Held, Panes, State
 from .ticks import BEGIN, END, before
 from .windows import closed
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..columns import Bools, Ints
     from ..events import Reading
     from ..letters import Kinds
-    from ..parts.folded import Folded
     from ..plan import Plan
     from .program import Program
 
@@ -69,11 +68,12 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
         rows += old.rows(reading, step)
         kept.append(old)
     dues = [due for one in kept for due in one.dues(step.watermark)]
-    now = State(step.watermark, tuple(one.held for one in kept), tuple(one.folded for one in kept))
+    held, folded = tuple(one.held for one in kept), tuple(one.folded for one in kept)
+    now = State(step.watermark, held, folded, sum(one.waiting for one in kept))
     return Advanced(now, tuple(rows), tuple(late), min(dues, default=None))
 
 
-def _before(program: Program, state: State, number: int) -> tuple[Held | None, tuple[Folded | None, ...]]:
+def _before(program: Program, state: State, number: int) -> tuple[Held | None, tuple[Panes | None, ...]]:
     held = state.held[number] if state.held else None
     return held, state.folded[number] if state.folded else (None,) * len(program.families[number])
 
@@ -122,7 +122,8 @@ class _OfClass:
     program: Program
     number: int
     held: Held | None
-    folded: tuple[Folded | None, ...]
+    folded: tuple[Panes | None, ...]
+    waiting: int = 0
 
     @property
     def length(self) -> int:
@@ -130,6 +131,7 @@ class _OfClass:
 
     def rows(self, reading: Reading | None, step: Step) -> Iterator[tuple[int, Any]]:
         """The rows of a step, as they are found. `reading` are the events held and those that are new, in this order."""
+        self.waiting = 0
         if reading is None and not any(self.folded):
             self.held = None
             return
@@ -181,9 +183,10 @@ class _OfClass:
         for family, old in zip(program.families[self.number], self.folded, strict=True):
             windows = {q: own for q, _ in family.queries if isinstance(own := program.decisions[q], Windows)}
             keys = program.classes[self.number].keys
-            done = Fold(plan, family, windows, keys, program.least(family), step).run(events, old)
+            done = Fold(plan, family, windows, keys, program.least(family), program.most(family), step).run(events, old)
             yield from ((q, table) for q, table in done.rows if table.num_rows)
-            folded.append(done.folded)
+            folded.append(done.panes)
+            self.waiting += done.waiting
             needed = needed | done.needed
         self.folded = tuple(folded)
         return needed
@@ -202,12 +205,12 @@ class _OfClass:
         if self.held is not None:
             ticks = ticks_of(self.held.events.column(self.program.plan.stream.time_column))
             yield from self._dues(self.program.classes[self.number].queries, ticks, watermark)
-        for family, folded in zip(self.program.families[self.number], self.folded, strict=True):
-            if folded is not None:
-                yield from self._dues([q for q, _ in family.queries], folded.panes * family.length, watermark)
+        for family, panes in zip(self.program.families[self.number], self.folded, strict=True):
+            if panes is not None:
+                yield from self._dues([q for q, _ in family.queries], panes.folded.panes * family.length, watermark)
 
     def _dues(self, queries: Iterable[int], ticks: Ints, watermark: int) -> Iterator[int]:
-        found = (self.program.decisions[q].due(ticks, watermark) for q in queries)
+        found = (decision.due(ticks, watermark) for decision in {self.program.decisions[q] for q in queries})
         yield from (due for due in found if due is not None)
 
 

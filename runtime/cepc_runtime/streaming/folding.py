@@ -1,8 +1,9 @@
 """Aggregate queries whose events are folded: a group with many events in a pane keeps numbers for them, one with few keeps the events.
 
 When the watermark has passed events, those of a pane that is folded go into its numbers, and a pane becomes folded when it has so many
-of them that the numbers take less room. A window of a group without folded panes is counted from its events; that of another group is
-the product of its panes, where what is still there as events is folded for the moment.
+of them that the numbers take much less room. They wait as events until there are enough of them to be worth it, or until a window
+closes that needs them in numbers. A window of a group without folded panes is counted from its events; that of another group is the
+product of its panes, where what is still there as events is folded for the moment.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyarrow as pa
 
 from ..aggregate import result_table
-from ..columns import codes, combine_codes, flat
+from ..columns import codes, combine_codes, dense, joined
 from ..events import select
 from ..letters import Kinds
 from ..parts.folded import fold, spots_of, together, totals_of_folded
 from ..results import Results, check_edges
+from .state import Panes
 from .ticks import before
 from .windows import closed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ..columns import Bools, Ints
     from ..events import Reading
@@ -54,42 +55,75 @@ class Known:
 
 @dataclass(frozen=True)
 class Fold:
-    """A family in one step of a bucket. `keys` are those of the class, `least` is how many events of a pane are folded."""
+    """A family in one step of a bucket. `keys` are those of the class, `least` is how many events of a pane are folded, and `most` how
+    many events of all panes wait for it: folding costs what its numbers are, however few events there are.
+    """
 
     plan: Plan
     family: Family
     windows: dict[int, Windows]  # by query
     keys: tuple[str, ...]
     least: int
+    most: int
     step: Step
 
-    def run(self, known: Known, old: Folded | None) -> Done:
+    def run(self, known: Known, old: Panes | None) -> Done:
         """`old` are the panes folded before the step."""
         ticks = known.reading.ticks
         panes = ticks // self.family.length
-        loose = reads(known.kinds, self.family.letters)
-        needed = self._needed(panes)
-        chosen = np.zeros(len(ticks), dtype=np.bool_)
-        if len(ticks):
-            spots, inside = self._spots(known.reading, panes, old)
-            loose &= ~(inside & before(ticks, self.step.earlier))
-            counted = np.bincount(spots[loose & known.free], minlength=int(spots.max()) + 1)
-            chosen = loose & needed & (inside | (counted[spots] >= self.least)) & (abs(ticks) < _FAR)
-        folded = together(self.family, old, self._fold(known, panes, chosen))
-        rest = loose & ~chosen
-        rows = tuple(self._closed(known, panes, rest, folded))
+        loose, crowded = self._crowded(known, panes, old)
+        groups, dense = self._groups(known.reading, old)
+        closing = loose & self._closing(ticks)
+        many = crowded if old is not None else crowded & self._lasting(panes)
+        waiting = np.count_nonzero(many) <= self.most and not (closing & dense[groups]).any()
+        chosen = crowded & (not waiting)
+        dense[groups[chosen]] = True
+        passing = closing & dense[groups] & ~chosen
+        found, lasting = self._fold(known, panes, chosen, passing)
+        folded = None if old is None else old.folded
+        rows = tuple(
+            self._closed(known, loose & ~dense[groups], passing | chosen, together(self.family, folded, found))
+        )
+        folded = together(self.family, folded, found and found.take(lasting))
         if folded is not None:
             folded = folded.take(self._needed(folded.panes))
-        return Done(rows, folded if folded is not None and len(folded) else None, rest & needed)
+        until = self.step.watermark if old is None or chosen.any() else old.until
+        kept = Panes(folded, until) if folded is not None and len(folded) else None
+        return Done(rows, kept, loose & ~chosen & self._needed(panes), int(np.count_nonzero(crowded & waiting)))
 
-    def _spots(self, reading: Reading, panes: Ints, old: Folded | None) -> tuple[Ints, Bools]:
+    def _crowded(self, known: Known, panes: Ints, old: Panes | None) -> tuple[Bools, Bools]:
+        """Which events are in no folded pane yet, and which of these should be."""
+        ticks, loose = known.reading.ticks, reads(known.kinds, self.family.letters)
+        if not len(ticks):
+            return loose, loose
+        spots, inside = self._spots(known.reading, panes, old)
+        if old is not None:
+            loose &= ~(inside & before(ticks, old.until))
+        counted = np.bincount(spots[loose & known.free], minlength=int(spots.max()) + 1)
+        length = float(self.family.length)
+        near = np.abs(panes * length) + length < _FAR
+        return loose, loose & self._needed(panes) & (inside | (counted[spots] >= self.least)) & near
+
+    def _spots(self, reading: Reading, panes: Ints, old: Panes | None) -> tuple[Ints, Bools]:
         """A number for the partition and pane of each event, and whether it is folded."""
         keys = {name: reading.table.column(name) for name in self.family.partition}
-        numbers, first = spots_of([] if old is None else [old], (keys, panes))
-        size = 0 if old is None else len(old)
+        numbers, first = spots_of([] if old is None else [old.folded], (keys, panes))
+        size = 0 if old is None else len(old.folded)
         folded = np.zeros(len(first), dtype=np.bool_)
         folded[numbers[:size]] = True
         return numbers[size:], folded[numbers[size:]]
+
+    def _groups(self, reading: Reading, old: Panes | None) -> tuple[Ints, Bools]:
+        """A number for the group of each event, and by number whether a pane of it is folded."""
+        size = 0 if old is None else len(old.folded)
+        tables = [{name: reading.table.column(name) for name in self.keys}]
+        if old is not None:
+            tables.insert(0, old.folded.keys)
+        columns = [codes(joined([table[name] for table in tables])) for name in self.keys]
+        numbers, _ = dense(combine_codes(columns, size + len(reading.ticks))[0])
+        found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.bool_)
+        found[numbers[:size]] = True
+        return numbers[size:], found
 
     def _needed(self, panes: Ints) -> Bools:
         """Which panes an open window of some query holds."""
@@ -100,49 +134,67 @@ class Fold:
             found |= held & ~before(starts, windows.needed_from(self.step.watermark))
         return found
 
-    def _fold(self, known: Known, panes: Ints, rows: Bools) -> Folded | None:
+    def _lasting(self, panes: Ints) -> Bools:
+        """Which panes some query needs for a quarter of its window from now on: there is no use in beginning to fold for less."""
+        found = np.zeros(len(panes), dtype=np.bool_)
+        for windows in set(self.windows.values()):
+            last = panes * self.family.length // windows.slide * windows.slide + windows.within
+            found |= ~before(last, self.step.watermark + windows.within // 4)
+        return found
+
+    def _fold(self, known: Known, panes: Ints, chosen: Bools, passing: Bools) -> tuple[Folded | None, Bools]:
+        """The events of both as panes, and which panes are those of the chosen ones; no pane has events of both."""
+        rows = chosen | passing
         if not rows.any():
-            return None
-        chosen = known.take(rows)
-        return fold(self.family, self.plan, chosen.reading, chosen.kinds, panes[rows])
+            return None, rows[:0]
+        events = known.take(rows)
+        found = fold(self.family, self.plan, events.reading, events.kinds, panes[rows])
+        if not passing.any():
+            return found, np.ones(len(found), dtype=np.bool_)
+        keys = {name: select(known.reading, chosen).table.column(name) for name in self.family.partition}
+        numbers, first = spots_of([found], (keys, panes[chosen]))
+        lasting = np.zeros(len(first), dtype=np.bool_)
+        lasting[numbers[len(found) :]] = True
+        return found, lasting[numbers[: len(found)]]
 
     # ---- windows that close ------------------------------------------------------------------------------------------
 
-    def _closed(self, known: Known, panes: Ints, rest: Bools, folded: Folded | None) -> Iterator[tuple[int, Any]]:
-        """The rows of the windows that close. `rest` are the events that are not folded."""
+    def _closing(self, ticks: Ints) -> Bools:
+        """Which events are in a window that closes."""
+        found = np.zeros(len(ticks), dtype=np.bool_)
+        for windows in set(self.windows.values()):
+            start, end = self._closes(windows)
+            found |= before(ticks, end) & ~before(ticks, start)
+        return found
+
+    def _closes(self, windows: Windows) -> tuple[int, int]:
+        """From where to where the windows reach that close; none is from a time to the same."""
+        low, high = windows.closing(self.step.earlier, self.step.watermark)
+        start = low * windows.slide
+        return start, high * windows.slide + windows.within if low <= high else start
+
+    def _closed(self, known: Known, plain: Bools, inside: Bools, folded: Folded | None) -> Iterator[tuple[int, Any]]:
+        """The rows of the windows that close: of groups without folded panes, whose events are `plain`, and of the others, whose
+        panes are all in `folded`; `inside` are the events put there now.
+        """
         step, numbers = self.step, {query.name: number for number, query in self.family.queries}
-        dense = np.zeros(len(rest), dtype=np.bool_) if folded is None else self._dense(known.reading, folded)
-        plain = select(known.reading, rest & ~dense)
+        ticks, events = known.reading.ticks, select(known.reading, plain)
         for windows, queries in self._by_windows():
             plans = [self.plan.queries[query] for query in queries]
-            for name, table in closed(plain, self.plan, plans, windows, step.earlier, step.watermark):
+            for name, table in closed(events, self.plan, plans, windows, step.earlier, step.watermark):
                 yield numbers[name], table
-            low, high = windows.closing(step.earlier, step.watermark)
-            if folded is None or low > high:
+            start, end = self._closes(windows)
+            if folded is None or start == end:
                 continue
-            start, end = low * windows.slide, high * windows.slide + windows.within
-            ticks, starts = known.reading.ticks, folded.panes * self.family.length
-            inside = rest & dense & before(ticks, end) & ~before(ticks, start)
             for plan in plans:
-                check_edges(ticks[inside], plan, self.plan.stream)
+                check_edges(ticks[inside & before(ticks, end) & ~before(ticks, start)], plan, self.plan.stream)
+            starts = folded.panes * self.family.length
             there = folded.take(before(starts, end) & ~before(starts, start))
-            whole = together(self.family, there, self._fold(known, panes, inside))
-            if whole is None or not len(whole):
+            if not len(there):
                 continue
-            for query in queries:
-                totals = totals_of_folded(self.family, query, whole, low, high)
+            low, high = windows.closing(step.earlier, step.watermark)
+            for query, totals in totals_of_folded(self.family, tuple(queries), there, low, high):
                 yield query, result_table(Results(totals, self.plan.stream))
-
-    def _dense(self, reading: Reading, folded: Folded) -> Bools:
-        """Which events are of groups with folded panes."""
-        tables = [folded.keys, {name: flat(reading.table.column(name)) for name in self.keys}]
-        length = len(folded) + len(reading.ticks)
-        columns = [codes(_joined([table[name] for table in tables])) for name in self.keys]
-        numbers, _ = combine_codes(columns, length)
-        _, numbers = np.unique(numbers, return_inverse=True)
-        of = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.bool_)
-        of[numbers[: len(folded)]] = True
-        return np.asarray(of[numbers[len(folded) :]])
 
     def _by_windows(self) -> Iterator[tuple[Windows, list[int]]]:
         found: dict[Windows, list[int]] = {}
@@ -153,15 +205,14 @@ class Fold:
 
 @dataclass(frozen=True)
 class Done:
-    """The rows of windows that have closed, by query; the panes folded now; and which events the family still needs."""
+    """The rows of windows that have closed, by query; the panes folded now; which events the family still needs, and how many of them
+    wait to be folded.
+    """
 
     rows: tuple[tuple[int, Any], ...]
-    folded: Folded | None
+    panes: Panes | None
     needed: Bools
-
-
-def _joined(columns: Sequence[Any]) -> Any:
-    return pa.concat_arrays([flat(column).cast(flat(columns[0]).type) for column in columns])
+    waiting: int
 
 
 def reads(kinds: Kinds, letters: frozenset[int]) -> Bools:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 FREE: Final = "_free"
 ROW: Final = "_row"
+WAIT: Final = 128
+"""Folding costs for each number of a pane, however few events are folded, about what it costs to hold so many events."""
+STEP: Final = 32
+"""What it costs beside its numbers, in numbers."""
 
 
 class UnboundedError(ValueError):
@@ -43,7 +47,10 @@ class Program:
     classes: tuple[Class, ...]
     class_column: str | None = None
     fold_from: int | None = None
-    """How many events of a pane are folded at least; None is as many as take more room than the pane."""
+    """How many events of a pane are folded at least; None is as many as take twice the room of the pane."""
+
+    wait: int | None = None
+    """How many events wait at most, over all panes of a family in a bucket, until they are folded; None is as its numbers say."""
 
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if q.within is None]:
@@ -69,6 +76,10 @@ class Program:
     def least(self, family: Family) -> int:
         """So many events of a pane are folded."""
         return fold_from(self.plan, family) if self.fold_from is None else self.fold_from
+
+    def most(self, family: Family) -> int:
+        """So many events wait at most."""
+        return WAIT * (STEP + len(family.numbers)) if self.wait is None else self.wait
 
     def needed_from(self, number: int, watermark: int) -> int:
         """The time before which class `number` needs no events."""

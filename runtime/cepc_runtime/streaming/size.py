@@ -85,8 +85,8 @@ def pane_bytes(plan: Plan, family: Family) -> int:
 
 
 def fold_from(plan: Plan, family: Family) -> int:
-    """How many events take as much room as their pane."""
-    return max(2, -(-pane_bytes(plan, family) // _event(plan)))
+    """How many events take twice the room of their pane."""
+    return max(2, -(-2 * pane_bytes(plan, family) // _event(plan)))
 
 
 def _event(plan: Plan) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..parts.folded import from_table, to_table
+from ..parts.folded import Kept, from_index, from_numbers, index_table, numbers_table
 from .ticks import BEGIN
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..parts.families import Family
     from ..parts.folded import Folded
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the bytes. A checkpoint of another version is refused, never misread."""
 _MAGIC: Final = b"cepc"
 _PASSED: Final = "_passed_"
@@ -42,14 +42,23 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Panes:
+    """The folded panes of a family: all their events before `until` are in their numbers, none of the others is."""
+
+    folded: Folded
+    until: int
+
+
+@dataclass(frozen=True)
 class State:
     """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for each class,
-    `folded` one for each family of each class: what stands for events before the watermark that the family has folded.
+    `folded` one for each family of each class. Of the events held, `waiting` are to be folded when there are more of them.
     """
 
     watermark: int = BEGIN
     held: tuple[Held | None, ...] = ()
-    folded: tuple[tuple[Folded | None, ...], ...] = ()
+    folded: tuple[tuple[Panes | None, ...], ...] = ()
+    waiting: int = 0
 
     @property
     def events(self) -> int:
@@ -59,18 +68,19 @@ class State:
     @property
     def panes(self) -> int:
         """How many panes are folded."""
-        return sum(len(folded) for families in self.folded for folded in families if folded is not None)
+        return sum(len(panes.folded) for families in self.folded for panes in families if panes is not None)
 
 
 def to_bytes(state: State, fingerprint: str) -> bytes:
     """The state of the plan of this fingerprint."""
     tables = [b"" if held is None else _table(held) for held in state.held]
-    panes = [[b"" if folded is None else _bytes(to_table(folded)) for folded in families] for families in state.folded]
+    panes = [[(b"", b"") if own is None else _panes(own.folded) for own in families] for families in state.folded]
     header = json.dumps({
         "version": VERSION, "plan": fingerprint, "watermark": state.watermark, "tables": [len(t) for t in tables],
-        "panes": [[len(t) for t in families] for families in panes],
+        "panes": [[[len(index), len(numbers)] for index, numbers in families] for families in panes],
+        "until": [[own and own.until for own in families] for families in state.folded], "waiting": state.waiting,
     }).encode()  # fmt: skip
-    tables += (table for families in panes for table in families)
+    tables += (table for families in panes for both in families for table in both)
     return b"".join((_MAGIC, len(header).to_bytes(4, "big"), header, *tables))
 
 
@@ -88,14 +98,18 @@ def from_bytes(data: bytes, fingerprint: str, families: Sequence[Sequence[Family
     for length in header["tables"]:
         held.append(_held(data[start : start + length]) if length else None)
         start += length
-    folded: list[tuple[Folded | None, ...]] = []
-    for lengths, of_class in zip(header["panes"], families, strict=False):  # a new state has none
-        found: list[Folded | None] = []
-        for length, family in zip(lengths, of_class, strict=True):
-            found.append(from_table(family, _read(data[start : start + length])) if length else None)
-            start += length
+    folded: list[tuple[Panes | None, ...]] = []
+    for lengths, untils, of_class in zip(
+        header["panes"], header["until"], families, strict=False
+    ):  # a new state has none
+        found: list[Panes | None] = []
+        for (index, numbers), until, family in zip(lengths, untils, of_class, strict=True):
+            middle, end = start + index, start + index + numbers
+            kept = _kept(family, data[middle:end])
+            found.append(Panes(from_index(family, _read(data[start:middle]), kept), until) if index else None)
+            start = end
         folded.append(tuple(found))
-    return State(header["watermark"], tuple(held), tuple(folded))
+    return State(header["watermark"], tuple(held), tuple(folded), header["waiting"])
 
 
 def _table(held: Held) -> bytes:
@@ -103,6 +117,16 @@ def _table(held: Held) -> bytes:
     for number, passed in held.passed.items():
         table = table.append_column(f"{_PASSED}{number}", pa.array(passed))
     return _bytes(table)
+
+
+def _panes(folded: Folded) -> tuple[bytes, bytes]:
+    """Numbers that have not changed are not written again."""
+    numbers = folded.source.data if isinstance(folded.source, Kept) else _bytes(numbers_table(folded))
+    return _bytes(index_table(folded)), numbers
+
+
+def _kept(family: Family, data: bytes) -> Kept:
+    return Kept(data, lambda: from_numbers(family, _read(data)))
 
 
 def _bytes(table: Any) -> bytes:

@@ -90,6 +90,7 @@ class Answering:
             "malformed": len(dead),
             "events": done.state.events,
             "panes": done.state.panes,
+            "waiting": done.state.waiting,
             "bytes": len(state_bytes),
         }
         found.append(_bytes(notes(self.packing, METRICS, [json.dumps(metrics)])))

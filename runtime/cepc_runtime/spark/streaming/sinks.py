@@ -89,6 +89,10 @@ def console(query: str, rows: DataFrame, batch: int) -> None:
     show(f"{query}, batch {batch}" if batch != FLUSHED else f"{query}, at the end", rows)
 
 
+_STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "bytes": "bytes"}
+"""What progress says of the state, and what a bucket calls it."""
+
+
 @dataclass
 class Writing:
     """Writes the micro-batches of one stream; what each did is in `done`, by its number."""
@@ -98,7 +102,7 @@ class Writing:
     late: str | None
     dead: str | None
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
-    _buckets: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    _buckets: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
@@ -118,14 +122,12 @@ class Writing:
     def _summary(self, counts: dict[int, int], rows: DataFrame) -> dict[str, Any]:
         texts = rows.where(F.col(QUERY) == METRICS).select(ERROR).collect()
         metrics = [json.loads(row[ERROR]) for row in texts]
-        self._buckets |= {m["bucket"]: (m["events"], m["panes"], m["bytes"]) for m in metrics}
+        self._buckets |= {m["bucket"]: m for m in metrics}
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
             "malformed": sum(m["malformed"] for m in metrics),
             "out": {name: counts.get(number, 0) for number, name in enumerate(self.what.queries)},
-            "state_rows": sum(events for events, _, _ in self._buckets.values()),
-            "state_panes": sum(panes for _, panes, _ in self._buckets.values()),
-            "state_bytes": sum(size for _, _, size in self._buckets.values()),
+            **{f"state_{name}": sum(m[what] for m in self._buckets.values()) for name, what in _STATE.items()},
             "buckets": len(metrics),
         }
