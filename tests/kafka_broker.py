@@ -26,7 +26,7 @@ CONNECTOR = (
     f"org.apache.kafka:kafka-clients:{KAFKA}",
 )
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>cepc</groupId><artifactId>broker</artifactId><version>1</version><dependencies>{}</dependencies></project>"""
 
 
@@ -49,15 +49,16 @@ def artifacts() -> tuple[Path, Path]:
             f"<dependency><groupId>org.apache.kafka</groupId><artifactId>{name}</artifactId><version>{KAFKA}</version></dependency>"
             for name in ("kafka_2.13", "kafka-tools")
         )
-        (folder / "pom.xml").write_text(_POM.format(wanted))
-        _maven(folder, "copy-dependencies", f"-DoutputDirectory={broker}", "-DincludeScope=runtime")
+        (folder / "pom.xml").write_text(POM.format(wanted))
+        maven(folder, "copy-dependencies", f"-DoutputDirectory={broker}", "-DincludeScope=runtime")
         for artifact in CONNECTOR:
-            _maven(folder, "copy", f"-Dartifact={artifact}", f"-DoutputDirectory={connector}")
+            maven(folder, "copy", f"-Dartifact={artifact}", f"-DoutputDirectory={connector}")
         (folder / "whole").touch()
     return broker, connector
 
 
-def _maven(folder: Path, goal: str, *arguments: str) -> None:
+def maven(folder: Path, goal: str, *arguments: str) -> None:
+    """A goal of the dependency plugin for the folder's `pom.xml`. Raises NotAvailableError."""
     found = subprocess.run(
         ["mvn", "-q", "-B", f"{_PLUGIN}:{goal}", *arguments],
         cwd=folder, capture_output=True, text=True, timeout=300, check=False,

@@ -381,7 +381,7 @@ def test_an_event_late_for_a_folded_pane_is_late() -> None:
 )  # fmt: skip
 def test_the_more_numbers_a_pane_has_the_more_events_wait(query: str, numbers: int) -> None:
     program = whole(crowd(query, 0)[0], None, None)
-    assert [(len(family.numbers), program.most(family)) for family in program.families[0]] == [
+    assert [(len(family.numbers), program.enough(family)) for family in program.families[0]] == [
         (numbers, 128 * (32 + numbers))
     ]
 

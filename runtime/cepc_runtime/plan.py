@@ -275,6 +275,11 @@ class QueryPlan:
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
     after: tuple[str, str | None] | None
 
+    @property
+    def slots(self) -> int:
+        """How many windows can be open at once."""
+        return 1 if self.within is None else -(-self.within // (self.slide or self.within))
+
 
 # ---- what queries share ----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from typing import Literal as OneOf
 
 from cepc_runtime.streaming.size import state_size
 
-from ..passes.engine import slots
 from ..sharing import loads
 from .automata import drawn, places, state_names
 from .describe import window
@@ -119,7 +118,7 @@ def _execution(
     along = None if automaton else of_parts.get(query.name) or places(query)
     shown = window(query, stream)
     keeps = tuple(keeping(size, stream))
-    return Execution(query.name, automaton, along, alone, slots(query), query.within, query.slide, shown, size, keeps)
+    return Execution(query.name, automaton, along, alone, query.slots, query.within, query.slide, shown, size, keeps)
 
 
 def _part(part: SharedStates, plan: Plan) -> Part:

@@ -54,12 +54,7 @@ def load(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Load:
 
 def width(query: QueryPlan) -> int:
     """The numbers in a row of the query: those of one plane for each window that can be open, times planes."""
-    return slots(query) * planes(query)
-
-
-def slots(query: QueryPlan) -> int:
-    """How many windows can be open at once."""
-    return 1 if query.within is None else -(-query.within // (query.slide or query.within))
+    return query.slots * planes(query)
 
 
 def planes(query: QueryPlan) -> int:

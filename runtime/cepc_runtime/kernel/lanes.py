@@ -50,11 +50,6 @@ class Query:
         return [c for c, plane in zip(self.columns, self.planes.planes, strict=True) if plane.variable == variable]
 
 
-def slots_of(within: int | None, slide: int | None) -> int:
-    """How many windows can be open at once."""
-    return 1 if within is None else -(-within // (slide or within))
-
-
 def queries_of(
     plans: Sequence[QueryPlan],
     planes: Sequence[QueryPlanes],
@@ -78,7 +73,7 @@ def queries_of(
         own_kinds = {k: there for k, kind in enumerate(kinds) if (there := kind & letters)}
         distinct = {there: effect(automaton, there) for there in own_kinds.values()}
         effects = {k: distinct[there] for k, there in own_kinds.items()}
-        found.append(Query(plan, automaton, own, slots_of(plan.within, plan.slide), effects, columns[n]))
+        found.append(Query(plan, automaton, own, plan.slots, effects, columns[n]))
     return found
 
 

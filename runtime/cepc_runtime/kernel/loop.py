@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .basis import OWN
 from .numbers import OPERATION, carry_out_all, carry_out_further, copy
-from .tables import (
+from .records import (
     AHEAD,
     ALL_BASES,
     ALL_BASES_END,

@@ -12,7 +12,7 @@ from . import loop
 from .compiled import run_function
 from .known import table_of
 from .loop import Buffer, Input
-from .tables import (
+from .records import (
     CHANGED,
     DONE,
     EMITTED,
@@ -24,8 +24,8 @@ from .tables import (
     OWN_COLUMNS,
     RUNS_SHARED,
     RUNS_SPLIT,
-    new_state,
 )
+from .tables import new_state
 from .values import Values, values_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .numbers import apply_all, copy
-from .tables import (
+from .records import (
     ACCEPTING,
     ADDITIVE,
     APPLICATION,

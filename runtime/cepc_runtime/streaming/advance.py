@@ -183,7 +183,9 @@ class _OfClass:
         for family, old in zip(program.families[self.number], self.folded, strict=True):
             windows = {q: own for q, _ in family.queries if isinstance(own := program.decisions[q], Windows)}
             keys = program.classes[self.number].keys
-            done = Fold(plan, family, windows, keys, program.least(family), program.most(family), step).run(events, old)
+            done = Fold(plan, family, windows, keys, program.least(family), program.enough(family), step).run(
+                events, old
+            )
             yield from ((q, table) for q, table in done.rows if table.num_rows)
             folded.append(done.panes)
             self.waiting += done.waiting

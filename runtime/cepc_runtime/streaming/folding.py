@@ -55,8 +55,8 @@ class Known:
 
 @dataclass(frozen=True)
 class Fold:
-    """A family in one step of a bucket. `keys` are those of the class, `least` is how many events of a pane are folded, and `most` how
-    many events of all panes wait for it: folding costs what its numbers are, however few events there are.
+    """A family in one step of a bucket. `keys` are those of the class, `least` is how many events of a pane are folded, and `enough`
+    how many of all panes do not wait for it: folding costs what its numbers are, however few events there are.
     """
 
     plan: Plan
@@ -64,7 +64,7 @@ class Fold:
     windows: dict[int, Windows]  # by query
     keys: tuple[str, ...]
     least: int
-    most: int
+    enough: int
     step: Step
 
     def run(self, known: Known, old: Panes | None) -> Done:
@@ -75,7 +75,7 @@ class Fold:
         groups, dense = self._groups(known.reading, old)
         closing = loose & self._closing(ticks)
         many = crowded if old is not None else crowded & self._lasting(panes)
-        waiting = np.count_nonzero(many) <= self.most and not (closing & dense[groups]).any()
+        waiting = np.count_nonzero(many) < self.enough and not (closing & dense[groups]).any()
         chosen = crowded & (not waiting)
         dense[groups[chosen]] = True
         passing = closing & dense[groups] & ~chosen

@@ -50,7 +50,7 @@ class Program:
     """How many events of a pane are folded at least; None is as many as take twice the room of the pane."""
 
     wait: int | None = None
-    """How many events wait at most, over all panes of a family in a bucket, until they are folded; None is as its numbers say."""
+    """How many events, over all panes of a family in a bucket, are enough to be folded; None is as its numbers say."""
 
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if q.within is None]:
@@ -77,8 +77,8 @@ class Program:
         """So many events of a pane are folded."""
         return fold_from(self.plan, family) if self.fold_from is None else self.fold_from
 
-    def most(self, family: Family) -> int:
-        """So many events wait at most."""
+    def enough(self, family: Family) -> int:
+        """With so many events none waits."""
         return WAIT * (STEP + len(family.numbers)) if self.wait is None else self.wait
 
     def needed_from(self, number: int, watermark: int) -> int:

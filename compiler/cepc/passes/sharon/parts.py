@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import Member, SharedStates
 
-from ..engine import slots
 from ..places import flat_sequence, state_of
 from ..workload import counted, leaders
 from .candidates import Query
@@ -42,7 +41,7 @@ def sharon(workload: Workload, context: Context) -> Workload:
     for queries in classes.values():
         model = _Engine(
             {str(i): context.rates.rate(letter) for i, letter in enumerate(workload.plan.letters)},
-            {letters[q.name]: slots(q) for q in queries},
+            {letters[q.name]: q.slots for q in queries},
             context.model,
         )
         plan = share([Query(q.name, letters[q.name]) for q in queries], model, Budget(context.budget.steps))

@@ -1,4 +1,4 @@
-"""The automaton of a query with conditions on edges, as records in one array of integers (as in kernel/tables.py)."""
+"""The automaton of a query with conditions on edges, as records in one array of integers (as in kernel/records.py)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOVES: Final = 11  # records, in the order of negations
 MOVES_END: Final = 12
 KINDS: Final = 13
 
-# A step begins like an operation (kernel/tables.py): CODE, SOURCE, TARGET, BINDINGS, BINDINGS_END; its rows are those of states.
+# A step begins like an operation (kernel/records.py): CODE, SOURCE, TARGET, BINDINGS, BINDINGS_END; its rows are those of states.
 KEPT_TARGET: Final = 5  # the record of what is kept of the target, or NONE
 HOW: Final = 6
 INDEX: Final = 7  # PREFIX, POINT: the record
