@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+import pyspark
 from pyspark.errors import PySparkException
 
 try:
@@ -25,9 +26,44 @@ _UNIMPORTANT: Final = frozenset(
 )
 
 
+_LINKAGE: Final = re.compile(
+    r"java\.lang\.(?:NoSuchMethod|NoSuchField|AbstractMethod|IncompatibleClassChange|NoClassDefFound)Error"
+    r"|terminated with exception: '\S+ org\.apache\.spark\.[\w.$<>]+\("
+)
+"""A class was compiled against another one than is there; in a stream Spark leaves out the error's name."""
+
+_ABSENT: Final = re.compile(r"Failed to find the data source: (\w+)")
+_PACKAGES: Final = {
+    "delta": "io.delta:delta-spark_{}_2.13:VERSION",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-{}_2.13:VERSION",
+}
+
+
+def package_for(source: str) -> str | None:
+    """What gives Spark a data source that it does not have by itself; each line of Spark has its own."""
+    name = _PACKAGES.get(source.lower())
+    return name and name.format(".".join(pyspark.__version__.split(".")[:2]))
+
+
 def sentence(error: Exception) -> str:
     """The innermost cause that is meant for people, after the file that was read, if that was it."""
     text = str(error)
+    if _LINKAGE.search(text):
+        return _of_another_spark(text)
+    said = _cause(error, text)
+    absent = _ABSENT.search(said)
+    package = package_for(absent[1]) if absent else None
+    return f"{said} Run the job with spark-submit --packages {package}" if package else said
+
+
+def _of_another_spark(text: str) -> str:
+    said = f"a package on the class path was made for another Spark than this one, {pyspark.__version__}"
+    packages = (package for name in _PACKAGES if name in text.lower() and (package := package_for(name)))
+    package = next(packages, None)
+    return f"{said}: it needs {package}, or a Spark for which there is one" if package else said
+
+
+def _cause(error: Exception, text: str) -> str:
     found = [(name, said.strip()) for name, said in _CLASS.findall(text)]
     for name, said in found:
         if name == _OURS:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from ..errors import SPARK_ERRORS
+from ..errors import SPARK_ERRORS, package_for
 from ..rows import ERROR, QUERY
 from ..schema import JobError
 from ..sinks import path_of, show
@@ -61,12 +61,11 @@ def delta(folder: str, checkpoints: Mapping[str, str], options: Mapping[str, str
 def check_delta(spark: SparkSession) -> None:
     """Raises JobError."""
     try:
-        spark.read.format("delta").load("/").schema  # noqa: B018
+        spark.read.format("delta").schema("a INT").load([])  # looks for the source alone, and lists no files
     except SPARK_ERRORS as error:
         if "DATA_SOURCE_NOT_FOUND" in str(error):
             raise JobError(
-                "Spark has no Delta by itself: run the job with spark-submit --packages io.delta:delta-spark_2.13:VERSION, whose"
-                f" version is the one for Spark {spark.version}"
+                f"Spark has no Delta by itself: run the job with spark-submit --packages {package_for('delta')}"
             ) from error
 
 
