@@ -79,12 +79,12 @@ class Fold:
         chosen = crowded & (not waiting)
         dense[groups[chosen]] = True
         passing = closing & dense[groups] & ~chosen
-        found, lasting = self._fold(known, panes, chosen, passing)
+        found, staying = self._fold(known, panes, chosen, passing)
         folded = None if old is None else old.folded
         rows = tuple(
             self._closed(known, loose & ~dense[groups], passing | chosen, together(self.family, folded, found))
         )
-        folded = together(self.family, folded, found and found.take(lasting))
+        folded = together(self.family, folded, found and found.take(staying))
         if folded is not None:
             folded = folded.take(self._needed(folded.panes))
         until = self.step.watermark if old is None or chosen.any() else old.until
@@ -153,9 +153,9 @@ class Fold:
             return found, np.ones(len(found), dtype=np.bool_)
         keys = {name: select(known.reading, chosen).table.column(name) for name in self.family.partition}
         numbers, first = spots_of([found], (keys, panes[chosen]))
-        lasting = np.zeros(len(first), dtype=np.bool_)
-        lasting[numbers[len(found) :]] = True
-        return found, lasting[numbers[: len(found)]]
+        staying = np.zeros(len(first), dtype=np.bool_)
+        staying[numbers[len(found) :]] = True
+        return found, staying[numbers[: len(found)]]
 
     # ---- windows that close ------------------------------------------------------------------------------------------
 
