@@ -214,6 +214,23 @@ def test_queries_are_chosen_by_name_and_dataframes_are_lazy(spark: SparkSession)
     assert results["listed"].columns == ["since", "km", "match_start", "match_end"]
 
 
+def test_few_events_are_few_tasks_whatever_the_number_of_shuffle_partitions(spark: SparkSession) -> None:
+    text = (
+        "STREAM s (at BIGINT, kind STRING, k BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+        "QUERY pairs RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 10 s;\n"
+        "QUERY triples RETURN k, COUNT(*) AS n PATTERN SEQ(A, B, A) GROUP BY k WITHIN 10 s;\n"
+    )
+    events = spark.range(900).selectExpr("id AS at", "IF(id % 2 = 0, 'A', 'B') AS kind", "id DIV 3 AS k")
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "64")
+    try:
+        results = cepc.compile(text).spark(events)
+        tasks = {row[0] for row in results["pairs"].select(F.spark_partition_id()).distinct().collect()}
+        assert len(tasks) <= spark.sparkContext.defaultParallelism
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
 # ---- plain aggregates: Spark alone ------------------------------------------------------------------------------------
 
 PLAIN = """STREAM s (at {time}, kind STRING, k STRING, i INT, l BIGINT, z DECIMAL(9, 2), y DOUBLE, d DATE)

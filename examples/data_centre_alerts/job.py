@@ -203,7 +203,7 @@ def log_results(
     found = log_events(events, dropped)
     rows = log_rows(found, queries)
     if len(queries) > 1:
-        rows = rows.persist()  # computed once, whichever query is asked for first
+        rows = job.kept(rows)  # computed once, whichever query is asked for first
     return {
         "unacknowledged": rows.where(F.col("query") == 0).select(
             F.col("bigint_0").alias("packet"),

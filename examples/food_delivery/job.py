@@ -188,7 +188,7 @@ def orders_results(
     found = orders_events(events, dropped)
     rows = orders_rows(found, queries)
     if len(queries) > 1:
-        rows = rows.persist()  # computed once, whichever query is asked for first
+        rows = job.kept(rows)  # computed once, whichever query is asked for first
     return {
         "requested": rows.where(F.col("query") == 0).select(
             F.col("string_0").alias("district"),

@@ -205,7 +205,7 @@ def market_results(
     found = market_events(events, dropped)
     rows = market_rows(found, queries)
     if len(queries) > 1:
-        rows = rows.persist()  # computed once, whichever query is asked for first
+        rows = job.kept(rows)  # computed once, whichever query is asked for first
     return {
         "rotation": rows.where(F.col("query") == 0).select(
             F.col("decimal_0").alias("msft"),

@@ -266,14 +266,14 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
     if len(job.plain) + bool(queries) > 1:
         lines += [
             "    if len(queries) > 1:",
-            "        found = found.persist()  # read once, whichever query is asked for first",
+            "        found = job.kept(found)  # read once, whichever query is asked for first",
         ]
     if queries:
         lines.append(f"    rows = {name}_rows(found, queries)")
     if len(queries) > 1:
         lines += [
             "    if len(queries) > 1:",
-            "        rows = rows.persist()  # computed once, whichever query is asked for first",
+            "        rows = job.kept(rows)  # computed once, whichever query is asked for first",
         ]
     layout = layout_of(job.kernel)
     entries: list[tuple[str, Node]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -43,6 +43,7 @@ __all__ = [
     "copies",
     "fitting",
     "has_letter",
+    "kept",
     "kernel",
     "keys",
     "letters",
@@ -55,6 +56,26 @@ __all__ = [
     "together",
     "windows",
 ]
+
+JOINS_PARTITIONS: Final = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """The frame, cached from the first time that somebody asks for its rows.
+
+    Spark does not join small partitions of what is cached unless it is told so while the cache is made: 200 tasks, and 200
+    calls of the kernel, for however few events.
+    """
+    conf = frame.sparkSession.conf
+    before = conf.get(JOINS_PARTITIONS, None)
+    conf.set(JOINS_PARTITIONS, "true")
+    try:
+        return frame.persist()
+    finally:
+        if before is None:
+            conf.unset(JOINS_PARTITIONS)
+        else:
+            conf.set(JOINS_PARTITIONS, before)
 
 
 def together(rows: DataFrame, plan: str, number: int) -> DataFrame:
