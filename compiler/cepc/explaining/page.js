@@ -56,7 +56,7 @@ function style() {
       "control-point-weights": (line) => line.scratch("way").along,
       "control-point-distances": (line) => line.scratch("way").aside,
     } },
-    { selector: ".off", style: { opacity: 0.13 } },
+    { selector: ".off", style: { opacity: 0.22 } },
     { selector: "edge.on", style: { width: 1.9 } },
     { selector: ".away", style: { display: "none" } },
     { selector: ".at", style: { "outline-color": colour("accent"), "outline-width": 2, "outline-offset": 3 } },
@@ -68,7 +68,7 @@ const drawnAsItIs = (edge) => edge.is(".loop, .there, .back"); // to itself, or 
 // In layers from left to right. A label stands half-way, so that edges without one are as long as the two halves of others.
 function layOut(elements) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 24, edgesep: 10, ranksep: 26 });
+  graph.setGraph({ rankdir: "LR", nodesep: 24, edgesep: 10, ranksep: 26, ranker: "tight-tree" });
   for (const node of elements.nodes()) graph.setNode(node.id(), { width: node.outerWidth(), height: node.outerHeight() });
   const edges = elements.edges().not(".back");
   for (const edge of edges) {
@@ -214,7 +214,7 @@ for (const section of document.querySelectorAll(".stream")) {
     clear();
     if (shown().length === cy.elements().length) return frame();
     cy.elements().removeClass("away");
-    back();
+    cy.batch(back);
     frame();
   }
 
