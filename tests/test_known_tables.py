@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -83,3 +85,14 @@ def test_kinds_of_many_batches_are_not_kept_for_ever(built: list[Any], monkeypat
     for number in range(len(LETTERS)):
         one.of(Kinds(np.zeros(1, dtype=np.int32), (frozenset([number]),)), index)
     assert [len(kinds) for kinds in built] == [1, 2, 1, 2]
+
+
+def test_a_worker_s_garbage_collector_does_not_look_again_at_what_was_loaded() -> None:
+    asked = (
+        "import gc, cepc_runtime.spark.kernel\n"
+        "from cepc_runtime.spark.prepared import settled\n"
+        "settled(); frozen = gc.get_freeze_count(); kept = [[] for _ in range(100)]; settled()\n"
+        "print(frozen > 20_000, gc.get_freeze_count() == frozen)"
+    )
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
+    assert told.stdout == "True True\n"

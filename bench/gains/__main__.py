@@ -6,7 +6,7 @@
 import argparse
 import importlib
 
-NAMES = ("sharon", "gloria", "hamlet", "motto", "windows", "groups", "hot")
+NAMES = ("sharon", "gloria", "hamlet", "motto", "windows", "groups", "cut", "hot")
 
 
 def main() -> None:

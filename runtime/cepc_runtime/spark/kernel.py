@@ -16,7 +16,7 @@ from ..streaming.advance import flow
 from ..streaming.program import Program
 from .cut import pane_rows, segment_rows
 from .groups import ROWS, by_class
-from .prepared import USER_ERRORS, prepared
+from .prepared import USER_ERRORS, prepared, settled
 from .slices import MOST, can_flow, slices
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def kernel(
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         yield from run_partition(batches, plan_text, classes, class_column, rows, most)
+        settled()
 
     return run
 

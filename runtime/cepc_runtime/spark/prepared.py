@@ -1,8 +1,9 @@
-"""What a worker makes of a plan's text, and which errors it hands on as rows."""
+"""What a worker makes of a plan's text, which errors it hands on as rows, and what it leaves to the next task."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import gc
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ..enumerate.budget import TooManyPartialMatchesError
@@ -24,3 +25,14 @@ def prepared(plan_text: str) -> tuple[Plan, Packing]:
     """Once for each worker process, which runs many tasks."""
     plan = from_text_of_plan(plan_text)
     return plan, Packing.of(layout_of(plan))
+
+
+@cache
+def settled() -> None:
+    """To be called when a task is done; does something after the first of a worker process.
+
+    Spark collects garbage after each task of a worker that it keeps, and to look through all that numba, pyarrow and pandas have
+    loaded takes a tenth of a second, also after a task without events. What is there by now is not looked at again.
+    """
+    gc.collect()
+    gc.freeze()

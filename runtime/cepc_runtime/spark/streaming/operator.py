@@ -18,7 +18,7 @@ from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
 from ...streaming.ticks import END
 from ..events import CLASS
-from ..prepared import USER_ERRORS
+from ..prepared import USER_ERRORS, settled
 from ..rows import Packing, layout_of
 from .blobs import DEAD, LATE, METRICS, event_schema, notes
 from .time import timer_for, watermark_in_ticks
@@ -150,7 +150,7 @@ class Buckets(StatefulProcessor):
         yield self._step(key, [], timerValues)
 
     def close(self) -> None:
-        pass
+        settled()
 
     def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> pd.DataFrame:
         plan = self._answering.program.plan.stream
