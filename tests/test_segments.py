@@ -160,6 +160,7 @@ CUT = [
     ("SEQ(A, B) WITHIN 2 DAYS SLIDE 1 DAY", "panes"),
     ("SEQ(A+, B) WITHIN 2 DAYS SLIDE 1 DAY", "segments"),  # whose panes would have exponentially many matches
     ("SEQ(A, NOT C, B) WITHIN 2 DAYS SLIDE 1 DAY", "segments"),
+    ("SEQ(A, NOT C, B) WITHIN 4611686018427387904 s", "whole"),  # of which segments would pass 64 bits
     ("SEQ(A, B) WITHIN UNBOUNDED", "whole"),
     ("SEQ(A, B) GROUP BY g WITHIN 6 s", "whole"),
     ("SEQ(A, B) WHERE [g] WITHIN 6 s", "whole"),  # partitions are apart already

@@ -97,10 +97,10 @@ def measured(events: Any, plan: Plan, rounds: int) -> list[float]:
 def report(quick: bool) -> Report:
     lines = []
     points = dict[str, list[tuple[float, float]]]()
-    for count in (20_000,) if quick else (500_000, 4_000_000):
+    for count in (20_000,) if quick else (500_000, 2_000_000):
         events = events_of(count)
         for name, (opened, windows) in WINDOWS.items():
-            by_event = [second / count * 1e6 for second in measured(events, plan_of(windows), 1 if quick else 3)]
+            by_event = [second / count * 1e6 for second in measured(events, plan_of(windows), 1 if quick else 2)]
             lines.append([f"{count:,}", name, *map(few, by_event)])
             points.setdefault(f"segments, {count:,}", []).append((opened, by_event[1] / by_event[0]))
             points.setdefault(f"panes, {count:,}", []).append((opened, (by_event[2] + by_event[3]) / by_event[0]))

@@ -57,8 +57,8 @@ def generate(folder: Path, events: int) -> None:
 
 
 def run(folder: Path, cores: int, rounds: int) -> dict[str, list[float]]:
-    """The seconds of each round, on one core also of a job that cuts nothing; a first round has started workers, and its rows have
-    been compared.
+    """The seconds of each round, on one core also of a job that cuts nothing, by turns; a first round has started workers, and its
+    rows have been compared.
     """
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     from pyspark.sql import SparkSession
@@ -75,14 +75,14 @@ def run(folder: Path, cores: int, rounds: int) -> dict[str, list[float]]:
     compiled = cepc.compile(program())
     (plan,) = plan_program(compiled.program).plans
     expected = execute(plan, pq.read_table(folder)).tables
-    found = {}
+    jobs = {}
     for way in ("cut", "whole") if cores == 1 else ("cut",):
         with patch("cepc.codegen.prepare.classes_of", classes_of if way == "cut" else whole):
-            job = load(job_of(compiled.program, compiled.checked.sources))
-        same_rows(expected, rows(spark, job, folder))
-        found[way] = [timed(spark, job, folder) for _ in range(rounds)]
+            jobs[way] = load(job_of(compiled.program, compiled.checked.sources))
+        same_rows(expected, rows(spark, jobs[way], folder))
+    turns = [{way: timed(spark, job, folder) for way, job in jobs.items()} for _ in range(rounds)]
     spark.stop()
-    return found
+    return {way: [turn[way] for turn in turns] for way in jobs}
 
 
 def whole(queries: Any, **_: Any) -> Any:

@@ -33,6 +33,9 @@ HOUR: Final[Mapping[Unit, float]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 
 HOURS: Final = 6
 """Segments that are no longer are short. Of longer ones a day has no more than a few, whereas panes, an eighth of a SLIDE, are many."""
 
+LONGEST: Final = 1 << 58
+"""Ticks of a window that has segments: they are some sixteen times as long at most, which 64 bits hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Segments:
@@ -54,6 +57,12 @@ def reach_of(queries: Iterable[QueryPlan]) -> int | None:
             return None
         reach = max(reach, query.within)
     return reach
+
+
+def can_have_segments(query: QueryPlan) -> bool:
+    """Whether the query's windows can be found apart."""
+    reach = reach_of([query])
+    return reach is not None and reach <= LONGEST
 
 
 def segments_for(queries: Collection[QueryPlan], unit: Unit) -> Segments:

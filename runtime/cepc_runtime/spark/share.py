@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..parts.panes import can_be_cut, has_loops, pane_length
 from ..parts.partitions import has_partitions
-from ..parts.segments import are_short, reach_of, segments_for
+from ..parts.segments import are_short, can_have_segments, segments_for
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -40,7 +40,7 @@ def has_segments(query: QueryPlan, unit: Unit) -> bool:
     """Whether the query has one group, and so would be one task, but its windows can be found apart. Counting panes and multiplying
     them takes three to ten times the processor time of an ordinary pass, so panes are for long segments alone.
     """
-    if query.kind != "aggregate" or query.group_by or has_partitions(query) or reach_of([query]) is None:
+    if query.kind != "aggregate" or query.group_by or has_partitions(query) or not can_have_segments(query):
         return False
     return bool(query.partition) or not can_be_cut(query) or has_loops(query) or are_short([query], unit)
 
@@ -89,7 +89,7 @@ def classes_of(
     for number, query in enumerate(queries):
         keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
         pane = pane_of(query, cut) if cut else None
-        is_hot = keys_of(query) in hot and reach_of([query]) is not None
+        is_hot = keys_of(query) in hot and can_have_segments(query)
         apart = cut is not None and (is_hot or has_segments(query, cut))
         found.setdefault((keys, pane, apart), []).append(number)
     return tuple(
