@@ -97,7 +97,7 @@ def measured(events: Any, plan: Plan, rounds: int) -> list[float]:
 def report(quick: bool) -> Report:
     lines = []
     points = dict[str, list[tuple[float, float]]]()
-    for count in (20_000,) if quick else (500_000, 2_000_000):
+    for count in (20_000,) if quick else (100_000, 1_000_000):
         events = events_of(count)
         for name, (opened, windows) in WINDOWS.items():
             by_event = [second / count * 1e6 for second in measured(events, plan_of(windows), 1 if quick else 2)]
