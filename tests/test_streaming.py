@@ -398,14 +398,14 @@ def test_events_wait_until_there_are_more_than_may_and_then_none_does() -> None:
     assert [row["n"] for row in bucket.rows[0]] == [7]
 
 
-def test_events_that_are_soon_gone_are_not_the_first_to_be_folded() -> None:
-    """A quarter of the window has to be left, here until 7.5."""
-    compiled, _ = crowd("QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;", 0)
+@pytest.mark.parametrize(("slide", "watermark", "panes"), [(10, 5, 1), (10, 6, 0), (5, 8, 1), (5, 9, 0)])
+def test_events_that_are_soon_gone_are_not_the_first_to_be_folded(slide: int, watermark: int, panes: int) -> None:
+    """Of a window of ten, half has to be left, or a quarter where it overlaps others."""
+    compiled, _ = crowd(f"QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s SLIDE {slide} s;", 0)
     rows = tuple({"at": at, "kind": "A"} for at in range(5))
-    for watermark, panes, waiting in ((7, 1, 0), (9, 0, 5)):
-        bucket = Bucket.of(compiled, 2, 4)
-        bucket.take(table_of(Case("", rows), compiled), watermark)
-        assert (bucket.state.panes, bucket.state.waiting) == (panes, waiting)
+    bucket = Bucket.of(compiled, 2, 4)
+    bucket.take(table_of(Case("", rows), compiled), watermark)
+    assert (bucket.state.panes, bucket.state.waiting) == (panes, 0 if panes else 5)
 
 
 def test_what_waits_is_folded_with_the_first_window_that_needs_it_in_numbers() -> None:

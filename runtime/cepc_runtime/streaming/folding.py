@@ -135,11 +135,14 @@ class Fold:
         return found
 
     def _lasting(self, panes: Ints) -> Bools:
-        """Which panes some query needs for a quarter of its window from now on: there is no use in beginning to fold for less."""
+        """Which panes some query needs for a quarter of its window from now on, or for half where windows do not overlap, so that an
+        event is counted once anyhow: there is no use in beginning to fold for less.
+        """
         found = np.zeros(len(panes), dtype=np.bool_)
         for windows in set(self.windows.values()):
             last = panes * self.family.length // windows.slide * windows.slide + windows.within
-            found |= ~before(last, self.step.watermark + windows.within // 4)
+            part = 4 if windows.slide < windows.within else 2
+            found |= ~before(last, self.step.watermark + windows.within // part)
         return found
 
     def _fold(self, known: Known, panes: Ints, chosen: Bools, passing: Bools) -> tuple[Folded | None, Bools]:
