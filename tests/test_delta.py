@@ -88,10 +88,10 @@ def check(folder: Path, jars: Sequence[Path], out: Path) -> None:
 def test_a_batch_reads_a_table_and_writes_one_for_each_query(jars: list[Path], tmp_path: Path) -> None:
     copy(tmp_path, jars, put(tmp_path / "in" / "0.parquet", EVENTS), "parquet", tmp_path / "events", "delta")
     arguments = (
-        "--mode", "batch", "--format", "delta", "--input", str(tmp_path / "events"),
+        "--format", "delta", "--input", str(tmp_path / "events"),
         "--output", str(tmp_path / "out"), "--output-format", "delta",
     )  # fmt: skip
-    done = submit(tmp_path, *arguments, jars=jars, conf=CONF)
+    done = submit(tmp_path, *arguments, jars=jars, conf=CONF, mode=())
     assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
     check(tmp_path, jars, tmp_path / "out")
 

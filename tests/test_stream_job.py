@@ -55,8 +55,11 @@ def job_text(program: str = PROGRAM) -> str:
     return job_of(checked.program, checked.sources).text
 
 
+AS_STREAM = ("--mode", "stream", "--trigger", "available-now", "--buckets", "2")
+
+
 def submit(
-    folder: Path, *arguments: str, jars: Sequence[Path] = (), conf: Sequence[str] = ()
+    folder: Path, *arguments: str, jars: Sequence[Path] = (), conf: Sequence[str] = (), mode: Sequence[str] = AS_STREAM
 ) -> subprocess.CompletedProcess[str]:
     """The job as a user starts it; spark-submit puts what a job says on standard error on its standard output."""
     (folder / "job.py").write_text(job_text())
@@ -64,8 +67,7 @@ def submit(
         str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "--conf", "spark.ui.enabled=false",
         "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
         "--conf", "spark.sql.shuffle.partitions=2", *(["--jars", ",".join(map(str, jars))] if jars else []),
-        *(part for one in conf for part in ("--conf", one)), str(folder / "job.py"), "--mode", "stream",
-        "--trigger", "available-now", "--buckets", "2", *arguments,
+        *(part for one in conf for part in ("--conf", one)), str(folder / "job.py"), *mode, *arguments,
     ]  # fmt: skip
     environment = {**os.environ, **spark_environment(), "PYSPARK_PYTHON": sys.executable}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=400, check=False)
