@@ -98,7 +98,7 @@ def _followed(first: int, then: int, within: int) -> tuple[str, str, Shape, tupl
         f"""PARTITION BY account ORDER BY ts
         MEASURES A.`at` AS first_at, B.`at` AS last_at, COUNT(X.price) AS n
         ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW
-        PATTERN (A X*? B) WITHIN INTERVAL '{within // 1000}' SECOND
+        PATTERN (A X*? B) WITHIN INTERVAL '{within // 1000}' SECOND(4)
         DEFINE A AS A.kind = 'T{first}', B AS B.kind = 'T{then}'""",
         "followed",
         (first, then, within),
