@@ -163,7 +163,7 @@ def test_an_alias_in_having_is_its_expression() -> None:
     [
         ("b.i > PREV(b).i", Context.CONDITION, "b.i > PREV(b).i"),
         ("b.i > PREV(b.i)", Context.CONDITION, "b.i > PREV(b).i"),
-        ("a.i > LAST(b).i + 1", Context.CONDITION, "a.i > (LAST(b).i + 1)"),
+        ("a.i > LAST(b).i + 1", Context.CONDITION, "a.i > LAST(b).i + 1"),
         ("FIRST(b).st.in.y", Context.MATCH, "FIRST(b).st.`in`.`y`"),
         ("LAST(b.i * 2)", Context.MATCH, "LAST(b).i * 2"),
         ("FIRST(b).i < 3", Context.HAVING_MATCH, "FIRST(b).i < 3"),
