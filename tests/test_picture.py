@@ -393,7 +393,10 @@ ACTS = {
     "a click on a state that is kept once": ("click(cy.nodes()[2])", "on", ALL),
     "a click on a query's end": ("click(cy.nodes('.query')[0])", "on", ["start", "A", "B", "C", "query q"]),
     "a click on a part": ("document.querySelector('[data-part]').click()", "on", ["start", "A", "B"]),
-    "a click beside all": ("click(cy.nodes()[2]); setTimeout(() => press({clientX: corner().left + 3, clientY: corner().bottom - 3}), 400)", "on", []),
+    "a click beside all": (
+        "click(cy.nodes()[2]); setTimeout(() => press({clientX: corner().left + 3, clientY: corner().bottom - 3}), 400)",
+        "on", [],
+    ),
     "only what is picked": ("click(cy.nodes('.query')[0]); document.querySelector('[data-only]').click()", "away", ["D", "query r"]),
     "all again": (
         "click(cy.nodes('.query')[0]); document.querySelector('[data-only]').click(); document.querySelector('[data-clear]').click()",

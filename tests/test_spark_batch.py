@@ -221,7 +221,7 @@ def test_few_events_are_few_tasks_whatever_the_number_of_shuffle_partitions(spar
         "QUERY triples RETURN k, COUNT(*) AS n PATTERN SEQ(A, B, A) GROUP BY k WITHIN 10 s;\n"
     )
     events = spark.range(900).selectExpr("id AS at", "IF(id % 2 = 0, 'A', 'B') AS kind", "id DIV 3 AS k")
-    before = spark.conf.get("spark.sql.shuffle.partitions")
+    before = spark.conf.get("spark.sql.shuffle.partitions") or "2"
     spark.conf.set("spark.sql.shuffle.partitions", "64")
     try:
         results = cepc.compile(text).spark(events)
