@@ -21,7 +21,7 @@ from cepc_runtime.expression import Call, Expression, Field, Literal
 from cepc_runtime.kernel import loop
 from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.adjacent.run import Neighbours
-from cepc_runtime.kernel.compiled import compiled
+from cepc_runtime.kernel.compiled import LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
 from cepc_runtime.kernel.operations import ADD, COPY, TWICE, ZERO
@@ -371,6 +371,12 @@ def test_both_loops_are_compiled_where_numba_is() -> None:
         functions = compiled(module)
         assert functions is not None
         assert "run" in functions
+
+
+def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    so_far = Interpreted()
+    assert [so_far.allows(LITTLE // 3) for _ in range(5)] == [True, True, True, False, False]
 
 
 PLAIN = (

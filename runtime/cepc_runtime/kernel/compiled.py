@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -18,6 +19,7 @@ INTERPRETED: Final = "CEPC_INTERPRETED"
 """Set to 1 in the environment: no compilation."""
 
 LITTLE: Final = 20_000
+"""Row operations, about, that take as long when interpreted as to load machine code."""
 
 # Nothing that is compiled allocates, so arrays need no reference counts; with them the kernel is two to four times slower.
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -111,11 +113,26 @@ def _code(code: CodeType) -> tuple[Any, ...]:
     )
 
 
+@dataclass
+class Interpreted:
+    """What a process has done in plain Python so far: row operations, about."""
+
+    work: int = 0
+
+    def allows(self, work: int) -> bool:
+        """Whether so much more is done before machine code is loaded, which a worker of many small tasks does in the end."""
+        self.work += work
+        return self.work < LITTLE and "numba" not in sys.modules
+
+
+_SO_FAR: Final = Interpreted()
+
+
 def run_function(module: Any, work: int, interpreted: bool | None = None) -> Callable[..., Any]:
-    """`run` of a module: plain if it is to be interpreted, cannot be compiled, or has so little to do (row operations, about)
-    that loading machine code takes longer. The answers are the same.
+    """`run` of a module: plain if it is to be interpreted, cannot be compiled, or this process has had so little to do (row
+    operations, about) that loading machine code would have taken longer. The answers are the same.
     """
     if interpreted is None:
-        interpreted = work < LITTLE and "numba" not in sys.modules
+        interpreted = _SO_FAR.allows(work)
     found = None if interpreted else compiled(module)
     return module.run if found is None else found["run"]
