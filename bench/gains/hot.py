@@ -8,11 +8,13 @@ and time is that of the clock, medians after a first run. The rows are those of 
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -32,13 +34,16 @@ from cepc_runtime.spark.share import classes_of
 
 HOURS = 10
 FILES = 8
-PATTERNS = ("SEQ(A, B, C)", "SEQ(A, B, C, D)", "SEQ(B, D)", "SEQ(D, C, A)")
+FEW, MANY = 4, 40
 
 
-def program() -> str:
+def program(queries: int) -> str:
+    """Sequences of two to four types, all different."""
+    sequences = [types for length in (2, 3, 4) for types in permutations("ABCD", length)]
+    chosen = random.Random(1).sample(sequences, queries)
     return HEADER + "\n".join(
-        f"QUERY q{i} RETURN {COUNT}, SUM({pattern[4]}.x) AS s PATTERN {pattern} WITHIN 10 min SLIDE 5 min;"
-        for i, pattern in enumerate(PATTERNS)
+        f"QUERY q{i} RETURN {COUNT}, SUM({types[0]}.x) AS s PATTERN SEQ({', '.join(types)}) WITHIN 10 min SLIDE 5 min;"
+        for i, types in enumerate(chosen)
     )
 
 
@@ -56,7 +61,7 @@ def generate(folder: Path, events: int) -> None:
         pq.write_table(table.slice(part * events // FILES, events // FILES), folder / f"{part}.parquet")
 
 
-def run(folder: Path, cores: int, rounds: int) -> dict[str, list[float]]:
+def run(folder: Path, queries: int, cores: int, rounds: int) -> dict[str, list[float]]:
     """The seconds of each round, on one core also of a job that cuts nothing, by turns; a first round has started workers, and its
     rows have been compared.
     """
@@ -72,7 +77,7 @@ def run(folder: Path, cores: int, rounds: int) -> dict[str, list[float]]:
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
-    compiled = cepc.compile(program())
+    compiled = cepc.compile(program(queries))
     (plan,) = plan_program(compiled.program).plans
     expected = execute(plan, pq.read_table(folder)).tables
     jobs = {}
@@ -101,36 +106,38 @@ def timed(spark: Any, job: Loaded, folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def measured(events: int, rounds: int) -> tuple[float, float, float]:
+def measured(events: int, queries: int, rounds: int) -> tuple[float, float, float]:
     """Median seconds: not cut on one core, cut on one, cut on two."""
     with tempfile.TemporaryDirectory() as folder:
         generate(Path(folder), events)
         found = {}
         for cores in (1, 2):
-            command = [sys.executable, "-m", "bench.gains.hot", folder, str(cores), str(rounds)]
+            command = [sys.executable, "-m", "bench.gains.hot", folder, *map(str, (queries, cores, rounds))]
             told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
             found[cores] = {way: statistics.median(s) for way, s in json.loads(told.splitlines()[-1]).items()}
     return found[1]["whole"], found[1]["cut"], found[2]["cut"]
 
 
 def report(quick: bool) -> Report:
-    lines, gains, over = [], list[tuple[float, float]](), list[tuple[float, float]]()
-    for events in (20_000,) if quick else (1_000_000, 4_000_000):
-        uncut, one, two = measured(events, 1 if quick else 3)
-        lines.append([f"{events:,}", *map(few, (uncut, one, two, one / two, uncut / two))])
-        gains.append((events / 1e6, one / two))
-        over.append((events / 1e6, uncut / two))
-    head = ["events of the group", "not cut, one core, s", "one core", "two cores", "times as fast", "as not cut"]
-    panel = Panel(
-        "Two cores against one", "million events", "times as fast", {"cut on one": gains, "not cut": over}, even=1
-    )
+    lines, gains = [], dict[str, list[tuple[float, float]]]()
+    for queries in (FEW, MANY):
+        for events in (20_000,) if quick else (1_000_000, 4_000_000):
+            uncut, one, two = measured(events, queries, 1 if quick else 3)
+            lines.append([f"{queries}", f"{events:,}", *map(few, (uncut, one, two, one / two, uncut / two))])
+            gains.setdefault(f"{queries} queries, cut on one", []).append((events / 1e6, one / two))
+            gains.setdefault(f"{queries} queries, not cut", []).append((events / 1e6, uncut / two))
+    head = [
+        "queries", "events of the group", "not cut, one core, s", "cut, one core", "two cores", "two against one", "against not cut",
+    ]  # fmt: skip
+    panel = Panel("Two cores against one", "million events", "times as fast", gains, even=1)
     return Report("hot", head, lines, [panel])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="one Spark of `measured`")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("queries", type=int)
     parser.add_argument("cores", type=int)
     parser.add_argument("rounds", type=int)
     given = parser.parse_args()
-    print(json.dumps(run(given.folder, given.cores, given.rounds)))
+    print(json.dumps(run(given.folder, given.queries, given.cores, given.rounds)))
