@@ -137,8 +137,8 @@ def report(quick: bool) -> Report:
             gains.setdefault(f"{own} % own", []).append((size, unshared.seconds / adaptive.seconds))
             lost.setdefault(f"{own} % own", []).append((size, adaptive.to(better)))
     head = [
-        "own predicates", "burst", "unshared, µs", "times as fast: always", "never", "adaptive", "to the better, time", "work", "runs shared",
-        "row operations: unshared", "always", "never", "adaptive",
+        "own predicates", "burst", "unshared, µs", "times as fast: always", "never", "adaptive",
+        "to the better, time", "work", "runs shared", "row operations: unshared", "always", "never", "adaptive",
     ]  # fmt: skip
     worst = f"To the better of always and never, adaptive loses at most {max(by_count):.1%} by counted work, {max(by_time):.1%} by time"
     return Report(
