@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pyspark.errors import AnalysisException
-
+from .paths import exists
 from .schema import JobError
 
 if TYPE_CHECKING:
@@ -24,11 +23,8 @@ def path_of(folder: str, query: str) -> str:
 
 def check_absent(spark: SparkSession, folder: str) -> None:
     """Raises JobError where there is something already: nobody shall take an old part for a new one."""
-    try:
-        spark.read.format("binaryFile").load(folder).schema  # noqa: B018
-    except AnalysisException:
-        return
-    raise JobError(f"{folder} exists already; name a new directory")
+    if exists(spark, folder):
+        raise JobError(f"{folder} exists already; name a new directory")
 
 
 def write(rows: DataFrame, path: str, form: str) -> None:

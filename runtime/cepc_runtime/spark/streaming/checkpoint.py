@@ -8,9 +8,8 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.errors import AnalysisException
-
 from ...plan_data import to_data
+from ..paths import exists
 from ..schema import JobError
 from ..share import letters_of
 
@@ -44,7 +43,7 @@ def _digest(data: Any) -> str:
 
 def claim(spark: SparkSession, folder: str, identity: dict[str, Any]) -> None:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed."""
-    found, begun = _read(spark, folder), _exists(spark, f"{folder}/offsets")
+    found, begun = _read(spark, folder), exists(spark, f"{folder}/offsets")
     if found is None or not begun:
         if begun:
             raise JobError(
@@ -97,7 +96,7 @@ def end(spark: SparkSession, folder: str) -> None:
 
 
 def _read(spark: SparkSession, folder: str) -> dict[str, Any] | None:
-    if not _exists(spark, f"{folder}/{_FOLDER}"):
+    if not exists(spark, f"{folder}/{_FOLDER}"):
         return None
     rows = spark.read.text(f"{folder}/{_FOLDER}").collect()
     if not rows:  # the job was ended while it wrote this, before its first micro-batch
@@ -109,11 +108,3 @@ def _read(spark: SparkSession, folder: str) -> dict[str, Any] | None:
 def _write(spark: SparkSession, folder: str, data: dict[str, Any]) -> None:
     text = json.dumps(data)
     spark.createDataFrame([(text,)], "value STRING").coalesce(1).write.mode("overwrite").text(f"{folder}/{_FOLDER}")
-
-
-def _exists(spark: SparkSession, path: str) -> bool:
-    try:
-        spark.read.format("binaryFile").load(path).schema  # noqa: B018
-    except AnalysisException:
-        return False
-    return True
