@@ -126,6 +126,8 @@ def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path
     for query, table in expected().items():
         assert table.num_rows
         assert same(rows(tmp_path / "out" / query, form, table.schema), table.to_pylist()), query
+        batches = [len(list(batch.glob("part-*"))) for batch in (tmp_path / "out" / query).glob("batch=*")]
+        assert set(batches) == {1}  # one file each, of however many buckets
 
 
 def test_the_console_shows_the_rows_of_each_micro_batch(

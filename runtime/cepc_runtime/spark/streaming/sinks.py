@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -88,6 +89,10 @@ def console(query: str, rows: DataFrame, batch: int) -> None:
     show(f"{query}, batch {batch}" if batch != FLUSHED else f"{query}, at the end", rows)
 
 
+OF_A_FILE: Final = 1 << 17
+"""Rows, about. Few rows of many buckets are one file, and one task, whatever the number of buckets."""
+
+
 _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "bytes": "bytes"}
 """What progress says of the state, and what a bucket calls it."""
 
@@ -108,12 +113,12 @@ class Writing:
         try:
             counts = {int(r[QUERY]): int(r["count"]) for r in kept.groupBy(QUERY).count().collect()}
             for number, name in enumerate(self.what.queries):
-                if counts.get(number):
-                    self.sink(name, self.what.of_query(kept, name), batch)
+                if count := counts.get(number):
+                    self.sink(name, self.what.of_query(kept, name).coalesce(ceil(count / OF_A_FILE)), batch)
             for number, folder in ((LATE, self.late), (DEAD, self.dead)):
                 if folder is not None and counts.get(number):
                     lost = kept.where(F.col(QUERY) == number).select(F.col(ERROR).alias("value"))
-                    lost.write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
+                    lost.coalesce(ceil(counts[number] / OF_A_FILE)).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
             self.done[batch] = self._summary(counts, kept)
         finally:
             kept.unpersist()
