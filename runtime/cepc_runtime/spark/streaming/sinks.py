@@ -118,7 +118,9 @@ class Writing:
             for number, folder in ((LATE, self.late), (DEAD, self.dead)):
                 if folder is not None and counts.get(number):
                     lost = kept.where(F.col(QUERY) == number).select(F.col(ERROR).alias("value"))
-                    lost.coalesce(ceil(counts[number] / OF_A_FILE)).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
+                    lost.coalesce(ceil(counts[number] / OF_A_FILE)).write.mode("overwrite").text(
+                        f"{folder.rstrip('/')}/{place(batch)}"
+                    )
             self.done[batch] = self._summary(counts, kept)
         finally:
             kept.unpersist()
