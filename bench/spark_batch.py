@@ -46,6 +46,11 @@ WHERE b.amount > 50 GROUP BY account WITHIN 10 MINUTES;
 """
 
 
+GROUPED = """QUERY one RETURN account, COUNT(*) AS n, SUM(b.amount) AS total PATTERN SEQ(T0 a, T1 b, T2 c)
+WHERE b.amount > 50 GROUP BY account WITHIN 10 MINUTES;
+"""
+
+
 def workload(queries: int, seed: int = 7) -> str:
     """Sequences and repetitions, six to one, over windows of four slides."""
     chance = np.random.default_rng(seed)
@@ -227,7 +232,7 @@ def compare_with_hands(spark: Any, path: Path, small: Path, rounds: int) -> None
 
 def compare_groups(spark: Any, folder: Path, events: int, hours: float, rounds: int) -> None:
     """The same number of events in one group, some, and one for each event."""
-    job = whole_job(spark, STREAM + ONE, kernel=True)
+    job = whole_job(spark, STREAM + GROUPED, kernel=True)
     found = {}
     for groups in (1, 1000, events):
         path = folder / f"groups_{groups}"

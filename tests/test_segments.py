@@ -94,7 +94,7 @@ def values(rows: Sequence[Any], plan: Plan, number: int) -> list[Any]:
     layout = layout_of(plan)
     names = [name for name, _ in result_columns(plan.queries[number], plan.stream)]
     slots = [layout.slots[slot].name for slot in layout.places[number]]
-    return [{n: row[s] for n, s in zip(names, slots, strict=True)} for row in rows if row["query"] == number]
+    return [{n: row[s] for n, s in zip(names, slots, strict=True)} for row in rows if row["query"] == str(number)]
 
 
 TIMES = [

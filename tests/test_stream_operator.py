@@ -18,7 +18,7 @@ from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.events import CLASS
 from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.spark.share import classes_of
-from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, pack
+from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, pack
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
@@ -95,13 +95,14 @@ class Stream:
         for blob in done.rows:
             batch = pa.ipc.read_record_batch(pa.py_buffer(blob), self.answering.packing.schema)
             for row in batch.to_pylist():
-                number, values = row["query"], list(row.values())[2:]
-                if number >= 0:
+                what, values = row["query"], list(row.values())[2:]
+                if what.isdigit():
+                    number = int(what)
                     names = [name for name, _ in result_columns(plan.queries[number], plan.stream)]
                     places = layout.places[number]
                     self.rows[number].append({n: values[p] for n, p in zip(names, places, strict=True)})
                 else:
-                    self.lost += number == -2
+                    self.lost += what == LATE
 
 
 @given(data=st.data())

@@ -81,7 +81,7 @@ def panes(events: Any, plan: Plan) -> Iterator[float]:
     counted = time.process_time()
     yield counted - start
     for number, query in enumerate(plan.queries):
-        blobs = found.filter(pa.compute.equal(found.column("query"), number)).column(PARTS).to_pylist()
+        blobs = found.filter(pa.compute.equal(found.column("query"), str(number))).column(PARTS).to_pylist()
         parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
         result_table(Results(totals_of_panes(query, parts), plan.stream))
     yield time.process_time() - counted

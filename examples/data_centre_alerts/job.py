@@ -204,15 +204,16 @@ def log_results(
     rows = log_rows(found, queries)
     if len(queries) > 1:
         rows = job.kept(rows)  # computed once, whichever query is asked for first
+    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
-        "unacknowledged": rows.where(F.col("query") == 0).select(
+        "unacknowledged": rows.where(F.col("query") == "0").select(
             F.col("bigint_0").alias("packet"),
             F.col("string_0").alias("route"),
             F.col("timestamp_0").alias("ended"),
             F.col("timestamp_1").alias("match_start"),
             F.col("timestamp_2").alias("match_end"),
         ),
-        "round_trips": rows.where(F.col("query") == 1).select(
+        "round_trips": rows.where(F.col("query") == "1").select(
             F.col("string_0").alias("route"),
             F.col("bigint_0").alias("packets"),
             F.col("double_0").alias("rtt_ms"),
@@ -220,14 +221,14 @@ def log_results(
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "probing": rows.where(F.col("query") == 2).select(
+        "probing": rows.where(F.col("query") == "2").select(
             F.col("string_0").alias("route"),
             F.col("bigint_0").alias("packets"),
             F.col("bigint_1").alias("bytes"),
             F.col("timestamp_0").alias("match_start"),
             F.col("timestamp_1").alias("match_end"),
         ),
-        "neglected": rows.where(F.col("query") == 3).select(
+        "neglected": rows.where(F.col("query") == "3").select(
             F.col("string_0").alias("host"),
             F.col("timestamp_0").alias("disk_full"),
             F.col("timestamp_1").alias("fan_failed"),

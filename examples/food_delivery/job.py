@@ -189,26 +189,27 @@ def orders_results(
     rows = orders_rows(found, queries)
     if len(queries) > 1:
         rows = job.kept(rows)  # computed once, whichever query is asked for first
+    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
-        "requested": rows.where(F.col("query") == 0).select(
+        "requested": rows.where(F.col("query") == "0").select(
             F.col("string_0").alias("district"),
             F.col("double_0").alias("minutes"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "ordered": rows.where(F.col("query") == 1).select(
+        "ordered": rows.where(F.col("query") == "1").select(
             F.col("string_0").alias("district"),
             F.col("double_0").alias("minutes"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "cancelled": rows.where(F.col("query") == 2).select(
+        "cancelled": rows.where(F.col("query") == "2").select(
             F.col("string_0").alias("district"),
             F.col("double_0").alias("minutes"),
             F.col("timestamp_0").alias("window_start"),
             F.col("timestamp_1").alias("window_end"),
         ),
-        "rounds": rows.where(F.col("query") == 3).select(
+        "rounds": rows.where(F.col("query") == "3").select(
             F.col("string_0").alias("district"),
             F.col("double_0").alias("longest"),
             F.col("double_1").alias("average"),

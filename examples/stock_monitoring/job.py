@@ -206,34 +206,35 @@ def market_results(
     rows = market_rows(found, queries)
     if len(queries) > 1:
         rows = job.kept(rows)  # computed once, whichever query is asked for first
+    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
-        "rotation": rows.where(F.col("query") == 0).select(
+        "rotation": rows.where(F.col("query") == "0").select(
             F.col("decimal_0").alias("msft"),
             F.col("decimal_1").alias("aapl"),
             F.col("decimal_2").alias("ibm"),
             F.col("timestamp_0").alias("match_start"),
             F.col("timestamp_1").alias("match_end"),
         ),
-        "accumulation": rows.where(F.col("query") == 1).select(
+        "accumulation": rows.where(F.col("query") == "1").select(
             F.col("decimal_0").alias("price"),
             F.col("int_0").alias("volume"),
             F.col("timestamp_0").alias("match_start"),
             F.col("timestamp_1").alias("match_end"),
         ),
-        "momentum": rows.where(F.col("query") == 2).select(
+        "momentum": rows.where(F.col("query") == "2").select(
             F.col("decimal_0").alias("aapl"),
             F.col("decimal_1").alias("ibm"),
             F.col("timestamp_0").alias("match_start"),
             F.col("timestamp_1").alias("match_end"),
         ),
-        "insight": rows.where(F.col("query") == 3).select(
+        "insight": rows.where(F.col("query") == "3").select(
             F.col("decimal_0").alias("bought"),
             F.col("decimal_1").alias("sold"),
             F.col("decimal_3").alias("profit"),
             F.col("timestamp_0").alias("match_start"),
             F.col("timestamp_1").alias("match_end"),
         ),
-        "climb": rows.where(F.col("query") == 4).select(
+        "climb": rows.where(F.col("query") == "4").select(
             F.col("bigint_0").alias("orders"),
             F.col("decimal_0").alias("from_price"),
             F.col("decimal_1").alias("to_price"),

@@ -289,6 +289,10 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
         if in_parts(query, job.plan.stream.unit):
             of_query = f"job.together(rows, {name.upper()}_PLAN, {place}).select"
         else:
-            of_query = f'rows.where(F.col("query") == {place}).select' if len(queries) > 1 else "rows.select"
+            of_query = f'rows.where(F.col("query") == "{place}").select' if len(queries) > 1 else "rows.select"
         entries.append((query.name, call(of_query, *columns)))
+    if len(queries) > 1:
+        lines.append(
+            "    # The number of a query is text here, which Spark takes for data: the code for one query serves all."
+        )
     return "\n".join([*lines, f"    return {lay_out(mapped(entries), 4)}"])

@@ -80,7 +80,7 @@ def kept(frame: DataFrame) -> DataFrame:
 
 def together(rows: DataFrame, plan: str, number: int) -> DataFrame:
     """The rows of query `number`, which has one group: what tasks found of its parts is put together in one."""
-    found = rows.where(F.col(QUERY) == number).repartition(1)
+    found = rows.where(F.col(QUERY) == str(number)).repartition(1)
     return found.mapInArrow(_together(plan, number), row_schema(plan)).where(no_error())
 
 

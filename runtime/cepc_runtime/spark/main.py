@@ -29,6 +29,8 @@ SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",  # the language's times are
     # What Spark makes of hundreds of conditions is otherwise one method, too long for a JVM to compile.
     "spark.sql.codegen.hugeMethodLimit": "8000",
+    # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
+    "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
 }
 CONSOLE = "console"
 AT_ONCE = 4  # queries that are written at the same time, once the rows are there

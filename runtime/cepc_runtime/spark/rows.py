@@ -1,7 +1,9 @@
 """The rows of all queries of a stream as rows of one DataFrame, so that one pass over the events answers every query.
 
-A row says its query by a number and has its values in *slots*. Queries share the slots of equal types, so that a hundred
+A row says its query by its number, as text, and has its values in *slots*. Queries share the slots of equal types, so that a hundred
 queries need as many columns as the widest of them.
+
+A number would be part of the code that Spark makes of `query = 7`, which a JVM then compiles anew for each query; a text is data.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 QUERY: Final = "query"
 ERROR: Final = "error"
 PARTS: Final = "parts"
+FAILED: Final = "failed"
+"""In the place of a query's number: the user's error, which is why there are no other rows."""
 BATCH: Final = 1 << 14
 
 
@@ -80,7 +84,7 @@ def layout_of(plan: Plan) -> Layout:
 
 def row_schema(layout: Layout) -> str:
     """The schema of the rows as DDL."""
-    columns = [(QUERY, "INT"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
+    columns = [(QUERY, "STRING"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
     if layout.parts:
         columns.append((PARTS, "BINARY"))
     return ", ".join(f"{quote_name(name)} {type_}" for name, type_ in columns)
@@ -95,7 +99,7 @@ class Packing:
 
     @classmethod
     def of(cls, layout: Layout) -> Packing:
-        found = [pa.field(QUERY, pa.int32()), pa.field(ERROR, pa.string())]
+        found = [pa.field(QUERY, pa.string()), pa.field(ERROR, pa.string())]
         found += [pa.field(s.name, to_arrow(s.type)) for s in layout.slots]
         return cls(layout, pa.schema([*found, *([pa.field(PARTS, pa.binary())] if layout.parts else [])]))
 
@@ -111,18 +115,18 @@ class Packing:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         columns = [pa.nulls(1, field.type) for field in self.schema]
-        columns[0], columns[-1] = pa.array([number], pa.int32()), pa.array([sink.getvalue().to_pybytes()], pa.binary())
+        columns[0], columns[-1] = pa.array([str(number)]), pa.array([sink.getvalue().to_pybytes()], pa.binary())
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def error(self, text: str) -> Any:
         """A row that says why there are no others."""
         nulls = [pa.nulls(1, slot.type) for slot in list(self.schema)[2:]]
-        return pa.RecordBatch.from_arrays([pa.array([-1], pa.int32()), pa.array([text]), *nulls], schema=self.schema)
+        return pa.RecordBatch.from_arrays([pa.array([FAILED]), pa.array([text]), *nulls], schema=self.schema)
 
     def _batch(self, number: int, table: Any) -> Any:
         length = table.num_rows
         columns: list[Any] = [pa.nulls(length, field.type) for field in self.schema]
-        columns[0] = pa.repeat(pa.scalar(number, pa.int32()), length)
+        columns[0] = pa.repeat(pa.scalar(str(number)), length)
         for place, column in zip(self.layout.places[number], table.columns, strict=True):
             columns[place + 2] = flat(column)
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -26,9 +26,9 @@ BUCKET: Final = "_bucket"
 AHEAD: Final = "_ahead"
 PACKED: Final = f"{BUCKET} INT, {AHEAD} BOOLEAN, blob BINARY"
 BLOB: Final = "blob BINARY"
-LATE: Final = -2
-METRICS: Final = -3
-DEAD: Final = -4
+LATE: Final = "late"
+METRICS: Final = "metrics"
+DEAD: Final = "dead"
 """In the place of a query's number: a late event as JSON, what a bucket did, and a record that is no event as JSON."""
 
 
@@ -85,8 +85,8 @@ def unpack(packing: Packing) -> Callable[[Iterable[Any]], Iterator[Any]]:
     return run
 
 
-def notes(packing: Packing, number: int, texts: list[str]) -> Any:
+def notes(packing: Packing, what: str, texts: list[str]) -> Any:
     """Rows that are no query's."""
     nulls = [pa.nulls(len(texts), field.type) for field in list(packing.schema)[2:]]
-    numbers = pa.array([number] * len(texts), pa.int32())
-    return pa.RecordBatch.from_arrays([numbers, pa.array(texts, pa.string()), *nulls], schema=packing.schema)
+    marks = pa.array([what] * len(texts))
+    return pa.RecordBatch.from_arrays([marks, pa.array(texts, pa.string()), *nulls], schema=packing.schema)

@@ -14,7 +14,7 @@ from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
 from ..events import CLASS, absent, copies, has_letter, keys
 from ..events import letters as letter_words
-from ..rows import ERROR, QUERY, Packing, layout_of, result_columns, row_schema
+from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, result_columns, row_schema
 from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
@@ -132,7 +132,7 @@ class Continuous:
         """The rows of one query, with its columns."""
         layout, number = layout_of(self.plan), self.queries.index(name)
         columns = result_columns(self.plan.queries[number], self.plan.stream)
-        return rows.where(F.col(QUERY) == number).select(
+        return rows.where(F.col(QUERY) == str(number)).select(
             *(
                 F.col(layout.slots[slot].name).alias(column)
                 for slot, (column, _) in zip(layout.places[number], columns, strict=True)
@@ -158,7 +158,7 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
 def no_error() -> Column:
     """True of a row that is no error; one that is fails the job with its text alone."""
     error = F.raise_error(F.col(ERROR)).cast("boolean")
-    return F.when(F.col(QUERY) == -1, error).otherwise(F.lit(True))
+    return F.when(F.col(QUERY) == FAILED, error).otherwise(F.lit(True))
 
 
 def _no_event(stream: str) -> Column:

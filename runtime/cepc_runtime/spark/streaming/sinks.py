@@ -111,21 +111,21 @@ class Writing:
     def __call__(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
         try:
-            counts = {int(r[QUERY]): int(r["count"]) for r in kept.groupBy(QUERY).count().collect()}
+            counts = {str(r[QUERY]): int(r["count"]) for r in kept.groupBy(QUERY).count().collect()}
             for number, name in enumerate(self.what.queries):
-                if count := counts.get(number):
+                if count := counts.get(str(number)):
                     self.sink(name, self.what.of_query(kept, name).coalesce(ceil(count / OF_A_FILE)), batch)
-            for number, folder in ((LATE, self.late), (DEAD, self.dead)):
-                if folder is not None and counts.get(number):
-                    lost = kept.where(F.col(QUERY) == number).select(F.col(ERROR).alias("value"))
-                    lost.coalesce(ceil(counts[number] / OF_A_FILE)).write.mode("overwrite").text(
+            for what, folder in ((LATE, self.late), (DEAD, self.dead)):
+                if folder is not None and counts.get(what):
+                    lost = kept.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
+                    lost.coalesce(ceil(counts[what] / OF_A_FILE)).write.mode("overwrite").text(
                         f"{folder.rstrip('/')}/{place(batch)}"
                     )
             self.done[batch] = self._summary(counts, kept)
         finally:
             kept.unpersist()
 
-    def _summary(self, counts: dict[int, int], rows: DataFrame) -> dict[str, Any]:
+    def _summary(self, counts: dict[str, int], rows: DataFrame) -> dict[str, Any]:
         texts = rows.where(F.col(QUERY) == METRICS).select(ERROR).collect()
         metrics = [json.loads(row[ERROR]) for row in texts]
         self._buckets |= {m["bucket"]: m for m in metrics}
@@ -133,7 +133,7 @@ class Writing:
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
             "malformed": sum(m["malformed"] for m in metrics),
-            "out": {name: counts.get(number, 0) for number, name in enumerate(self.what.queries)},
+            "out": {name: counts.get(str(number), 0) for number, name in enumerate(self.what.queries)},
             **{f"state_{name}": sum(m[what] for m in self._buckets.values()) for name, what in _STATE.items()},
             "buckets": len(metrics),
         }
