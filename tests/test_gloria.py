@@ -414,6 +414,14 @@ def test_a_circle_that_no_kleene_operator_makes_is_cut() -> None:
     assert sorted(p.queries for p in template.pools) == [mask(1), mask(2), mask(1, 2), mask(3), mask(3)]
 
 
+def test_copies_of_an_and_are_types_of_their_own_and_make_no_circle() -> None:
+    """(AND AND){2}: with one type for both copies the step from the second AND back to the first would be a circle."""
+    both = And((event("B"), event("C")))
+    template = template_of(queries(seq(Repeat(seq(both, both), 0, 2), "A"), "A"))
+    assert len(set(template.patterns[0].types)) == 5
+    assert all(link.before < link.after for link in template.links)
+
+
 def test_a_query_whose_two_kleene_sub_patterns_another_joins_stands_alone() -> None:
     """q2 has both inside one; q1 goes from one through X to the other and would come back to its own pool."""
     second = plus("DE")

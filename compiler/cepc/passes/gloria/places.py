@@ -117,7 +117,7 @@ class _Writer:
                 return self._place(event, Type((letter,), self._occurrences[letter] - 1))
             case And() | Some():
                 letters = tuple(sorted({e.letter for e in events(pattern)}))
-                return self._place(event, Type(letters, event, self.owner))
+                return self._place(event, Type(letters, len(self.places), self.owner))  # copies are types of their own
             case Seq(elements):
                 parts = []
                 for element in elements:
