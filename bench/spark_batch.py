@@ -6,6 +6,7 @@ as they come, thrown away by one action. Everything runs in one session, the bes
 ratios are worth reporting: of processor time.
 
     python -m bench.spark_batch
+    python -m bench.spark_batch --more-than 300 --by-hand 0 --grouped 0
     python -m bench.spark_batch --events 400000 --groups 1000 --queries 20
 """
 
@@ -51,8 +52,9 @@ WHERE b.amount > 50 GROUP BY account WITHIN 10 MINUTES;
 """
 
 
-def workload(queries: int, seed: int = 7) -> str:
-    """Sequences and repetitions, six to one, over windows of four slides."""
+def workload(queries: int, more_than: int | None = None, seed: int = 7) -> str:
+    """Sequences and repetitions, six to one, over windows of four slides; rows only where matches are `more_than` so many."""
+    having = "" if more_than is None else f" HAVING CAST(COUNT(*) AS DOUBLE) > {more_than}"
     chance = np.random.default_rng(seed)
     texts = []
     for number in range(queries):
@@ -63,7 +65,7 @@ def workload(queries: int, seed: int = 7) -> str:
         texts.append(
             f"QUERY q{number} RETURN account, CAST(COUNT(*) AS DOUBLE) AS n, SUM(v1.amount) AS total"
             f" PATTERN SEQ({', '.join(elements)}) WHERE v0.amount > {int(chance.integers(0, 60))}"
-            " GROUP BY account WITHIN 20 MINUTES SLIDE 5 MINUTES;\n"
+            f" GROUP BY account{having} WITHIN 20 MINUTES SLIDE 5 MINUTES;\n"
         )
     return STREAM + "".join(texts)
 
@@ -213,8 +215,7 @@ def by_pandas(spark: Any) -> Make:
     return run
 
 
-def compare_with_floor(spark: Any, path: Path, small: Path, queries: int, rounds: int) -> None:
-    text = workload(queries)
+def compare_with_floor(spark: Any, path: Path, small: Path, text: str, rounds: int) -> None:
     for name, sinks in (("whole job", True), ("without sinks", False)):
         pair = [whole_job(spark, text, kernel=kernel, sinks=sinks) for kernel in (False, True)]
         floor, job = took(pair, path, small, rounds)
@@ -247,6 +248,7 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=4_000_000, help="of the job against its floor")
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--more-than", type=int, help="rows only where there are more matches")
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--by-hand", type=int, default=400_000, help="events of one query against what people write")
     parser.add_argument(
@@ -269,7 +271,9 @@ def main() -> int:
             generate(small, max(events // 50, 1), max(groups // 50, 1), arguments.hours)
             print(f"{events:,} events, {groups:,} groups", flush=True)
             if name == "floor":
-                compare_with_floor(spark, path, small, arguments.queries, arguments.rounds)
+                compare_with_floor(
+                    spark, path, small, workload(arguments.queries, arguments.more_than), arguments.rounds
+                )
             else:
                 compare_with_hands(spark, path, small, arguments.rounds)
         if arguments.grouped:
