@@ -1,8 +1,9 @@
 """One group of four million events on two cores against one: time is cut into segments, which are tasks of their own. Beside it the
 same job on one core with nothing cut, which is what cutting has to beat.
 
-Each number of cores has a Spark of its own, tied to so many processors, JVM and Python workers together; both read the same files,
-and time is that of the clock, medians after a first run. The rows are those of the local engine, which cuts nothing.
+Each number of cores has a Spark of its own, tied to so many processors, JVM and Python workers together. Both are there all the time
+and run by turns over the same files, so that a machine that is slower for a minute is slower for both; time is that of the clock, and
+ratios are medians of those within a turn. The rows are those of the local engine, which cuts nothing.
 """
 
 import argparse
@@ -14,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import astuple, dataclass
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -35,6 +39,7 @@ from cepc_runtime.spark.share import classes_of
 HOURS = 10
 FILES = 8
 FEW, MANY = 4, 40
+READY = "ready"
 
 
 def program(queries: int) -> str:
@@ -61,9 +66,9 @@ def generate(folder: Path, events: int) -> None:
         pq.write_table(table.slice(part * events // FILES, events // FILES), folder / f"{part}.parquet")
 
 
-def run(folder: Path, queries: int, cores: int, rounds: int) -> dict[str, list[float]]:
-    """The seconds of each round, on one core also of a job that cuts nothing, by turns; a first round has started workers, and its
-    rows have been compared.
+def run(folder: Path, queries: int, cores: int) -> None:
+    """For each line of standard input one of output: the seconds of a round, on one core also of a job that cuts nothing. Before the
+    first, rounds have started workers and warmed the JVM, and the rows of one have been compared.
     """
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     from pyspark.sql import SparkSession
@@ -85,9 +90,11 @@ def run(folder: Path, queries: int, cores: int, rounds: int) -> dict[str, list[f
         with patch("cepc.codegen.prepare.classes_of", classes_of if way == "cut" else whole):
             jobs[way] = load(job_of(compiled.program, compiled.checked.sources))
         same_rows(expected, rows(spark, jobs[way], folder))
-    turns = [{way: timed(spark, job, folder) for way, job in jobs.items()} for _ in range(rounds)]
+        timed(spark, jobs[way], folder)
+    print(READY, flush=True)
+    for _ in sys.stdin:
+        print(json.dumps({way: timed(spark, job, folder) for way, job in jobs.items()}), flush=True)
     spark.stop()
-    return {way: [turn[way] for turn in turns] for way in jobs}
 
 
 def whole(queries: Any, **_: Any) -> Any:
@@ -106,26 +113,64 @@ def timed(spark: Any, job: Loaded, folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def measured(events: int, queries: int, rounds: int) -> tuple[float, float, float]:
-    """Median seconds: not cut on one core, cut on one, cut on two."""
-    with tempfile.TemporaryDirectory() as folder:
+@dataclass(frozen=True)
+class Turn:
+    """Seconds of the job that is not cut, on one core, and of the one that is, on one and on two."""
+
+    uncut: float
+    one: float
+    two: float
+
+
+def measured(events: int, queries: int, rounds: int) -> list[Turn]:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         generate(Path(folder), events)
-        found = {}
-        for cores in (1, 2):
-            command = [sys.executable, "-m", "bench.gains.hot", folder, *map(str, (queries, cores, rounds))]
-            told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-            found[cores] = {way: statistics.median(s) for way, s in json.loads(told.splitlines()[-1]).items()}
-    return found[1]["whole"], found[1]["cut"], found[2]["cut"]
+        sparks = [stack.enter_context(started(Path(folder), queries, cores)) for cores in (1, 2)]
+        found = []
+        for _ in range(rounds):
+            one, two = map(asked, sparks)
+            found.append(Turn(one["whole"], one["cut"], two["cut"]))
+        return found
+
+
+@contextmanager
+def started(folder: Path, queries: int, cores: int) -> Iterator[subprocess.Popen[str]]:
+    """A process of `run` that is ready; it ends when it is left."""
+    command = [sys.executable, "-m", "bench.gains.hot", str(folder), str(queries), str(cores)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        told(process, lambda line: line.strip() == READY)
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def asked(process: subprocess.Popen[str]) -> dict[str, float]:
+    assert process.stdin is not None
+    print(file=process.stdin, flush=True)
+    return dict(json.loads(told(process, lambda line: line.startswith("{"))))
+
+
+def told(process: subprocess.Popen[str], wanted: Callable[[str], bool]) -> str:
+    """The first line that is wanted; a JVM may say other things."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if wanted(line):
+            return line
+    raise RuntimeError(f"{process.args!r} ended")
 
 
 def report(quick: bool) -> Report:
     lines, gains = [], dict[str, list[tuple[float, float]]]()
     for queries in (FEW, MANY):
         for events in (20_000,) if quick else (1_000_000, 4_000_000):
-            uncut, one, two = measured(events, queries, 1 if quick else 3)
-            lines.append([f"{queries}", f"{events:,}", *map(few, (uncut, one, two, one / two, uncut / two))])
-            gains.setdefault(f"{queries} queries, cut on one", []).append((events / 1e6, one / two))
-            gains.setdefault(f"{queries} queries, not cut", []).append((events / 1e6, uncut / two))
+            turns = measured(events, queries, 1 if quick else 5)
+            times = [statistics.median(x) for x in zip(*map(astuple, turns), strict=True)]
+            two, whole = (
+                statistics.median(x) for x in zip(*((t.one / t.two, t.uncut / t.two) for t in turns), strict=True)
+            )
+            lines.append([f"{queries}", f"{events:,}", *map(few, (*times, two, whole))])
+            gains.setdefault(f"{queries} queries, cut on one", []).append((events / 1e6, two))
+            gains.setdefault(f"{queries} queries, not cut", []).append((events / 1e6, whole))
     head = [
         "queries", "events of the group", "not cut, one core, s", "cut, one core", "two cores", "two against one", "against not cut",
     ]  # fmt: skip
@@ -138,6 +183,5 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("queries", type=int)
     parser.add_argument("cores", type=int)
-    parser.add_argument("rounds", type=int)
     given = parser.parse_args()
-    print(json.dumps(run(given.folder, given.queries, given.cores, given.rounds)))
+    run(given.folder, given.queries, given.cores)
