@@ -77,8 +77,9 @@ def run(
     while True:
         runs += 1
         job = _start(folder)
-        if drivers + workers < kills and _wait(job, folder, chance):
+        while drivers + workers < kills and _wait(job, folder, chance):
             # By turns, if there is a worker: on a local master a task that loses one fails the job, elsewhere Spark tries again.
+            # The loss of one that has no task is nothing, and the run goes on.
             found = [pid for pid in _descendants(job.pid) if "pyspark.daemon" in _command(pid)]
             if found and workers <= drivers:
                 _kill(chance.choice(found))
