@@ -160,7 +160,6 @@ def purchases_results(
     rows = purchases_rows(found, queries)
     if len(queries) > 1:
         rows = job.kept(rows)  # computed once, whichever query is asked for first
-    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
         "q8": job.together(rows, PURCHASES_PLAN, 0).select(
             F.col("bigint_0").alias("sequences"),

@@ -202,7 +202,6 @@ def reports_results(
     rows = reports_rows(found, queries)
     if len(queries) > 1:
         rows = job.kept(rows)  # computed once, whichever query is asked for first
-    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
         "q1": job.together(rows, REPORTS_PLAN, 0).select(
             F.col("bigint_0").alias("trips"),

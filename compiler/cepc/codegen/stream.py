@@ -291,7 +291,7 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
         else:
             of_query = f'rows.where(F.col("query") == "{place}").select' if len(queries) > 1 else "rows.select"
         entries.append((query.name, call(of_query, *columns)))
-    if len(queries) > 1:
+    if len(queries) > 1 and not all(in_parts(query, job.plan.stream.unit) for query in queries):
         lines.append(
             "    # The number of a query is text here, which Spark takes for data: the code for one query serves all."
         )

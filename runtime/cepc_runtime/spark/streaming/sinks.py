@@ -90,7 +90,12 @@ def console(query: str, rows: DataFrame, batch: int) -> None:
 
 
 OF_A_FILE: Final = 1 << 17
-"""Rows, about. Few rows of many buckets are one file, and one task, whatever the number of buckets."""
+"""Rows, about."""
+
+
+def _in_files(rows: DataFrame, count: int) -> DataFrame:
+    """Few rows of many buckets are one file, and one task, whatever the number of buckets."""
+    return rows.coalesce(ceil(count / OF_A_FILE))
 
 
 _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "bytes": "bytes"}
@@ -114,13 +119,11 @@ class Writing:
             counts = {str(r[QUERY]): int(r["count"]) for r in kept.groupBy(QUERY).count().collect()}
             for number, name in enumerate(self.what.queries):
                 if count := counts.get(str(number)):
-                    self.sink(name, self.what.of_query(kept, name).coalesce(ceil(count / OF_A_FILE)), batch)
+                    self.sink(name, _in_files(self.what.of_query(kept, name), count), batch)
             for what, folder in ((LATE, self.late), (DEAD, self.dead)):
-                if folder is not None and counts.get(what):
+                if folder is not None and (count := counts.get(what)):
                     lost = kept.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
-                    lost.coalesce(ceil(counts[what] / OF_A_FILE)).write.mode("overwrite").text(
-                        f"{folder.rstrip('/')}/{place(batch)}"
-                    )
+                    _in_files(lost, count).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
             self.done[batch] = self._summary(counts, kept)
         finally:
             kept.unpersist()
