@@ -34,12 +34,14 @@ import cepc
 from cepc.codegen.compiling import Loaded, job_of, load
 from cepc.planning import plan_program
 from cepc_runtime.execute import execute
+from cepc_runtime.spark.settings import SETTINGS
 from cepc_runtime.spark.share import classes_of
 
 HOURS = 10
 FILES = 8
 FEW, MANY = 4, 40
 READY = "ready"
+REST = 3  # seconds in which the other Spark comes to rest: its JVM compiles for a while
 
 
 def program(queries: int) -> str:
@@ -73,14 +75,13 @@ def run(folder: Path, queries: int, cores: int) -> None:
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     from pyspark.sql import SparkSession
 
-    spark = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "8")
-        .config("spark.driver.memory", "2g")
-        .getOrCreate()
-    )
+    settings: dict[str, Any] = {
+        **SETTINGS,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "2g",
+    }
+    spark = SparkSession.builder.master(f"local[{cores}]").config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     compiled = cepc.compile(program(queries))
     (plan,) = plan_program(compiled.program).plans
@@ -145,6 +146,7 @@ def started(folder: Path, queries: int, cores: int) -> Iterator[subprocess.Popen
 
 
 def asked(process: subprocess.Popen[str]) -> dict[str, float]:
+    time.sleep(REST)
     assert process.stdin is not None
     print(file=process.stdin, flush=True)
     return dict(json.loads(told(process, lambda line: line.startswith("{"))))

@@ -175,27 +175,27 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         *(["segments that overlap"] if any(one.segments and not one.keys for one in job.classes) else []),
     ]
     hot = any(one.segments and one.keys for one in job.classes)
-    cut = bool(ways) or hot
-    shared = cut or len(job.classes) > 1
-    if shared:
-        if cut:
-            time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
-        if ways:
-            lines.append(
-                f"    # Without GROUP BY all events are one group, which is cut in time into {' or '.join(ways)}."
-            )
-        if hot:
-            lines.append("    # Some groups have so many events that they are cut in time into segments that overlap.")
+    several = len(job.classes) > 1
+    start, keys = "events", [_column(key) for key in job.classes[0].keys]
+    if several:
+        start = "copies"
         lines += [
             "    # An event goes once to each class, so that one read and one shuffle serve them all.",
-            f"    copies = job.copies(events, classes, len({constant}_LETTERS){f', {string(time).text}' if cut else ''})",
-            "    keys = job.keys(classes)",
+            f"    copies = job.copies(events, classes, len({constant}_LETTERS))",
         ]
-        keys: list[Node] = [Code("*keys")]
-    else:
-        keys = [_column(key) for key in job.classes[0].keys]
+    if ways:
+        lines.append(f"    # Without GROUP BY all events are one group, which is cut in time into {' or '.join(ways)}.")
+    if hot:
+        lines.append("    # Some groups have so many events that they are cut in time into segments that overlap.")
+    if ways or hot:
+        time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
+        lines.append(f"    parts = job.cut({start}, classes, {string(time).text})")
+        start = "parts"
+    if start != "events":
+        lines.append("    keys = job.keys(classes)")
+        keys = [Code("*keys")]
     by_order = [_column(c) for c in order]
-    kernel = f"job.kernel({constant}_PLAN, classes, {'job.CLASS' if shared else 'None'})"
+    kernel = f"job.kernel({constant}_PLAN, classes, {'job.CLASS' if several else 'None'})"
     chain = [
         lay_out(call(".repartition", *(keys or [Code("1")])), 8),
         lay_out(call(".sortWithinPartitions", *keys, *by_order), 8),
@@ -203,7 +203,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         ".where(job.no_error())",
         '.drop("error")',
     ]
-    return "\n".join([*lines, *_chain("copies" if shared else "events", chain)])
+    return "\n".join([*lines, *_chain(start, chain)])
 
 
 def _plain(query: QueryPlan, job: StreamJob, function: str, constant: str) -> str:

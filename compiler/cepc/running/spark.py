@@ -155,7 +155,7 @@ def local_session() -> Any:
         raise RunError([failed(str(error))]) from None
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.spark.main import SETTINGS
+    from cepc_runtime.spark.settings import SETTINGS
 
     builder = SparkSession.builder.appName("cepc")
     if "SPARK_REMOTE" not in os.environ and "MASTER" not in os.environ:

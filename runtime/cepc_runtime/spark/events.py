@@ -1,4 +1,4 @@
-"""Columns of a job that would be long to write out: letters as words of bits, copies of events for classes."""
+"""Columns of a job that would be long to write out: letters as words of bits, copies of events for classes, parts of time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..parts.segments import SEGMENT
 from ..types import quote_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
@@ -82,12 +82,9 @@ def absent(time: str, type_: str | None, among: Column | None = None) -> list[Co
     ]
 
 
-def copies(
-    events: DataFrame, classes: Sequence[Class], letters: int, ticks: str | None = None, apart: Column | None = None
-) -> DataFrame:
-    """Each event once for every class that looks at it, with the number of the class, and of the event's pane where the class
-    has panes; once for each segment it is in, where the class has segments. `ticks` is the event time as SQL. Rows that are
-    `apart` have one copy, of no class's number.
+def copies(events: DataFrame, classes: Sequence[Class], letters: int, apart: Column | None = None) -> DataFrame:
+    """Each event once for every class that looks at it, with the number of the class. Rows that are `apart` have one copy, of no
+    class's number.
     """
     wanted = [
         F.lit(number).cast("int")
@@ -100,17 +97,29 @@ def copies(
     if apart is not None:
         numbers = F.when(apart, F.array(F.lit(-1))).otherwise(numbers)
     copied = events.withColumn(CLASS, F.explode(numbers))
-    copied = copied.where(F.col(CLASS).isNotNull())
+    return copied.where(F.col(CLASS).isNotNull())
+
+
+def cut(events: DataFrame, classes: Sequence[Class], ticks: str) -> DataFrame:
+    """The events with the number of their pane where their class has panes, and once for each segment they are in where it has
+    segments. `ticks` is the event time as SQL.
+    """
     numbered = list(enumerate(classes))
-    if panes := {number: one.pane for number, one in numbered if one.pane is not None}:
-        assert ticks is not None
-        found = [F.when(F.col(CLASS) == number, F.expr(_part(ticks, length))) for number, length in panes.items()]
-        copied = copied.withColumn(PANE, F.coalesce(*found))
-    if segments := {number: one.segments for number, one in numbered if one.segments is not None}:
-        assert ticks is not None
-        found = [F.when(F.col(CLASS) == number, F.expr(_segments(ticks, cut))) for number, cut in segments.items()]
-        copied = copied.withColumn(SEGMENT, F.explode_outer(F.coalesce(*found)))
-    return copied
+    panes = {number: F.expr(_part(ticks, one.pane)) for number, one in numbered if one.pane is not None}
+    segments = {number: F.expr(_segments(ticks, one.segments)) for number, one in numbered if one.segments is not None}
+    if panes:
+        events = events.withColumn(PANE, _by_class(panes, classes))
+    if segments:
+        explode = F.explode if len(segments) == len(classes) else F.explode_outer
+        events = events.withColumn(SEGMENT, explode(_by_class(segments, classes)))
+    return events
+
+
+def _by_class(found: Mapping[int, Column], classes: Sequence[Class]) -> Column:
+    """What was found for the event's class, or null. The events of a single class do not say that they are of it."""
+    if len(classes) == 1:
+        return found[0]
+    return F.coalesce(*(F.when(F.col(CLASS) == number, column) for number, column in found.items()))
 
 
 def _part(ticks: str, length: int) -> str:
@@ -118,20 +127,23 @@ def _part(ticks: str, length: int) -> str:
     return f"{ticks} DIV {length}L - IF({ticks} % {length}L < 0, 1, 0)"
 
 
-def _segments(ticks: str, cut: Segments) -> str:
+def _segments(ticks: str, segments: Segments) -> str:
     """The numbers of all the segments that the event is in."""
-    own = _part(ticks, cut.length)
-    if not cut.overlap:
+    own = _part(ticks, segments.length)
+    if not segments.overlap:
         return f"ARRAY({own})"
-    return f"IF(PMOD({ticks}, {cut.length}L) < {cut.overlap}L, ARRAY({own}, {own} - 1), ARRAY({own}))"
+    return f"IF(PMOD({ticks}, {segments.length}L) < {segments.overlap}L, ARRAY({own}, {own} - 1), ARRAY({own}))"
 
 
 def keys(classes: Sequence[Class]) -> list[Column]:
-    """The class, then each key where the class has it: what brings together the events of a group of a class, or of a part of it."""
+    """What brings together the events of a group of a class, or of a part of it: the class if there are several, then each key
+    where the class has it.
+    """
     names = dict.fromkeys(key for one in classes for key in one.keys)
     panes = [F.col(PANE)] if any(one.pane is not None for one in classes) else []
     segments = [F.col(SEGMENT)] if any(one.segments is not None for one in classes) else []
-    return [F.col(CLASS), *(_key(name, classes) for name in names), *panes, *segments]
+    several = [F.col(CLASS)] if len(classes) > 1 else []
+    return [*several, *(_key(name, classes) for name in names), *panes, *segments]
 
 
 def _key(name: str, classes: Sequence[Class]) -> Column:

@@ -10,13 +10,14 @@ from ..parts.segments import Segments
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
 from .cut import together as _together
-from .events import CLASS, absent, copies, has_letter, keys, letters
+from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .panes import fitting, windows
 from .rows import QUERY, layout_of
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
+from .settings import SETTINGS
 from .share import Class, chosen
 from .streaming.query import Streamed
 from .streaming.run import Running, stream
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLASS",
+    "SETTINGS",
     "Class",
     "JobError",
     "Memory",
@@ -41,6 +43,7 @@ __all__ = [
     "absent",
     "build",
     "copies",
+    "cut",
     "fitting",
     "has_letter",
     "kept",

@@ -6,13 +6,14 @@ import argparse
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Observation, SparkSession
 
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
 from .schema import JobError
+from .settings import SETTINGS
 from .sinks import check_absent, complete, path_of, show, write
 from .source import read
 from .streaming import arguments as streaming
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     from .schema import Stream
     from .streaming.query import Streamed
 
-SETTINGS: Final = {
-    "spark.sql.session.timeZone": "UTC",  # the language's times are
-    # What Spark makes of hundreds of conditions is otherwise one method, too long for a JVM to compile.
-    "spark.sql.codegen.hugeMethodLimit": "8000",
-    # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
-    "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
-}
 CONSOLE = "console"
 AT_ONCE = 4  # queries that are written at the same time, once the rows are there
 
