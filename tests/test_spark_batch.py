@@ -8,6 +8,7 @@ import tempfile
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -21,6 +22,7 @@ import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
 from cepc_runtime.execute import execute
+from cepc_runtime.spark.caching import kept
 from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
@@ -214,21 +216,41 @@ def test_queries_are_chosen_by_name_and_dataframes_are_lazy(spark: SparkSession)
     assert results["listed"].columns == ["since", "km", "match_start", "match_end"]
 
 
-def test_few_events_are_few_tasks_whatever_the_number_of_shuffle_partitions(spark: SparkSession) -> None:
-    text = (
-        "STREAM s (at BIGINT, kind STRING, k BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
-        "QUERY pairs RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 10 s;\n"
-        "QUERY triples RETURN k, COUNT(*) AS n PATTERN SEQ(A, B, A) GROUP BY k WITHIN 10 s;\n"
-    )
+TWO_COUNTED = """STREAM s (at BIGINT, kind STRING, k BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY pairs RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 10 s;
+QUERY triples RETURN k, COUNT(*) AS n PATTERN SEQ(A, B, A) GROUP BY k WITHIN 10 s;
+"""
+
+
+def tasks_of(spark: SparkSession, extra: dict[str, str]) -> set[int]:
+    """The tasks in which the rows of a query of TWO_COUNTED are read, on 64 shuffle partitions."""
     events = spark.range(900).selectExpr("id AS at", "IF(id % 2 = 0, 'A', 'B') AS kind", "id DIV 3 AS k")
-    before = spark.conf.get("spark.sql.shuffle.partitions") or "2"
-    spark.conf.set("spark.sql.shuffle.partitions", "64")
+    wanted = {"spark.sql.shuffle.partitions": "64", **extra}
+    before = {name: spark.conf.get(name) or "" for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    spark.catalog.clearCache()  # of what another test has kept
     try:
-        results = cepc.compile(text).spark(events)
-        tasks = {row[0] for row in results["pairs"].select(F.spark_partition_id()).distinct().collect()}
-        assert len(tasks) <= spark.sparkContext.defaultParallelism
+        pairs = cepc.compile(TWO_COUNTED).spark(events)["pairs"]
+        found = {row[0] for row in pairs.select(F.spark_partition_id()).distinct().collect()}
+        scan = next(line for line in plan_of(pairs).splitlines() if "InMemoryTableScan" in line)
+        assert "(query#" in scan  # blocks without rows of the query are passed over
+        return found
     finally:
-        spark.conf.set("spark.sql.shuffle.partitions", before)
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def test_few_events_are_few_tasks_whatever_the_number_of_shuffle_partitions(spark: SparkSession) -> None:
+    with patch("cepc_runtime.spark.job.kept_rows", kept):
+        assert len(tasks_of(spark, {})) <= spark.sparkContext.defaultParallelism
+
+
+def test_each_query_reads_the_rows_of_many_tasks_in_as_many_as_there_are_cores(spark: SparkSession) -> None:
+    apart = {"spark.sql.adaptive.coalescePartitions.enabled": "false"}
+    with patch("cepc_runtime.spark.job.kept_rows", kept):
+        assert len(tasks_of(spark, apart)) > 8
+    assert len(tasks_of(spark, apart)) == spark.sparkContext.defaultParallelism
 
 
 # ---- plain aggregates: Spark alone ------------------------------------------------------------------------------------

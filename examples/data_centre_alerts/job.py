@@ -203,7 +203,7 @@ def log_results(
     found = log_events(events, dropped)
     rows = log_rows(found, queries)
     if len(queries) > 1:
-        rows = job.kept(rows)  # computed once, whichever query is asked for first
+        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
         "unacknowledged": rows.where(F.col("query") == "0").select(

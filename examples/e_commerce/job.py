@@ -159,7 +159,7 @@ def purchases_results(
     found = purchases_events(events, dropped)
     rows = purchases_rows(found, queries)
     if len(queries) > 1:
-        rows = job.kept(rows)  # computed once, whichever query is asked for first
+        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     return {
         "q8": job.together(rows, PURCHASES_PLAN, 0).select(
             F.col("bigint_0").alias("sequences"),

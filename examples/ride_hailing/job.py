@@ -201,7 +201,7 @@ def reports_results(
     found = reports_events(events, dropped)
     rows = reports_rows(found, queries)
     if len(queries) > 1:
-        rows = job.kept(rows)  # computed once, whichever query is asked for first
+        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     return {
         "q1": job.together(rows, REPORTS_PLAN, 0).select(
             F.col("bigint_0").alias("trips"),

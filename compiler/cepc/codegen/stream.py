@@ -273,7 +273,7 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
     if len(queries) > 1:
         lines += [
             "    if len(queries) > 1:",
-            "        rows = job.kept(rows)  # computed once, whichever query is asked for first",
+            "        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first",
         ]
     layout = layout_of(job.kernel)
     entries: list[tuple[str, Node]] = []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..parts.segments import Segments
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
+from .caching import kept, kept_rows
 from .cut import together as _together
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
@@ -47,6 +48,7 @@ __all__ = [
     "fitting",
     "has_letter",
     "kept",
+    "kept_rows",
     "kernel",
     "keys",
     "letters",
@@ -59,26 +61,6 @@ __all__ = [
     "together",
     "windows",
 ]
-
-JOINS_PARTITIONS: Final = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
-
-
-def kept(frame: DataFrame) -> DataFrame:
-    """The frame, cached from the first time that somebody asks for its rows.
-
-    Spark does not join small partitions of what is cached unless it is told so while the cache is made: 200 tasks, and 200
-    calls of the kernel, for however few events.
-    """
-    conf = frame.sparkSession.conf
-    before = conf.get(JOINS_PARTITIONS, None)
-    conf.set(JOINS_PARTITIONS, "true")
-    try:
-        return frame.persist()
-    finally:
-        if before is None:
-            conf.unset(JOINS_PARTITIONS)
-        else:
-            conf.set(JOINS_PARTITIONS, before)
 
 
 def together(rows: DataFrame, plan: str, number: int) -> DataFrame:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 SETTINGS: Final = {
-    "spark.sql.session.timeZone": "UTC",  # the language's times are
-    # What Spark makes of hundreds of conditions is otherwise one method, too long for a JVM to compile.
-    "spark.sql.codegen.hugeMethodLimit": "8000",
-    # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
-    "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
     # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which took half of the JVM's
     # time after the shuffle. A batch has 10,000 rows at most, and the kernel holds many more.
     "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
     # Spark joins small partitions to about as many as there are cores; three on two cores leave one of them waiting. So it joins
     # them to no more than this, some hundred thousand events.
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m",
+    # What Spark makes of hundreds of conditions is otherwise one method, too long for a JVM to compile.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+    # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
+    "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
+    "spark.sql.session.timeZone": "UTC",  # the language's times are
 }
-"""None of them changes what a query's rows are, but for the first, which `build` asks for."""
+"""None of them changes what a query's rows are, but for the last, which `build` asks for."""
