@@ -1,13 +1,13 @@
 """One group of four million events on two cores against one: time is cut into segments, which are tasks of their own. Beside it the
-same job on one core with nothing cut, which is what cutting has to beat.
+same job on one core with nothing cut, which is what cutting has to beat, and two jobs at once, each on a core of its own: what the
+machine gives to two that have nothing to do with each other, for cores may be threads of one.
 
-Each number of cores has a Spark of its own, tied to so many processors, JVM and Python workers together. Both are there all the time
-and run by turns over the same files, so that a machine that is slower for a minute is slower for both; time is that of the clock, and
-ratios are medians of those within a turn. The rows are those of the local engine, which cuts nothing.
+Each Spark is tied to its processors, JVM and Python workers together. All of them are there all the time and run by turns over the same
+files, so that a machine that is slower for a minute is slower for all; time is that of the clock, and ratios are medians of those
+within a turn. The rows are those of the local engine, which cuts nothing.
 """
 
 import argparse
-import json
 import os
 import random
 import statistics
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
 from itertools import permutations
@@ -37,11 +37,14 @@ from cepc_runtime.execute import execute
 from cepc_runtime.spark.settings import SETTINGS
 from cepc_runtime.spark.share import classes_of
 
+Spark = subprocess.Popen[str]
+
 HOURS = 10
 FILES = 8
 FEW, MANY = 4, 40
-READY = "ready"
-REST = 3  # seconds in which the other Spark comes to rest: its JVM compiles for a while
+CUT, WHOLE = "cut", "whole"
+READY, TOOK = "ready", "took"
+REST = 3  # seconds in which the Spark before comes to rest: its JVM compiles for a while
 
 
 def program(queries: int) -> str:
@@ -68,11 +71,12 @@ def generate(folder: Path, events: int) -> None:
         pq.write_table(table.slice(part * events // FILES, events // FILES), folder / f"{part}.parquet")
 
 
-def run(folder: Path, queries: int, cores: int) -> None:
-    """For each line of standard input one of output: the seconds of a round, on one core also of a job that cuts nothing. Before the
-    first, rounds have started workers and warmed the JVM, and the rows of one have been compared.
+def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
+    """For each line of standard input, which names a job, one of output: the seconds of a round. Before the first, rounds have started
+    workers and warmed the JVM, and the rows of one have been compared.
     """
-    os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
+    processors = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {processors[core] for core in cores})
     from pyspark.sql import SparkSession
 
     settings: dict[str, Any] = {
@@ -81,20 +85,20 @@ def run(folder: Path, queries: int, cores: int) -> None:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "2g",
     }
-    spark = SparkSession.builder.master(f"local[{cores}]").config(map=settings).getOrCreate()
+    spark = SparkSession.builder.master(f"local[{len(cores)}]").config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     compiled = cepc.compile(program(queries))
     (plan,) = plan_program(compiled.program).plans
     expected = execute(plan, pq.read_table(folder)).tables
     jobs = {}
-    for way in ("cut", "whole") if cores == 1 else ("cut",):
-        with patch("cepc.codegen.prepare.classes_of", classes_of if way == "cut" else whole):
+    for way in (CUT, WHOLE) if len(cores) == 1 else (CUT,):
+        with patch("cepc.codegen.prepare.classes_of", classes_of if way == CUT else whole):
             jobs[way] = load(job_of(compiled.program, compiled.checked.sources))
         same_rows(expected, rows(spark, jobs[way], folder))
         timed(spark, jobs[way], folder)
     print(READY, flush=True)
-    for _ in sys.stdin:
-        print(json.dumps({way: timed(spark, job, folder) for way, job in jobs.items()}), flush=True)
+    for way in sys.stdin:
+        print(TOOK, timed(spark, jobs[way.strip()], folder), flush=True)
     spark.stop()
 
 
@@ -116,48 +120,56 @@ def timed(spark: Any, job: Loaded, folder: Path) -> float:
 
 @dataclass(frozen=True)
 class Turn:
-    """Seconds of the job that is not cut, on one core, and of the one that is, on one and on two."""
+    """Seconds of the job that is not cut, on one core, of the one that is, on one and on two, and of two of these at once."""
 
     uncut: float
     one: float
     two: float
+    apart: float
+
+    @property
+    def ratios(self) -> tuple[float, float, float]:
+        return self.one / self.two, 2 * self.one / self.apart, self.uncut / self.two
 
 
 def measured(events: int, queries: int, rounds: int) -> list[Turn]:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         generate(Path(folder), events)
-        sparks = [stack.enter_context(started(Path(folder), queries, cores)) for cores in (1, 2)]
-        found = []
-        for _ in range(rounds):
-            one, two = map(asked, sparks)
-            found.append(Turn(one["whole"], one["cut"], two["cut"]))
-        return found
+        first, second, both = (
+            stack.enter_context(started(Path(folder), queries, cores)) for cores in ((0,), (1,), (0, 1))
+        )
+        return [
+            Turn(took([first], WHOLE), took([first], CUT), took([both], CUT), took([first, second], CUT))
+            for _ in range(rounds)
+        ]
 
 
 @contextmanager
-def started(folder: Path, queries: int, cores: int) -> Iterator[subprocess.Popen[str]]:
+def started(folder: Path, queries: int, cores: Sequence[int]) -> Iterator[Spark]:
     """A process of `run` that is ready; it ends when it is left."""
-    command = [sys.executable, "-m", "bench.gains.hot", str(folder), str(queries), str(cores)]
+    command = [sys.executable, "-m", "bench.gains.hot", str(folder), str(queries), *map(str, cores)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        told(process, lambda line: line.strip() == READY)
+        told(process, READY)
         yield process
         assert process.stdin is not None
         process.stdin.close()
 
 
-def asked(process: subprocess.Popen[str]) -> dict[str, float]:
+def took(processes: Sequence[Spark], way: str) -> float:
+    """The seconds of a round of each, at the same time."""
     time.sleep(REST)
-    assert process.stdin is not None
-    print(file=process.stdin, flush=True)
-    return dict(json.loads(told(process, lambda line: line.startswith("{"))))
+    for process in processes:
+        assert process.stdin is not None
+        print(way, file=process.stdin, flush=True)
+    return max([float(told(process, TOOK)) for process in processes])
 
 
-def told(process: subprocess.Popen[str], wanted: Callable[[str], bool]) -> str:
-    """The first line that is wanted; a JVM may say other things."""
+def told(process: Spark, word: str) -> str:
+    """What follows the word in the first line that begins with it; a JVM may say other things."""
     assert process.stdout is not None
     for line in process.stdout:
-        if wanted(line):
-            return line
+        if line.startswith(word):
+            return line.removeprefix(word)
     raise RuntimeError(f"{process.args!r} ended")
 
 
@@ -167,14 +179,13 @@ def report(quick: bool) -> Report:
         for events in (20_000,) if quick else (1_000_000, 4_000_000):
             turns = measured(events, queries, 1 if quick else 5)
             times = [statistics.median(x) for x in zip(*map(astuple, turns), strict=True)]
-            two, whole = (
-                statistics.median(x) for x in zip(*((t.one / t.two, t.uncut / t.two) for t in turns), strict=True)
-            )
-            lines.append([f"{queries}", f"{events:,}", *map(few, (*times, two, whole))])
-            gains.setdefault(f"{queries} queries, cut on one", []).append((events / 1e6, two))
-            gains.setdefault(f"{queries} queries, not cut", []).append((events / 1e6, whole))
+            ratios = [statistics.median(x) for x in zip(*(turn.ratios for turn in turns), strict=True)]
+            lines.append([f"{queries}", f"{events:,}", *map(few, (*times, *ratios))])
+            for name, ratio in zip(("cut on one", "two jobs, one core each", "not cut"), ratios, strict=True):
+                gains.setdefault(f"{queries} queries, {name}", []).append((events / 1e6, ratio))
     head = [
-        "queries", "events of the group", "not cut, one core, s", "cut, one core", "two cores", "two against one", "against not cut",
+        "queries", "events of the group", "not cut, one core, s", "cut, one core", "two cores", "two jobs, one core each",
+        "two cores against one", "two jobs against one", "two cores against not cut",
     ]  # fmt: skip
     panel = Panel("Two cores against one", "million events", "times as fast", gains, even=1)
     return Report("hot", head, lines, [panel])
@@ -184,6 +195,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="one Spark of `measured`")
     parser.add_argument("folder", type=Path)
     parser.add_argument("queries", type=int)
-    parser.add_argument("cores", type=int)
+    parser.add_argument("cores", type=int, nargs="+")
     given = parser.parse_args()
     run(given.folder, given.queries, given.cores)
