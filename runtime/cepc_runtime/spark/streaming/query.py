@@ -125,7 +125,7 @@ class Continuous:
         return found.where(kept | has_letter(len(letters)))
 
     def _bucket(self) -> Column:
-        by = keys(self.classes) if len(self.classes) > 1 else [F.col(quote_name(k)) for k in self.classes[0].keys]
+        by = keys(self.classes)
         return F.pmod(F.hash(*by), F.lit(self.buckets)) if by else F.lit(0)
 
     def of_query(self, rows: DataFrame, name: str) -> DataFrame:
