@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 SETTINGS: Final = {
-    # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which took up to half of the
-    # JVM's time after the shuffle. A batch has 10,000 rows at most, and the kernel holds many more.
+    # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which is dearer than to write
+    # the row. A batch has 10,000 rows at most, and the kernel holds many more.
     "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
     # Spark joins small partitions to about as many as there are cores; three on two cores leave one of them waiting. So it joins
     # them to no more than this, some hundred thousand events.
