@@ -206,35 +206,35 @@ def log_results(
         rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
-        "unacknowledged": rows.where(F.col("query") == "0").select(
-            F.col("bigint_0").alias("packet"),
-            F.col("string_0").alias("route"),
-            F.col("timestamp_0").alias("ended"),
-            F.col("timestamp_1").alias("match_start"),
-            F.col("timestamp_2").alias("match_end"),
+        "unacknowledged": rows.where("query = '0'").selectExpr(
+            "bigint_0 AS `packet`",
+            "string_0 AS `route`",
+            "timestamp_0 AS `ended`",
+            "timestamp_1 AS `match_start`",
+            "timestamp_2 AS `match_end`",
         ),
-        "round_trips": rows.where(F.col("query") == "1").select(
-            F.col("string_0").alias("route"),
-            F.col("bigint_0").alias("packets"),
-            F.col("double_0").alias("rtt_ms"),
-            F.col("double_1").alias("slowest"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "round_trips": rows.where("query = '1'").selectExpr(
+            "string_0 AS `route`",
+            "bigint_0 AS `packets`",
+            "double_0 AS `rtt_ms`",
+            "double_1 AS `slowest`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "probing": rows.where(F.col("query") == "2").select(
-            F.col("string_0").alias("route"),
-            F.col("bigint_0").alias("packets"),
-            F.col("bigint_1").alias("bytes"),
-            F.col("timestamp_0").alias("match_start"),
-            F.col("timestamp_1").alias("match_end"),
+        "probing": rows.where("query = '2'").selectExpr(
+            "string_0 AS `route`",
+            "bigint_0 AS `packets`",
+            "bigint_1 AS `bytes`",
+            "timestamp_0 AS `match_start`",
+            "timestamp_1 AS `match_end`",
         ),
-        "neglected": rows.where(F.col("query") == "3").select(
-            F.col("string_0").alias("host"),
-            F.col("timestamp_0").alias("disk_full"),
-            F.col("timestamp_1").alias("fan_failed"),
-            F.col("timestamp_2").alias("down"),
-            F.col("timestamp_3").alias("match_start"),
-            F.col("timestamp_4").alias("match_end"),
+        "neglected": rows.where("query = '3'").selectExpr(
+            "string_0 AS `host`",
+            "timestamp_0 AS `disk_full`",
+            "timestamp_1 AS `fan_failed`",
+            "timestamp_2 AS `down`",
+            "timestamp_3 AS `match_start`",
+            "timestamp_4 AS `match_end`",
         ),
     }
 

@@ -161,27 +161,27 @@ def purchases_results(
     if len(queries) > 1:
         rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     return {
-        "q8": job.together(rows, PURCHASES_PLAN, 0).select(
-            F.col("bigint_0").alias("sequences"),
-            F.col("bigint_1").alias("window_start"),
-            F.col("bigint_2").alias("window_end"),
+        "q8": job.together(rows, PURCHASES_PLAN, 0).selectExpr(
+            "bigint_0 AS `sequences`",
+            "bigint_1 AS `window_start`",
+            "bigint_2 AS `window_end`",
         ),
-        "q9": job.together(rows, PURCHASES_PLAN, 1).select(
-            F.col("bigint_0").alias("sequences"),
-            F.col("bigint_1").alias("window_start"),
-            F.col("bigint_2").alias("window_end"),
+        "q9": job.together(rows, PURCHASES_PLAN, 1).selectExpr(
+            "bigint_0 AS `sequences`",
+            "bigint_1 AS `window_start`",
+            "bigint_2 AS `window_end`",
         ),
-        "q10": job.together(rows, PURCHASES_PLAN, 2).select(
-            F.col("bigint_0").alias("sequences"),
-            F.col("bigint_1").alias("window_start"),
-            F.col("bigint_2").alias("window_end"),
+        "q10": job.together(rows, PURCHASES_PLAN, 2).selectExpr(
+            "bigint_0 AS `sequences`",
+            "bigint_1 AS `window_start`",
+            "bigint_2 AS `window_end`",
         ),
-        "q11": job.together(rows, PURCHASES_PLAN, 3).select(
-            F.col("bigint_0").alias("sequences"),
-            F.col("decimal_0").alias("spent"),
-            F.col("decimal_1").alias("dearest_laptop"),
-            F.col("bigint_1").alias("window_start"),
-            F.col("bigint_2").alias("window_end"),
+        "q11": job.together(rows, PURCHASES_PLAN, 3).selectExpr(
+            "bigint_0 AS `sequences`",
+            "decimal_0 AS `spent`",
+            "decimal_1 AS `dearest_laptop`",
+            "bigint_1 AS `window_start`",
+            "bigint_2 AS `window_end`",
         ),
     }
 

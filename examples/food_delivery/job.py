@@ -191,30 +191,30 @@ def orders_results(
         rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
-        "requested": rows.where(F.col("query") == "0").select(
-            F.col("string_0").alias("district"),
-            F.col("double_0").alias("minutes"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "requested": rows.where("query = '0'").selectExpr(
+            "string_0 AS `district`",
+            "double_0 AS `minutes`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "ordered": rows.where(F.col("query") == "1").select(
-            F.col("string_0").alias("district"),
-            F.col("double_0").alias("minutes"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "ordered": rows.where("query = '1'").selectExpr(
+            "string_0 AS `district`",
+            "double_0 AS `minutes`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "cancelled": rows.where(F.col("query") == "2").select(
-            F.col("string_0").alias("district"),
-            F.col("double_0").alias("minutes"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "cancelled": rows.where("query = '2'").selectExpr(
+            "string_0 AS `district`",
+            "double_0 AS `minutes`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "rounds": rows.where(F.col("query") == "3").select(
-            F.col("string_0").alias("district"),
-            F.col("double_0").alias("longest"),
-            F.col("double_1").alias("average"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "rounds": rows.where("query = '3'").selectExpr(
+            "string_0 AS `district`",
+            "double_0 AS `longest`",
+            "double_1 AS `average`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
     }
 

@@ -203,41 +203,41 @@ def reports_results(
     if len(queries) > 1:
         rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     return {
-        "q1": job.together(rows, REPORTS_PLAN, 0).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q1": job.together(rows, REPORTS_PLAN, 0).selectExpr(
+            "bigint_0 AS `trips`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "q2": job.together(rows, REPORTS_PLAN, 1).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q2": job.together(rows, REPORTS_PLAN, 1).selectExpr(
+            "bigint_0 AS `trips`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "q3": job.together(rows, REPORTS_PLAN, 2).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q3": job.together(rows, REPORTS_PLAN, 2).selectExpr(
+            "bigint_0 AS `trips`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "q4": job.together(rows, REPORTS_PLAN, 3).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("double_0").alias("speed"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q4": job.together(rows, REPORTS_PLAN, 3).selectExpr(
+            "bigint_0 AS `trips`",
+            "double_0 AS `speed`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "q5": job.together(rows, REPORTS_PLAN, 4).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q5": job.together(rows, REPORTS_PLAN, 4).selectExpr(
+            "bigint_0 AS `trips`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "q6": job.together(rows, REPORTS_PLAN, 5).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q6": job.together(rows, REPORTS_PLAN, 5).selectExpr(
+            "bigint_0 AS `trips`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
-        "q7": job.together(rows, REPORTS_PLAN, 6).select(
-            F.col("bigint_0").alias("trips"),
-            F.col("timestamp_0").alias("window_start"),
-            F.col("timestamp_1").alias("window_end"),
+        "q7": job.together(rows, REPORTS_PLAN, 6).selectExpr(
+            "bigint_0 AS `trips`",
+            "timestamp_0 AS `window_start`",
+            "timestamp_1 AS `window_end`",
         ),
     }
 

@@ -208,39 +208,39 @@ def market_results(
         rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
     # The number of a query is text here, which Spark takes for data: the code for one query serves all.
     return {
-        "rotation": rows.where(F.col("query") == "0").select(
-            F.col("decimal_0").alias("msft"),
-            F.col("decimal_1").alias("aapl"),
-            F.col("decimal_2").alias("ibm"),
-            F.col("timestamp_0").alias("match_start"),
-            F.col("timestamp_1").alias("match_end"),
+        "rotation": rows.where("query = '0'").selectExpr(
+            "decimal_0 AS `msft`",
+            "decimal_1 AS `aapl`",
+            "decimal_2 AS `ibm`",
+            "timestamp_0 AS `match_start`",
+            "timestamp_1 AS `match_end`",
         ),
-        "accumulation": rows.where(F.col("query") == "1").select(
-            F.col("decimal_0").alias("price"),
-            F.col("int_0").alias("volume"),
-            F.col("timestamp_0").alias("match_start"),
-            F.col("timestamp_1").alias("match_end"),
+        "accumulation": rows.where("query = '1'").selectExpr(
+            "decimal_0 AS `price`",
+            "int_0 AS `volume`",
+            "timestamp_0 AS `match_start`",
+            "timestamp_1 AS `match_end`",
         ),
-        "momentum": rows.where(F.col("query") == "2").select(
-            F.col("decimal_0").alias("aapl"),
-            F.col("decimal_1").alias("ibm"),
-            F.col("timestamp_0").alias("match_start"),
-            F.col("timestamp_1").alias("match_end"),
+        "momentum": rows.where("query = '2'").selectExpr(
+            "decimal_0 AS `aapl`",
+            "decimal_1 AS `ibm`",
+            "timestamp_0 AS `match_start`",
+            "timestamp_1 AS `match_end`",
         ),
-        "insight": rows.where(F.col("query") == "3").select(
-            F.col("decimal_0").alias("bought"),
-            F.col("decimal_1").alias("sold"),
-            F.col("decimal_3").alias("profit"),
-            F.col("timestamp_0").alias("match_start"),
-            F.col("timestamp_1").alias("match_end"),
+        "insight": rows.where("query = '3'").selectExpr(
+            "decimal_0 AS `bought`",
+            "decimal_1 AS `sold`",
+            "decimal_3 AS `profit`",
+            "timestamp_0 AS `match_start`",
+            "timestamp_1 AS `match_end`",
         ),
-        "climb": rows.where(F.col("query") == "4").select(
-            F.col("bigint_0").alias("orders"),
-            F.col("decimal_0").alias("from_price"),
-            F.col("decimal_1").alias("to_price"),
-            F.col("bigint_1").alias("volume"),
-            F.col("timestamp_0").alias("match_start"),
-            F.col("timestamp_1").alias("match_end"),
+        "climb": rows.where("query = '4'").selectExpr(
+            "bigint_0 AS `orders`",
+            "decimal_0 AS `from_price`",
+            "decimal_1 AS `to_price`",
+            "bigint_1 AS `volume`",
+            "timestamp_0 AS `match_start`",
+            "timestamp_1 AS `match_end`",
         ),
     }
 

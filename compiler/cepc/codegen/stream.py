@@ -283,13 +283,13 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
             continue
         place = queries.index(query)
         columns = [
-            Code(f"F.col({string(layout.slots[slot].name).text}).alias({string(column).text})")
+            string(f"{layout.slots[slot].name} AS {quote_name(column)}")
             for slot, (column, _) in zip(layout.places[place], result_columns(query, job.kernel.stream), strict=True)
         ]
         if in_parts(query, job.plan.stream.unit):
-            of_query = f"job.together(rows, {name.upper()}_PLAN, {place}).select"
+            of_query = f"job.together(rows, {name.upper()}_PLAN, {place}).selectExpr"
         else:
-            of_query = f'rows.where(F.col("query") == "{place}").select' if len(queries) > 1 else "rows.select"
+            of_query = f"""rows.where("query = '{place}'").selectExpr""" if len(queries) > 1 else "rows.selectExpr"
         entries.append((query.name, call(of_query, *columns)))
     if len(queries) > 1 and not all(in_parts(query, job.plan.stream.unit) for query in queries):
         lines.append(
