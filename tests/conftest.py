@@ -22,14 +22,14 @@ settings.register_profile("long", _COMMON, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` selects by the marker
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one JVM."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker("spark")
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one JVM.
+
+    At the time when tests are found: when all are there, pytest-xdist may have looked for groups already.
+    """
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker("spark")
+        item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -32,8 +32,11 @@ def edge_conditions(positions: Positions, conditions: tuple[ConditionPlan, ...])
     """
     found: dict[Edge, frozenset[Expression]] = defaultdict(frozenset)
     arrivals = _arrivals(positions)
+    bounds: dict[int | None, dict[int, _Counts]] = {}
     for condition in conditions:
-        bound = _bound(positions, condition.scope)
+        if condition.scope not in bounds:
+            bounds[condition.scope] = _bound(positions, condition.scope)
+        bound = bounds[condition.scope]
         for edge in positions.edges:
             check = _check(edge, condition, bound[edge.source], arrivals[edge.source])
             if check is not None:
@@ -67,20 +70,21 @@ def _arrivals(positions: Positions) -> dict[int, frozenset[str]]:
 
 def _bound(positions: Positions, scope: int | None) -> dict[int, _Counts]:
     """By dataflow over the edges, to a fixed point."""
-    counts: dict[int, _Counts] = defaultdict(lambda: _Counts({}, {}), {0: _Counts({}, {})})
-    reached = {0}
-    changed = True
-    while changed:
-        changed = False
-        for edge in positions.edges:
-            if edge.source not in reached:
-                continue
-            after = _after(counts[edge.source], edge, scope)
-            merged = _merge(counts[edge.target], after) if edge.target in reached else after
-            if edge.target not in reached or merged != counts[edge.target]:
+    leaving: dict[int, list[Edge]] = defaultdict(list)
+    for edge in positions.edges:
+        leaving[edge.source].append(edge)
+    counts = {0: _Counts({}, {})}
+    queue, waiting = [0], {0}
+    for state in queue:
+        waiting.remove(state)
+        for edge in leaving[state]:
+            known, after = counts.get(edge.target), _after(counts[state], edge, scope)
+            merged = after if known is None else _merge(known, after)
+            if merged != known:
                 counts[edge.target] = merged
-                reached.add(edge.target)
-                changed = True
+                if edge.target not in waiting:
+                    queue.append(edge.target)
+                    waiting.add(edge.target)
     return counts
 
 
@@ -96,6 +100,8 @@ def _after(before: _Counts, edge: Edge, scope: int | None) -> _Counts:
 
 
 def _merge(a: _Counts, b: _Counts) -> _Counts:
+    if a == b:
+        return a
     names = {*a.most, *b.most}
     return _Counts(
         {v: min(a.least.get(v, 0), b.least.get(v, 0)) for v in names},

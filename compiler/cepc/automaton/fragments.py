@@ -28,6 +28,10 @@ class Option:
     scopes: tuple[int, ...] = ()
     enters: frozenset[int] = frozenset()
 
+    def to(self, target: int, *, tie: bool) -> Option:
+        """The same event read on the way to another state."""
+        return Option(target, self.letter, self.variable, tie, self.guards, self.tracks, self.scopes, self.enters)
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -53,19 +57,27 @@ def through(first: Iterable[Way], onward: tuple[Way, ...]) -> tuple[Way, ...]:
             case Option():
                 ways.append(way)
             case End(guards):
-                ways += (replace(o, guards=o.guards | guards) for o in onward)
+                ways += (replace(o, guards=o.guards | guards) for o in onward) if guards else onward
     return weakest(ways)
 
 
 def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
     """Without the ways that another one allows with fewer guards: a match stands if one derivation does."""
-    best: dict[Way, list[frozenset[Guard]]] = {}
+    best: dict[tuple[object, ...], list[Way]] = {}
     for way in ways:
-        bare = replace(way, guards=frozenset())
-        known = best.setdefault(bare, [])
-        if not any(k <= way.guards for k in known):
-            known[:] = [k for k in known if not way.guards <= k] + [way.guards]
-    return tuple(replace(bare, guards=guards) for bare, known in best.items() for guards in known)
+        known = best.setdefault(_bare(way), [])
+        if not any(k.guards <= way.guards for k in known):
+            known[:] = [k for k in known if not way.guards <= k.guards] + [way]
+    return tuple(way for known in best.values() for way in known)
+
+
+def _bare(way: Way) -> tuple[object, ...]:
+    """All but the guards."""
+    match way:
+        case Option(target, letter, variable, tie, _, tracks, scopes, enters):
+            return target, letter, variable, tie, tracks, scopes, enters
+        case End():
+            return ()
 
 
 def entering(first: Iterable[Way], scope: int) -> tuple[Way, ...]:

@@ -7,7 +7,6 @@ has not moved yet and by a tie of its own if it has.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product as tuples
 from typing import TYPE_CHECKING
 
@@ -64,9 +63,9 @@ def _ways(parts: list[dict[int, tuple[Way, ...]]], state: _State, number: Callab
                 continue
             there = (*at[:i], option.target, *at[i + 1 :])
             if moved and option.tie == (i in moved):  # preferred to a step, whose event is canonically later
-                ways.append(replace(option, target=number((there, moved | {i})), tie=True))
+                ways.append(option.to(number((there, moved | {i})), tie=True))
             if not option.tie:
-                ways.append(replace(option, target=number((there, frozenset((i,))))))
+                ways.append(option.to(number((there, frozenset((i,)))), tie=False))
     ends = (End(guards) for guards in _ends([part[s] for part, s in zip(parts, at, strict=True)]))
     return weakest((*eager, *ends, *lazy))
 

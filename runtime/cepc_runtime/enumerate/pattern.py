@@ -27,25 +27,21 @@ class Pattern:
         place = {name: i for i, name in enumerate(self.variables)}
         self.variable: Numbers = np.array([place[edge.variable] for edge in self.edges], dtype=np.int32)
         self.target: Numbers = np.array([edge.target for edge in self.edges], dtype=np.int32)
-        self.leaving: tuple[tuple[int, ...], ...] = tuple(
-            tuple(
-                sorted(
-                    (i for i, edge in enumerate(self.edges) if edge.source == state), key=lambda i: self.edges[i].rank
-                )
-            )
-            for state in range(positions.states)
-        )
+        leaving: list[list[int]] = [[] for _ in range(positions.states)]
+        for i in sorted(range(len(self.edges)), key=lambda i: self.edges[i].rank):
+            leaving[self.edges[i].source].append(i)
+        self.leaving: tuple[tuple[int, ...], ...] = tuple(map(tuple, leaving))
         self._tables: dict[tuple[str, int | None], Bools] = {}
         self._lists: dict[int | None, frozenset[str]] = {}
-        self._reachable: dict[tuple[int, int | None], frozenset[str]] = {}
+        self._onward: dict[int | None, tuple[frozenset[str], ...]] = {}
 
     @cached_property
     def acceptances(self) -> tuple[tuple[Acceptance, ...], ...]:
         """For each state its acceptances, the preferred one first."""
-        return tuple(
-            tuple(sorted((a for a in self.positions.acceptances if a.state == state), key=lambda a: a.rank))
-            for state in range(self.positions.states)
-        )
+        found: list[list[Acceptance]] = [[] for _ in range(self.positions.states)]
+        for acceptance in sorted(self.positions.acceptances, key=lambda a: a.rank):
+            found[acceptance.state].append(acceptance)
+        return tuple(map(tuple, found))
 
     @cached_property
     def accepting(self) -> Bools:
@@ -84,23 +80,27 @@ class Pattern:
 
     def still_binds(self, state: int, scope: int | None) -> frozenset[str]:
         """The variables that some path from the state binds (in the same instance of the scope, if one is given)."""
-        key = state, scope
-        if key not in self._reachable:
-            self._reachable[key] = frozenset(self._search(state, scope))
-        return self._reachable[key]
+        if scope not in self._onward:
+            self._onward[scope] = self._bound_onward(scope)
+        return self._onward[scope][state]
 
-    def _search(self, state: int, scope: int | None) -> Iterable[str]:
-        seen, waiting = {state}, [state]
-        while waiting:
-            for i in self.leaving[waiting.pop()]:
-                edge = self.edges[i]
-                if scope is not None and scope in edge.enters:
-                    continue
-                if scope is None or scope in edge.scopes:
-                    yield edge.variable
-                if edge.target not in seen:
-                    seen.add(edge.target)
-                    waiting.append(edge.target)
+    def _bound_onward(self, scope: int | None) -> tuple[frozenset[str], ...]:
+        """`still_binds` of every state: sets of variables, as bits, flow back over the edges until nothing changes."""
+        edges = sorted(
+            (
+                (edge.source, edge.target, 1 << variable if scope is None or scope in edge.scopes else 0)
+                for edge, variable in zip(self.edges, self.variable.tolist(), strict=True)
+                if scope is None or scope not in edge.enters
+            ),
+            reverse=True,  # edges mostly lead to later states
+        )
+        bits, before = [0] * self.positions.states, None
+        while bits != before:
+            before = bits.copy()
+            for source, target, own in edges:
+                bits[source] |= own | bits[target]
+        names = {b: frozenset(v for i, v in enumerate(self.variables) if b >> i & 1) for b in set(bits)}
+        return tuple(names[b] for b in bits)
 
 
 def _mask(edges: Iterable[Edge], test: Callable[[Edge], bool]) -> Bools:
