@@ -23,9 +23,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one JVM.
+    """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one session.
 
-    At the time when tests are found: when all are there, pytest-xdist may have looked for groups already.
+    Tests that start a JVM of their own run in whichever worker has time.
     """
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker("spark")

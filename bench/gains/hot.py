@@ -36,6 +36,7 @@ from cepc.planning import plan_program
 from cepc_runtime.execute import execute
 from cepc_runtime.spark.settings import SETTINGS
 from cepc_runtime.spark.share import classes_of
+from cepc_runtime.spark.sinks import for_each
 
 Spark = subprocess.Popen[str]
 
@@ -109,7 +110,7 @@ def whole(queries: Any, **_: Any) -> Any:
 
 def rows(spark: Any, job: Loaded, folder: Path) -> dict[str, Any]:
     spark.catalog.clearCache()
-    return {q: frame.toArrow() for q, frame in job.build(spark, spark.read.parquet(str(folder)), None).items()}
+    return for_each(job.build(spark, spark.read.parquet(str(folder)), None), lambda _, frame: frame.toArrow())
 
 
 def timed(spark: Any, job: Loaded, folder: Path) -> float:

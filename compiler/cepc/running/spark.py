@@ -58,6 +58,7 @@ def run(
 
     from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
     from cepc_runtime.spark.schema import JobError
+    from cepc_runtime.spark.sinks import for_each
     from cepc_runtime.spark.source import read
 
     from ..writing.order import in_order
@@ -77,7 +78,7 @@ def run(
         dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
         results = job.build(session, _with_declared(session, job, events), None, dropped)
         with stages("reading events and finding matches"):
-            tables = {name: _table(frame) for name, frame in results.items()}
+            tables = for_each(results, lambda _, frame: _table(frame))
         with stages("sorting rows"):
             tables = {name: in_order(table) for name, table in tables.items()}
         counts = [observation.get for observation in dropped.values()]

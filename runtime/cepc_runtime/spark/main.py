@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Observation, SparkSession
@@ -14,7 +13,7 @@ from .build import declared
 from .errors import SPARK_ERRORS, sentence
 from .schema import JobError
 from .settings import SETTINGS
-from .sinks import check_absent, complete, path_of, show, write
+from .sinks import check_absent, complete, for_each, path_of, show, write
 from .source import read
 from .streaming import arguments as streaming
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from .streaming.query import Streamed
 
 CONSOLE = "console"
-AT_ONCE = 4  # queries that are written at the same time, once the rows are there
 
 
 def main(
@@ -90,18 +88,11 @@ def _run(
         for name, rows in results.items():
             show(name, rows)
     else:
-        _write_all(results, arguments.output, arguments.output_format)
+        folder, form = arguments.output, arguments.output_format
+        for_each(results, lambda name, rows: write(rows, path_of(folder, name), form))
         complete(spark, arguments.output)
     for name, observation in dropped.items():
         _report(name, observation.get)
-
-
-def _write_all(results: dict[str, DataFrame], folder: str, form: str) -> None:
-    """The first query by itself: it computes the rows of all, and what fails there leaves nothing behind."""
-    (first, rows), *others = results.items()
-    write(rows, path_of(folder, first), form)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(lambda item: write(item[1], path_of(folder, item[0]), form), others))
 
 
 def _report(stream: str, counts: dict[str, Any]) -> None:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from .paths import exists
 from .schema import JobError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from pyspark.sql import DataFrame, SparkSession
 
 SHOWN = 1000
+AT_ONCE = 4  # queries whose rows are read at the same time, once they are there
+
+Done = TypeVar("Done")
+
+
+def for_each(results: Mapping[str, DataFrame], do: Callable[[str, DataFrame], Done]) -> dict[str, Done]:
+    """What `do` makes of each query's name and rows.
+
+    The first query comes by itself: it computes the rows of all, and what fails there leaves nothing behind. The others cost
+    Spark little more than a plan each, and several are planned at the same time.
+    """
+    first, *others = results
+    done = {first: do(first, results[first])}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return done | dict(zip(others, pool.map(lambda name: do(name, results[name]), others), strict=True))
 
 
 def path_of(folder: str, query: str) -> str:
