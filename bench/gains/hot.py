@@ -34,7 +34,7 @@ import cepc
 from cepc.codegen.compiling import Loaded, job_of, load
 from cepc.planning import plan_program
 from cepc_runtime.execute import execute
-from cepc_runtime.spark.settings import SETTINGS
+from cepc_runtime.spark.settings import JVM, SETTINGS
 from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.sinks import for_each
 
@@ -82,6 +82,7 @@ def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
 
     settings: dict[str, Any] = {
         **SETTINGS,
+        **JVM,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "2g",

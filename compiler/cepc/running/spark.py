@@ -156,13 +156,14 @@ def local_session() -> Any:
         raise RunError([failed(str(error))]) from None
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.spark.settings import SETTINGS
+    from cepc_runtime.spark.settings import JVM, SETTINGS
 
     builder = SparkSession.builder.appName("cepc")
     if "SPARK_REMOTE" not in os.environ and "MASTER" not in os.environ:
         builder = builder.master("local[*]")
     settings = {
         **SETTINGS,
+        **JVM,
         "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",  # errors are said in a sentence
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr is not None and sys.stderr.isatty()).lower(),

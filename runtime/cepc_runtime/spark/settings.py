@@ -18,3 +18,11 @@ SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",  # the language's times are
 }
 """None of them changes what a query's rows are, but for the last, which `build` asks for."""
+
+# The JVM's default collector works beside the tasks, and moves large arrays, of which shuffles are made, badly. A job wants
+# the rows of all tasks soon, not every answer without a pause.
+JVM: Final = {
+    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
+    "spark.executor.defaultJavaOptions": "-XX:+UseParallelGC",
+}
+"""Settings for who starts the JVM: in a session that runs it is too late for them."""
