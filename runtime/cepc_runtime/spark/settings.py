@@ -19,8 +19,7 @@ SETTINGS: Final = {
 }
 """None of them changes what a query's rows are, but for the last, which `build` asks for."""
 
-# The JVM's default collector works beside the tasks, and moves large arrays, of which shuffles are made, badly. A job wants
-# the rows of all tasks soon, not every answer without a pause.
+# Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do no harm.
 JVM: Final = {
     "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
     "spark.executor.defaultJavaOptions": "-XX:+UseParallelGC",
