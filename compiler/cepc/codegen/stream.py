@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.spark.rows import layout_of, result_columns
+from cepc_runtime.spark.rows import columns_of, layout_of, of_query
 from cepc_runtime.spark.share import in_parts
 from cepc_runtime.types import quote_name
 
@@ -282,15 +282,12 @@ def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> s
             entries.append((query.name, Code(f"{functions[query]}(found)")))
             continue
         place = queries.index(query)
-        columns = [
-            string(f"{layout.slots[slot].name} AS {quote_name(column)}")
-            for slot, (column, _) in zip(layout.places[place], result_columns(query, job.kernel.stream), strict=True)
-        ]
+        columns = map(string, columns_of(layout, query, place, job.kernel.stream))
         if in_parts(query, job.plan.stream.unit):
-            of_query = f"job.together(rows, {name.upper()}_PLAN, {place}).selectExpr"
+            found = f"job.together(rows, {name.upper()}_PLAN, {place})"
         else:
-            of_query = f"""rows.where("query = '{place}'").selectExpr""" if len(queries) > 1 else "rows.selectExpr"
-        entries.append((query.name, call(of_query, *columns)))
+            found = f'rows.where("{of_query(place)}")' if len(queries) > 1 else "rows"
+        entries.append((query.name, call(f"{found}.selectExpr", *columns)))
     if len(queries) > 1 and not all(in_parts(query, job.plan.stream.unit) for query in queries):
         lines.append(
             "    # The number of a query is text here, which Spark takes for data: the code for one query serves all."

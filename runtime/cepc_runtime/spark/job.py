@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F  # noqa: N812
-
 from ..parts.segments import Segments
 from ..plan_data import from_text_of_plan
 from .build import build, no_error
@@ -15,7 +13,7 @@ from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .panes import fitting, windows
-from .rows import QUERY, layout_of
+from .rows import layout_of, of_query
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .settings import SETTINGS
@@ -65,7 +63,7 @@ __all__ = [
 
 def together(rows: DataFrame, plan: str, number: int) -> DataFrame:
     """The rows of query `number`, which has one group: what tasks found of its parts is put together in one."""
-    found = rows.where(F.col(QUERY) == str(number)).repartition(1)
+    found = rows.where(of_query(number)).repartition(1)
     return found.mapInArrow(_together(plan, number), row_schema(plan)).where(no_error())
 
 

@@ -82,6 +82,19 @@ def layout_of(plan: Plan) -> Layout:
     return Layout(tuple(slots), tuple(places), any(in_parts(query, plan.stream.unit) for query in plan.queries))
 
 
+def columns_of(layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> list[str]:
+    """What to select, as SQL, from the rows of query `number` of the plan: its columns and no others. A text for each is one call of
+    the JVM for all of them; Column objects are several for each.
+    """
+    named = zip(layout.places[number], result_columns(query, stream), strict=True)
+    return [f"{layout.slots[slot].name} AS {quote_name(column)}" for slot, (column, _) in named]
+
+
+def of_query(number: int) -> str:
+    """The condition, as SQL, of a row of query `number`."""
+    return f"{QUERY} = '{number}'"
+
+
 def row_schema(layout: Layout) -> str:
     """The schema of the rows as DDL."""
     columns = [(QUERY, "STRING"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]

@@ -14,7 +14,7 @@ from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
 from ..events import CLASS, absent, copies, has_letter, keys
 from ..events import letters as letter_words
-from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, result_columns, row_schema
+from ..rows import ERROR, FAILED, QUERY, Packing, columns_of, layout_of, of_query, row_schema
 from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
@@ -130,14 +130,9 @@ class Continuous:
 
     def of_query(self, rows: DataFrame, name: str) -> DataFrame:
         """The rows of one query, with its columns."""
-        layout, number = layout_of(self.plan), self.queries.index(name)
-        columns = result_columns(self.plan.queries[number], self.plan.stream)
-        return rows.where(F.col(QUERY) == str(number)).select(
-            *(
-                F.col(layout.slots[slot].name).alias(column)
-                for slot, (column, _) in zip(layout.places[number], columns, strict=True)
-            )
-        )
+        number = self.queries.index(name)
+        columns = columns_of(layout_of(self.plan), self.plan.queries[number], number, self.plan.stream)
+        return rows.where(of_query(number)).selectExpr(*columns)
 
 
 def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead: int) -> Continuous:
