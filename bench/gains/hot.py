@@ -4,7 +4,8 @@ machine gives to two that have nothing to do with each other, for cores may be t
 
 Each Spark is tied to its processors, JVM and Python workers together. All of them are there all the time and run by turns over the same
 files, so that a machine that is slower for a minute is slower for all; time is that of the clock, and ratios are medians of those
-within a turn. The rows are those of the local engine, which cuts nothing.
+within a turn. A turn has one core twice, each of the two once, and so two cores twice. The rows are those of the local engine, which
+cuts nothing.
 """
 
 import argparse
@@ -46,6 +47,8 @@ FEW, MANY = 4, 40
 CUT, WHOLE = "cut", "whole"
 READY, TOOK = "ready", "took"
 REST = 3  # seconds in which the Spark before comes to rest: its JVM compiles for a while
+WARM = 5  # rounds before the first that counts: with one core to compile on, a JVM gets faster for that long
+TURNS = 5
 
 
 def program(queries: int) -> str:
@@ -97,7 +100,8 @@ def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
         with patch("cepc.codegen.prepare.classes_of", classes_of if way == CUT else whole):
             jobs[way] = load(job_of(compiled.program, compiled.checked.sources))
         same_rows(expected, rows(spark, jobs[way], folder))
-        timed(spark, jobs[way], folder)
+        for _ in range(WARM - 1):
+            timed(spark, jobs[way], folder)
     print(READY, flush=True)
     for way in sys.stdin:
         print(TOOK, timed(spark, jobs[way.strip()], folder), flush=True)
@@ -122,7 +126,9 @@ def timed(spark: Any, job: Loaded, folder: Path) -> float:
 
 @dataclass(frozen=True)
 class Turn:
-    """Seconds of the job that is not cut, on one core, of the one that is, on one and on two, and of two of these at once."""
+    """Seconds of the job that is not cut, on one core, of the one that is, on one and on two, and of two of these at once. What a turn
+    has twice is the mean.
+    """
 
     uncut: float
     one: float
@@ -140,10 +146,13 @@ def measured(events: int, queries: int, rounds: int) -> list[Turn]:
         first, second, both = (
             stack.enter_context(started(Path(folder), queries, cores)) for cores in ((0,), (1,), (0, 1))
         )
-        return [
-            Turn(took([first], WHOLE), took([first], CUT), took([both], CUT), took([first, second], CUT))
-            for _ in range(rounds)
-        ]
+        return [turn(first, second, both) for _ in range(rounds)]
+
+
+def turn(first: Spark, second: Spark, both: Spark) -> Turn:
+    one, two, other, again = (took([spark], CUT) for spark in (first, both, second, both))
+    uncut = (took([first], WHOLE) + took([second], WHOLE)) / 2
+    return Turn(uncut, (one + other) / 2, (two + again) / 2, took([first, second], CUT))
 
 
 @contextmanager
@@ -179,7 +188,7 @@ def report(quick: bool) -> Report:
     lines, gains = [], dict[str, list[tuple[float, float]]]()
     for queries in (FEW, MANY):
         for events in (20_000,) if quick else (1_000_000, 4_000_000):
-            turns = measured(events, queries, 1 if quick else 5)
+            turns = measured(events, queries, 1 if quick else TURNS)
             times = [statistics.median(x) for x in zip(*map(astuple, turns), strict=True)]
             ratios = [statistics.median(x) for x in zip(*(turn.ratios for turn in turns), strict=True)]
             lines.append([f"{queries}", f"{events:,}", *map(few, (*times, *ratios))])
