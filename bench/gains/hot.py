@@ -47,7 +47,7 @@ FEW, MANY = 4, 40
 CUT, WHOLE = "cut", "whole"
 READY, TOOK = "ready", "took"
 REST = 3  # seconds in which the Spark before comes to rest: its JVM compiles for a while
-WARM = 5  # rounds before the first that counts: with one core to compile on, a JVM gets faster for that long
+WARM = 12  # rounds over an eighth of the events before the first that counts: a JVM with one core has to compile on that one too
 TURNS = 5
 
 
@@ -100,8 +100,8 @@ def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
         with patch("cepc.codegen.prepare.classes_of", classes_of if way == CUT else whole):
             jobs[way] = load(job_of(compiled.program, compiled.checked.sources))
         same_rows(expected, rows(spark, jobs[way], folder))
-        for _ in range(WARM - 1):
-            timed(spark, jobs[way], folder)
+        for _ in range(WARM):
+            timed(spark, jobs[way], folder / "0.parquet")
     print(READY, flush=True)
     for way in sys.stdin:
         print(TOOK, timed(spark, jobs[way.strip()], folder), flush=True)
