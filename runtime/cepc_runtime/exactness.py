@@ -81,7 +81,8 @@ def _counted_again(recount: Recount, emissions: Emissions, again: Bools) -> dict
             exact[row] = planes
     for row in np.flatnonzero(again).tolist():
         if row not in exact:
-            exact[row] = recount.row(int(emissions.groups[row]), int(emissions.windows[row]))
+            about = float(emissions.planes[row, 0])
+            exact[row] = recount.row(int(emissions.groups[row]), int(emissions.windows[row]), about)
     return exact
 
 

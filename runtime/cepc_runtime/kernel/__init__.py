@@ -14,4 +14,5 @@ loop.py        the pass over events, with windows.py and numbers.py; compiled.py
 run.py         events and queries → emissions
 modulo.py      the same for whole planes, in integers modulo 2**64
 exact.py       the same for one window, in Python integers
+long.py        the same for one window, in numbers of many digits; digits.py is its loop
 """

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .long import Long, long_of
 from .planes import is_exact
 from .program import DROPPED, moved
 
@@ -63,11 +65,18 @@ class Recount:
     values: Values
     neighbours: Neighbours | None = None  # with conditions between neighbours
 
-    def row(self, group: int, window: int) -> list[Number]:
-        """The additive planes of a group and window, summed over the accepting states, exactly."""
-        first, end = self._bounds(group, window)
+    def row(self, group: int, window: int, about: float) -> list[Number]:
+        """The additive planes of a group and window, summed over the accepting states, exactly; `about` is the count as a float."""
+        first, end = self.bounds(group, window)
+        if self._long is not None and (found := self._long.totals(first, end, about)) is not None:
+            return [*found]
+        return self.in_python(group, window)
+
+    def in_python(self, group: int, window: int) -> list[Number]:
+        """The same in Python's integers."""
+        first, end = self.bounds(group, window)
         rows = np.arange(first, end)
-        planes = self.planes.planes[: self.planes.additive - 1]
+        planes = self._additive
         tracks: list[Track] = []
         sums: list[_Sum] = []
         for plane in planes:
@@ -77,7 +86,18 @@ class Recount:
         totals = self._neighbours(group, window, tracks) if self.neighbours else self._run(first, end, tracks)
         return [totals[0], *(added.total(totals) for added in sums)]
 
-    def _bounds(self, group: int, window: int) -> tuple[int, int]:
+    @property
+    def _additive(self) -> tuple[Plane, ...]:
+        return self.planes.planes[: self.planes.additive - 1]
+
+    @cached_property
+    def _long(self) -> Long | None:
+        if self.neighbours is not None or self.query.automaton is None:
+            return None
+        return long_of(self.query.automaton, self.events, self.kinds, self._additive, self.values)
+
+    def bounds(self, group: int, window: int) -> tuple[int, int]:
+        """The events of a group and window."""
         first, end = self.events.group_starts[group : group + 2].tolist()
         within, slide = self.query.within, self.query.slide
         if within is None:

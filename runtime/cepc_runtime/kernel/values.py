@@ -54,6 +54,14 @@ class Values:
             found[place] = number
         return found
 
+    def small(self, key: ValueKey, most: float) -> Ints | None:
+        """The numbers of an additive key that are integers, all of them smaller than that; None for others."""
+        whole = key.argument is None or key.role == "present" or is_exact(key.argument.type)
+        if not whole or np.abs(self.matrix[self.index[key]]).max(initial=0) >= most:
+            return None
+        row: Ints = self.modulo([key])[0]
+        return np.abs(row) if key.role == "magnitude" else row
+
     def modulo(self, keys: Sequence[ValueKey]) -> Ints:
         """The numbers of `one`, `present` and whole `value` keys modulo 2**64: a matrix with a row for each key."""
         matrix = np.ones((len(keys), self.matrix.shape[1]), dtype=np.int64)
