@@ -174,16 +174,16 @@ def main() -> None:
     show("A+ with x > PREV(A).x, one group, one window", [
         (f"{m:,}", adjacent(table(m, 1, types=1), rising, None)) for m in (n // 100, n // 10, n)
     ])  # fmt: skip
-    average = (Measure("avg", "v0", X),)
-    outputs = (OutputPlan("a", Aggregate("avg", "v0", X, False, None, DOUBLE)),)
-    n = 20_000 // scale
-    show("AVG over A+, a window every 20 events, by its events: to 52 a float64 is exact, to 1,023 not infinite", [
-        (f"{m:,}", whole(table(n, 1, types=1), [query([0], 1, 1, average, within=10 * m, outputs=outputs)]))
-        for m in (40, 60, 100, 400, 1_000, 1_100)
-    ])  # fmt: skip
     unequal = Call("not", (Call("=", (later, earlier), BOOLEAN),), BOOLEAN)
     show("  by a scan: x <> PREV(A).x, windows of 2,000 events", [
         (f"{m:,}", adjacent(table(m, 1, types=1), unequal, 20_000)) for m in (n // 50, n // 25)
+    ])  # fmt: skip
+    average = (Measure("avg", "v0", X),)
+    outputs = (OutputPlan("a", Aggregate("avg", "v0", X, False, None, DOUBLE)),)
+    source = table(20_000 // scale, 1, types=1)
+    show("AVG over A+, a window every 20 events, by its events: to 52 a float64 is exact, to 1,023 not infinite", [
+        (f"{m:,}", whole(source, [query([0], 1, 1, average, within=10 * m, outputs=outputs)]))
+        for m in (40, 60, 100, 400, 1_000, 1_100)
     ])  # fmt: skip
 
 

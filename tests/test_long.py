@@ -86,9 +86,8 @@ def test_an_average_over_a_long_repetition_needs_no_integers_of_python(
     average = query(AUTOMATA["A+"], 2000, returns=[aggregate("avg", "A", BIGINT)])
     average = replace(average, outputs=tuple(o for o in average.outputs if o.name != "count(None, False)"))
     (row,) = run_aggregates(table(rows), plan(average), interpreted=False)["q"].to_pylist()
-    assert row["avg(A, True)"] == float(
-        Fraction(sum(x for *_, x in rows), length)
-    )  # each event is in half of the matches
+    # Each event is in half of the matches.
+    assert row["avg(A, True)"] == float(Fraction(sum(x for *_, x in rows), length))
 
 
 @pytest.mark.parametrize(

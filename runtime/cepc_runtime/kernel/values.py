@@ -63,7 +63,9 @@ class Values:
         return np.abs(row) if key.role == "magnitude" else row
 
     def modulo(self, keys: Sequence[ValueKey]) -> Ints:
-        """The numbers of `one`, `present` and whole `value` keys modulo 2**64: a matrix with a row for each key."""
+        """The numbers of `one`, `present` and whole `value` keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude`
+        have their signs.
+        """
         matrix = np.ones((len(keys), self.matrix.shape[1]), dtype=np.int64)
         for row, key in zip(matrix, keys, strict=True):
             if key.argument is not None:
