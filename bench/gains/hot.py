@@ -37,7 +37,6 @@ from cepc.planning import plan_program
 from cepc_runtime.execute import execute
 from cepc_runtime.spark.settings import JVM, SETTINGS
 from cepc_runtime.spark.share import classes_of
-from cepc_runtime.spark.sinks import for_each
 
 Spark = subprocess.Popen[str]
 
@@ -115,7 +114,7 @@ def whole(queries: Any, **_: Any) -> Any:
 
 def rows(spark: Any, job: Loaded, folder: Path) -> dict[str, Any]:
     spark.catalog.clearCache()
-    return for_each(job.build(spark, spark.read.parquet(str(folder)), None), lambda _, frame: frame.toArrow())
+    return job.tables(spark, spark.read.parquet(str(folder)))
 
 
 def timed(spark: Any, job: Loaded, folder: Path) -> float:

@@ -198,45 +198,10 @@ def log_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, with its columns and no others."""
+) -> job.Answers:
+    """What answers each query: the rows of the kernel, or Spark alone."""
     found = log_events(events, dropped)
-    rows = log_rows(found, queries)
-    if len(queries) > 1:
-        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
-    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
-    return {
-        "unacknowledged": rows.where("query = '0'").selectExpr(
-            "bigint_0 AS `packet`",
-            "string_0 AS `route`",
-            "timestamp_0 AS `ended`",
-            "timestamp_1 AS `match_start`",
-            "timestamp_2 AS `match_end`",
-        ),
-        "round_trips": rows.where("query = '1'").selectExpr(
-            "string_0 AS `route`",
-            "bigint_0 AS `packets`",
-            "double_0 AS `rtt_ms`",
-            "double_1 AS `slowest`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "probing": rows.where("query = '2'").selectExpr(
-            "string_0 AS `route`",
-            "bigint_0 AS `packets`",
-            "bigint_1 AS `bytes`",
-            "timestamp_0 AS `match_start`",
-            "timestamp_1 AS `match_end`",
-        ),
-        "neglected": rows.where("query = '3'").selectExpr(
-            "string_0 AS `host`",
-            "timestamp_0 AS `disk_full`",
-            "timestamp_1 AS `fan_failed`",
-            "timestamp_2 AS `down`",
-            "timestamp_3 AS `match_start`",
-            "timestamp_4 AS `match_end`",
-        ),
-    }
+    return job.Answers(found, rows=job.Rows(log_rows(found, queries), LOG_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
@@ -262,6 +227,16 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def tables(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, job.Table]:
+    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    return job.tables(spark, STREAMS, events, queries, dropped)
 
 
 def stream(

@@ -154,36 +154,10 @@ def purchases_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, with its columns and no others."""
+) -> job.Answers:
+    """What answers each query: the rows of the kernel, or Spark alone."""
     found = purchases_events(events, dropped)
-    rows = purchases_rows(found, queries)
-    if len(queries) > 1:
-        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
-    return {
-        "q8": job.together(rows, PURCHASES_PLAN, 0).selectExpr(
-            "bigint_0 AS `sequences`",
-            "bigint_1 AS `window_start`",
-            "bigint_2 AS `window_end`",
-        ),
-        "q9": job.together(rows, PURCHASES_PLAN, 1).selectExpr(
-            "bigint_0 AS `sequences`",
-            "bigint_1 AS `window_start`",
-            "bigint_2 AS `window_end`",
-        ),
-        "q10": job.together(rows, PURCHASES_PLAN, 2).selectExpr(
-            "bigint_0 AS `sequences`",
-            "bigint_1 AS `window_start`",
-            "bigint_2 AS `window_end`",
-        ),
-        "q11": job.together(rows, PURCHASES_PLAN, 3).selectExpr(
-            "bigint_0 AS `sequences`",
-            "decimal_0 AS `spent`",
-            "decimal_1 AS `dearest_laptop`",
-            "bigint_1 AS `window_start`",
-            "bigint_2 AS `window_end`",
-        ),
-    }
+    return job.Answers(found, rows=job.Rows(purchases_rows(found, queries), PURCHASES_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
@@ -214,6 +188,16 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def tables(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, job.Table]:
+    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    return job.tables(spark, STREAMS, events, queries, dropped)
 
 
 def stream(

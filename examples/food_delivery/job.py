@@ -183,40 +183,10 @@ def orders_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, with its columns and no others."""
+) -> job.Answers:
+    """What answers each query: the rows of the kernel, or Spark alone."""
     found = orders_events(events, dropped)
-    rows = orders_rows(found, queries)
-    if len(queries) > 1:
-        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
-    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
-    return {
-        "requested": rows.where("query = '0'").selectExpr(
-            "string_0 AS `district`",
-            "double_0 AS `minutes`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "ordered": rows.where("query = '1'").selectExpr(
-            "string_0 AS `district`",
-            "double_0 AS `minutes`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "cancelled": rows.where("query = '2'").selectExpr(
-            "string_0 AS `district`",
-            "double_0 AS `minutes`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "rounds": rows.where("query = '3'").selectExpr(
-            "string_0 AS `district`",
-            "double_0 AS `longest`",
-            "double_1 AS `average`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-    }
+    return job.Answers(found, rows=job.Rows(orders_rows(found, queries), ORDERS_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
@@ -242,6 +212,16 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def tables(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, job.Table]:
+    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    return job.tables(spark, STREAMS, events, queries, dropped)
 
 
 def stream(

@@ -196,50 +196,10 @@ def reports_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, with its columns and no others."""
+) -> job.Answers:
+    """What answers each query: the rows of the kernel, or Spark alone."""
     found = reports_events(events, dropped)
-    rows = reports_rows(found, queries)
-    if len(queries) > 1:
-        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
-    return {
-        "q1": job.together(rows, REPORTS_PLAN, 0).selectExpr(
-            "bigint_0 AS `trips`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "q2": job.together(rows, REPORTS_PLAN, 1).selectExpr(
-            "bigint_0 AS `trips`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "q3": job.together(rows, REPORTS_PLAN, 2).selectExpr(
-            "bigint_0 AS `trips`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "q4": job.together(rows, REPORTS_PLAN, 3).selectExpr(
-            "bigint_0 AS `trips`",
-            "double_0 AS `speed`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "q5": job.together(rows, REPORTS_PLAN, 4).selectExpr(
-            "bigint_0 AS `trips`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "q6": job.together(rows, REPORTS_PLAN, 5).selectExpr(
-            "bigint_0 AS `trips`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-        "q7": job.together(rows, REPORTS_PLAN, 6).selectExpr(
-            "bigint_0 AS `trips`",
-            "timestamp_0 AS `window_start`",
-            "timestamp_1 AS `window_end`",
-        ),
-    }
+    return job.Answers(found, rows=job.Rows(reports_rows(found, queries), REPORTS_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
@@ -265,6 +225,16 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def tables(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, job.Table]:
+    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    return job.tables(spark, STREAMS, events, queries, dropped)
 
 
 def stream(

@@ -200,49 +200,10 @@ def market_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, with its columns and no others."""
+) -> job.Answers:
+    """What answers each query: the rows of the kernel, or Spark alone."""
     found = market_events(events, dropped)
-    rows = market_rows(found, queries)
-    if len(queries) > 1:
-        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first
-    # The number of a query is text here, which Spark takes for data: the code for one query serves all.
-    return {
-        "rotation": rows.where("query = '0'").selectExpr(
-            "decimal_0 AS `msft`",
-            "decimal_1 AS `aapl`",
-            "decimal_2 AS `ibm`",
-            "timestamp_0 AS `match_start`",
-            "timestamp_1 AS `match_end`",
-        ),
-        "accumulation": rows.where("query = '1'").selectExpr(
-            "decimal_0 AS `price`",
-            "int_0 AS `volume`",
-            "timestamp_0 AS `match_start`",
-            "timestamp_1 AS `match_end`",
-        ),
-        "momentum": rows.where("query = '2'").selectExpr(
-            "decimal_0 AS `aapl`",
-            "decimal_1 AS `ibm`",
-            "timestamp_0 AS `match_start`",
-            "timestamp_1 AS `match_end`",
-        ),
-        "insight": rows.where("query = '3'").selectExpr(
-            "decimal_0 AS `bought`",
-            "decimal_1 AS `sold`",
-            "decimal_3 AS `profit`",
-            "timestamp_0 AS `match_start`",
-            "timestamp_1 AS `match_end`",
-        ),
-        "climb": rows.where("query = '4'").selectExpr(
-            "bigint_0 AS `orders`",
-            "decimal_0 AS `from_price`",
-            "decimal_1 AS `to_price`",
-            "bigint_1 AS `volume`",
-            "timestamp_0 AS `match_start`",
-            "timestamp_1 AS `match_end`",
-        ),
-    }
+    return job.Answers(found, rows=job.Rows(market_rows(found, queries), MARKET_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.
@@ -268,6 +229,16 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def tables(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, job.Table]:
+    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    return job.tables(spark, STREAMS, events, queries, dropped)
 
 
 def stream(

@@ -53,13 +53,15 @@ def job_from(program: model.CheckedProgram, shared: Shared, sources: Mapping[str
 
 @dataclass(frozen=True)
 class Loaded:
-    """A job as if it were imported: its `build`, and its streams by name."""
+    """A job as if it were imported: its `build` and `tables`, and its streams by name."""
 
     build: Callable[..., dict[str, Any]]
+    tables: Callable[..., dict[str, Any]]
     streams: dict[str, Any]
 
 
 def load(job: Job) -> Loaded:
     namespace: dict[str, Any] = {"__name__": "cepc_job"}
     exec(compile(job.text, "<cepc job>", "exec"), namespace)
-    return Loaded(namespace["build"], {stream.name: stream for stream, _ in namespace["STREAMS"]})
+    streams = {stream.name: stream for stream, _ in namespace["STREAMS"]}
+    return Loaded(namespace["build"], namespace["tables"], streams)

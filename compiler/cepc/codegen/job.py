@@ -35,7 +35,7 @@ from cepc_runtime.spark import job"""
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`text` is a Python module with `build`, `stream` and `main`; `declared` says that every stream has a FROM."""
+    """`text` is a Python module with `build`, `tables`, `stream` and `main`; `declared` says that every stream has a FROM."""
 
     text: str
     queries: tuple[str, ...]
@@ -53,7 +53,9 @@ def generate(
     Raises ReservedColumnError.
     """
     jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
-    names = free_names([job.stream.name for job in jobs], ("job", "build", "main", "stream", "streams", "streamed"))
+    names = free_names(
+        [job.stream.name for job in jobs], ("job", "build", "main", "stream", "streams", "streamed", "tables")
+    )
     digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
@@ -91,6 +93,16 @@ def build(
     cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
     """
     return job.build(spark, STREAMS, events, queries, dropped)
+
+
+def tables(
+    spark: SparkSession,
+    events: DataFrame | Mapping[str, DataFrame] | None = None,
+    queries: Collection[str] | None = None,
+    dropped: Mapping[str, Observation] | None = None,
+) -> dict[str, job.Table]:
+    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    return job.tables(spark, STREAMS, events, queries, dropped)
 
 
 def stream(

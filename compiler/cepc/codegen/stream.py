@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.spark.rows import columns_of, layout_of, of_query
-from cepc_runtime.spark.share import in_parts
 from cepc_runtime.types import quote_name
 
 from .plain import plain, ticks
@@ -253,43 +251,22 @@ def _expr(sql: str, name: str) -> Node:
 
 
 def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> str:
-    queries = job.kernel.queries
+    rows = call("job.Rows", Code(f"{name}_rows(found, queries)"), Code(f"{name.upper()}_PLAN"))
+    alone = mapped((query.name, Code(f"{function}(found)")) for query, function in functions.items())
+    answers = call(
+        "job.Answers",
+        Code("found"),
+        **({"rows": rows} if job.kernel.queries else {}),
+        **({"alone": alone} if functions else {}),
+    )
     lines = [
         f"def {name}_results(",
         "    events: DataFrame,",
         "    queries: Collection[str],",
         "    dropped: Observation | None,",
-        ") -> dict[str, DataFrame]:",
-        '    """The rows of each query, with its columns and no others."""',
+        ") -> job.Answers:",
+        '    """What answers each query: the rows of the kernel, or Spark alone."""',
         f"    found = {name}_events(events, dropped)",
+        f"    return {lay_out(answers, 4)}",
     ]
-    if len(job.plain) + bool(queries) > 1:
-        lines += [
-            "    if len(queries) > 1:",
-            "        found = job.kept(found)  # read once, whichever query is asked for first",
-        ]
-    if queries:
-        lines.append(f"    rows = {name}_rows(found, queries)")
-    if len(queries) > 1:
-        lines += [
-            "    if len(queries) > 1:",
-            "        rows = job.kept_rows(rows)  # computed once, whichever query is asked for first",
-        ]
-    layout = layout_of(job.kernel)
-    entries: list[tuple[str, Node]] = []
-    for query in job.plan.queries:
-        if query in functions:
-            entries.append((query.name, Code(f"{functions[query]}(found)")))
-            continue
-        place = queries.index(query)
-        columns = map(string, columns_of(layout, query, place, job.kernel.stream))
-        if in_parts(query, job.plan.stream.unit):
-            found = f"job.together(rows, {name.upper()}_PLAN, {place})"
-        else:
-            found = f'rows.where("{of_query(place)}")' if len(queries) > 1 else "rows"
-        entries.append((query.name, call(f"{found}.selectExpr", *columns)))
-    if len(queries) > 1 and not all(in_parts(query, job.plan.stream.unit) for query in queries):
-        lines.append(
-            "    # The number of a query is text here, which Spark takes for data: the code for one query serves all."
-        )
-    return "\n".join([*lines, f"    return {lay_out(mapped(entries), 4)}"])
+    return "\n".join(lines)

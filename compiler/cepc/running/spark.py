@@ -58,7 +58,6 @@ def run(
 
     from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
     from cepc_runtime.spark.schema import JobError
-    from cepc_runtime.spark.sinks import for_each
     from cepc_runtime.spark.source import read
 
     from ..writing.order import in_order
@@ -76,11 +75,10 @@ def run(
             for name, place in places.items()
         }
         dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
-        results = job.build(session, _with_declared(session, job, events), None, dropped)
         with stages("reading events and finding matches"):
-            tables = for_each(results, lambda _, frame: _table(frame))
+            tables = job.tables(session, _with_declared(session, job, events), None, dropped)
         with stages("sorting rows"):
-            tables = {name: in_order(table) for name, table in tables.items()}
+            tables = {name: in_order(_in_utc(table)) for name, table in tables.items()}
         counts = [observation.get for observation in dropped.values()]
         no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
         return Report(tables, None, None, no_time, no_type, (), workloads=shared.workloads)
@@ -96,11 +94,10 @@ def _with_declared(session: Any, job: Loaded, events: dict[str, Any]) -> dict[st
     return {name: events[name] if name in events else declared(session, stream) for name, stream in job.streams.items()}
 
 
-def _table(frame: Any) -> Any:
+def _in_utc(table: Any) -> Any:
     """As the local engine has it: the zone of times is UTC."""
     import pyarrow as pa
 
-    table = frame.toArrow()
     return table.cast(pa.schema([pa.field(f.name, _utc(f.type), f.nullable) for f in table.schema]))
 
 

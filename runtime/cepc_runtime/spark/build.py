@@ -1,4 +1,4 @@
-"""From the streams of a job and the events given to one DataFrame for each query."""
+"""From the streams of a job and the events given to the rows of each query."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from .source import read
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-Results = Callable[..., "dict[str, DataFrame]"]
-"""`(events, queries, dropped) -> {query: rows}`: the part of a job that is about one stream."""
+    from .answers import Answers
+
+Results = Callable[..., "Answers"]
+"""`(events, queries, dropped) -> answers`: the part of a job that is about one stream."""
 
 
 def build(
@@ -27,21 +29,57 @@ def build(
 ) -> dict[str, DataFrame]:
     """A DataFrame for each query, in the order of the program, or for those of `queries`.
 
+    Nothing runs before somebody asks for rows. `events` and errors are those of `answered`.
+    """
+    found: dict[str, DataFrame] = {}
+    for answers, chosen in answered(spark, streams, events, queries, dropped):
+        found |= answers.frames(chosen)
+    return _in_order(found, streams)
+
+
+def tables(
+    spark: SparkSession,
+    streams: Sequence[tuple[Stream, Results]],
+    events: DataFrame | Mapping[str, DataFrame] | None,
+    queries: Collection[str] | None,
+    dropped: Mapping[str, Observation] | None,
+) -> dict[str, Any]:
+    """A table of Arrow for each query, as for `build`."""
+    found: dict[str, Any] = {}
+    for answers, chosen in answered(spark, streams, events, queries, dropped):
+        found |= answers.tables(chosen)
+    return _in_order(found, streams)
+
+
+def _in_order(found: dict[str, Any], streams: Sequence[tuple[Stream, Results]]) -> dict[str, Any]:
+    return {name: found[name] for stream, _ in streams for name in stream.queries if name in found}
+
+
+def answered(
+    spark: SparkSession,
+    streams: Sequence[tuple[Stream, Results]],
+    events: DataFrame | Mapping[str, DataFrame] | None,
+    queries: Collection[str] | None,
+    dropped: Mapping[str, Observation] | None,
+) -> list[tuple[Answers, frozenset[str]]]:
+    """What answers each stream's part of the queries (None: all), and that part.
+
     `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the stream's
-    own source is read. Nothing runs before somebody asks for rows. Raises JobError.
+    own source is read. Raises JobError.
     """
     check_session(spark)
-    known = [name for stream, _ in streams for name in stream.queries]
+    known = {name for stream, _ in streams for name in stream.queries}
     chosen = frozenset(known if queries is None else queries)
-    if unknown := sorted(chosen.difference(known)):
-        raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
-    wanted = [(stream, results) for stream, results in streams if chosen.intersection(stream.queries)]
-    given = given_events([stream for stream, _ in wanted], events)
-    found: dict[str, DataFrame] = {}
-    for stream, results in wanted:
+    if unknown := sorted(chosen - known):
+        every = ", ".join(name for stream, _ in streams for name in stream.queries)
+        raise JobError(f"there is no query {unknown[0]}; there are {every}")
+    wanted = [(stream, results, part) for stream, results in streams if (part := chosen.intersection(stream.queries))]
+    given = given_events([stream for stream, _, _ in wanted], events)
+    found = []
+    for stream, results, part in wanted:
         frame = conform(given[stream.name], stream) if stream.name in given else declared(spark, stream)
-        found |= results(frame, chosen.intersection(stream.queries), (dropped or {}).get(stream.name))
-    return {name: found[name] for name in known if name in chosen}
+        found.append((results(frame, part, (dropped or {}).get(stream.name)), part))
+    return found
 
 
 def check_session(spark: SparkSession) -> None:

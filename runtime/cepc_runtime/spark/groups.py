@@ -35,10 +35,14 @@ def by_class(batches: Iterable[Any], column: str | None) -> Iterator[tuple[int, 
 def _parts(batch: Any, column: str) -> Iterator[tuple[int, Any]]:
     numbers = batch.column(column).to_numpy()
     rest = batch.drop_columns([column])
-    starts = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
-    for start, end in pairwise(starts):
-        if end > start:
-            yield int(numbers[start]), rest.slice(start, end - start)
+    for start, end in runs(numbers):
+        yield int(numbers[start]), rest.slice(start, end - start)
+
+
+def runs(numbers: Ints) -> Iterator[tuple[int, int]]:
+    """From where to where the same number follows itself."""
+    changes = (np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist()
+    return pairwise([0, *changes, len(numbers)] if len(numbers) else [])
 
 
 def starts_of(before: Any | None, rows: Any, keys: Sequence[str]) -> Ints:

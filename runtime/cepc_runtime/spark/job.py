@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyarrow import Table
+
 from ..parts.segments import Segments
 from ..plan_data import from_text_of_plan
-from .build import build, no_error
-from .caching import kept, kept_rows
-from .cut import together as _together
+from .answers import Answers, Rows
+from .build import build, no_error, tables
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .panes import fitting, windows
-from .rows import layout_of, of_query
+from .rows import layout_of
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .settings import SETTINGS
@@ -26,27 +27,26 @@ from .streaming.source import read_stream
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pyspark.sql import DataFrame
-
 __all__ = [
     "CLASS",
     "SETTINGS",
+    "Answers",
     "Class",
     "JobError",
     "Memory",
+    "Rows",
     "Running",
     "Segments",
     "Sink",
     "Stream",
     "Streamed",
+    "Table",
     "absent",
     "build",
     "copies",
     "cut",
     "fitting",
     "has_letter",
-    "kept",
-    "kept_rows",
     "kernel",
     "keys",
     "letters",
@@ -56,15 +56,9 @@ __all__ = [
     "row_schema",
     "shares",
     "stream",
-    "together",
+    "tables",
     "windows",
 ]
-
-
-def together(rows: DataFrame, plan: str, number: int) -> DataFrame:
-    """The rows of query `number`, which has one group: what tasks found of its parts is put together in one."""
-    found = rows.where(of_query(number)).repartition(1)
-    return found.mapInArrow(_together(plan, number), row_schema(plan)).where(no_error())
 
 
 def row_schema(plan: str) -> str:

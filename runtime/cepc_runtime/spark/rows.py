@@ -20,7 +20,7 @@ from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
 from .share import in_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ..plan import Plan, QueryPlan, StreamPlan
 
@@ -82,17 +82,23 @@ def layout_of(plan: Plan) -> Layout:
     return Layout(tuple(slots), tuple(places), any(in_parts(query, plan.stream.unit) for query in plan.queries))
 
 
+def slots_of(layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> list[tuple[str, str]]:
+    """The slot of each column of query `number` of the plan, and the column's name."""
+    named = zip(layout.places[number], result_columns(query, stream), strict=True)
+    return [(layout.slots[slot].name, column) for slot, (column, _) in named]
+
+
 def columns_of(layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> list[str]:
     """What to select, as SQL, from the rows of query `number` of the plan: its columns and no others. A text for each is one call of
     the JVM for all of them; Column objects are several for each.
     """
-    named = zip(layout.places[number], result_columns(query, stream), strict=True)
-    return [f"{layout.slots[slot].name} AS {quote_name(column)}" for slot, (column, _) in named]
+    return [f"{slot} AS {quote_name(column)}" for slot, column in slots_of(layout, query, number, stream)]
 
 
-def of_query(number: int) -> str:
-    """The condition, as SQL, of a row of query `number`."""
-    return f"{QUERY} = '{number}'"
+def of_queries(numbers: Collection[int]) -> str:
+    """The condition, as SQL, of a row of these queries."""
+    texts = ", ".join(f"'{number}'" for number in numbers)
+    return f"{QUERY} IN ({texts})"
 
 
 def row_schema(layout: Layout) -> str:

@@ -14,7 +14,7 @@ from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
 from ..events import CLASS, absent, copies, has_letter, keys
 from ..events import letters as letter_words
-from ..rows import ERROR, FAILED, QUERY, Packing, columns_of, layout_of, of_query, row_schema
+from ..rows import ERROR, FAILED, QUERY, Packing, columns_of, layout_of, of_queries, row_schema
 from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
@@ -132,7 +132,7 @@ class Continuous:
         """The rows of one query, with its columns."""
         number = self.queries.index(name)
         columns = columns_of(layout_of(self.plan), self.plan.queries[number], number, self.plan.stream)
-        return rows.where(of_query(number)).selectExpr(*columns)
+        return rows.where(of_queries([number])).selectExpr(*columns)
 
 
 def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead: int) -> Continuous:

@@ -1,0 +1,135 @@
+"""What answers the queries of a stream: as a DataFrame for each query, or as tables that are brought here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .build import no_error
+from .caching import kept, kept_rows
+from .cut import together
+from .groups import runs
+from .prepared import prepared
+from .rows import QUERY, columns_of, layout_of, of_queries, row_schema, slots_of
+from .share import in_parts
+from .sinks import for_each
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from pyspark.sql import DataFrame
+
+    from ..plan import Plan
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of all queries of a plan, as the kernel makes them."""
+
+    frame: DataFrame
+    plan_text: str
+
+    @property
+    def plan(self) -> Plan:
+        return prepared(self.plan_text)[0]
+
+    def numbers(self, queries: Collection[str]) -> list[int]:
+        """The numbers that the plan has for these queries, but for those that are not in it."""
+        return [number for number, query in enumerate(self.plan.queries) if query.name in queries]
+
+    def made_from_parts(self, number: int) -> bool:
+        """Whether what tasks find are parts of the query's rows."""
+        return in_parts(self.plan.queries[number], self.plan.stream.unit)
+
+    def kept(self) -> Rows:
+        return replace(self, frame=kept_rows(self.frame))
+
+    def of_query(self, number: int) -> DataFrame:
+        """The rows of one query, with its columns and no others."""
+        plan = self.plan
+        layout = layout_of(plan)
+        found = self._of_queries([number])
+        if self.made_from_parts(number):
+            one_task = found.repartition(1)
+            found = one_task.mapInArrow(together(self.plan_text, number), row_schema(layout)).where(no_error())
+        return found.selectExpr(*columns_of(layout, plan.queries[number], number, plan.stream))
+
+    def tables(self, numbers: Collection[int]) -> dict[str, Any]:
+        """The rows of queries, none of them made from parts, as tables of Arrow: by one job, for a job costs more than its rows."""
+        plan = self.plan
+        layout = layout_of(plan)
+        brought = self._of_queries(numbers).toArrow()
+        batches = defaultdict[str, list[Any]](list)
+        for text, batch in _by_query(brought.to_batches()):
+            batches[text].append(batch)
+        found = {}
+        for number in numbers:
+            table = pa.Table.from_batches(batches[str(number)], brought.schema)
+            slots, columns = zip(*slots_of(layout, plan.queries[number], number, plan.stream), strict=True)
+            found[plan.queries[number].name] = table.select(slots).rename_columns(columns).combine_chunks()
+        return found
+
+    def _of_queries(self, numbers: Collection[int]) -> DataFrame:
+        return self.frame if len(numbers) == len(self.plan.queries) else self.frame.where(of_queries(numbers))
+
+
+def _by_query(batches: list[Any]) -> Iterator[tuple[str, Any]]:
+    """The batches cut where the query changes, with the text that is its number. The kernel writes many rows of one after the other."""
+    for batch in batches:
+        queries = batch.column(QUERY).dictionary_encode()
+        codes = queries.indices.to_numpy()
+        for start, end in runs(codes):
+            yield queries.dictionary[codes[start]].as_py(), batch.slice(start, end - start)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The kernel's rows of some queries of a stream, and a DataFrame for each of those that Spark answers `alone`, all of the same
+    events.
+    """
+
+    events: DataFrame
+    rows: Rows | None = None
+    alone: Mapping[str, DataFrame] = field(default_factory=dict)
+
+    def frames(self, queries: Collection[str]) -> dict[str, DataFrame]:
+        """The rows of each of the queries, with its columns and no others. What several of them are made from is computed once, by
+        the first that is asked.
+        """
+        alone, numbers = self._chosen(queries)
+        self._keep_events(alone, numbers)
+        return alone | self._frames(numbers, readers=len(numbers))
+
+    def tables(self, queries: Collection[str]) -> dict[str, Any]:
+        """The same rows as tables of Arrow, by as few jobs as there can be."""
+        alone, numbers = self._chosen(queries)
+        self._keep_events(alone, numbers)
+        if self.rows is None:
+            return _brought(alone)
+        parts = [number for number in numbers if self.rows.made_from_parts(number)]
+        whole = [number for number in numbers if number not in parts]
+        frames = alone | self._frames(parts, readers=len(parts) + bool(whole))
+        return (self.rows.tables(whole) if whole else {}) | _brought(frames)
+
+    def _chosen(self, queries: Collection[str]) -> tuple[dict[str, DataFrame], list[int]]:
+        """Those that Spark answers alone, and the numbers of the others."""
+        alone = {name: frame for name, frame in self.alone.items() if name in queries}
+        return alone, [] if self.rows is None else self.rows.numbers(queries)
+
+    def _keep_events(self, alone: Collection[str], numbers: Collection[int]) -> None:
+        if len(alone) + bool(numbers) > 1:
+            kept(self.events)
+
+    def _frames(self, numbers: Collection[int], readers: int) -> dict[str, DataFrame]:
+        """The rows of queries of the kernel, kept if they have several `readers`."""
+        if self.rows is None or not numbers:
+            return {}
+        rows = self.rows.kept() if readers > 1 else self.rows
+        return {rows.plan.queries[number].name: rows.of_query(number) for number in numbers}
+
+
+def _brought(frames: Mapping[str, DataFrame]) -> dict[str, Any]:
+    return for_each(frames, lambda _, frame: frame.toArrow()) if frames else {}
