@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from pprint import pformat
 from typing import TYPE_CHECKING, Any, Final
@@ -33,11 +34,12 @@ from tests.equivalence import Refused, by_engine, compile_text, same, table_of
 from tests.programs import cases, cases_between_neighbours, overlapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from hypothesis.strategies import SearchStrategy
     from pyspark.sql import DataFrame, SparkSession
 
+    from cepc.codegen.compiling import Loaded
     from tests.equivalence import Compiled, Rows
     from tests.programs import Case
 
@@ -62,17 +64,25 @@ KINDS: Final[dict[str, SearchStrategy[Case]]] = {
 }
 
 
-def build(spark: SparkSession, text: str, events: DataFrame | None = None, **more: Any) -> dict[str, DataFrame]:
-    """What the job of a program builds; `options` are the compiler's."""
+def loaded(text: str, options: Options | None = None) -> Loaded:
+    """The job of a program."""
     checked = check_text(text, "case.cep")
     assert checked.program is not None, checked.text()
-    job = job_of(checked.program, checked.sources, more.pop("options", None))
-    return load(job).build(spark, events, **more)
+    return load(job_of(checked.program, checked.sources, options))
+
+
+def build(spark: SparkSession, text: str, events: DataFrame | None = None, **more: Any) -> dict[str, DataFrame]:
+    """What the job of a program builds; `options` are the compiler's."""
+    return loaded(text, more.pop("options", None)).build(spark, events, **more)
 
 
 def rows_of(frame: DataFrame) -> Rows:
+    """As the local engine has them."""
+    return rows_in(frame.toArrow())
+
+
+def rows_in(table: pa.Table) -> Rows:
     """As the local engine has them: Spark calls every TIMESTAMP's zone by the session's."""
-    table = frame.toArrow()
     fields = [
         pa.field(f.name, pa.timestamp("us", "UTC") if pa.types.is_timestamp(f.type) and f.type.tz else f.type)
         for f in table.schema
@@ -102,26 +112,39 @@ def agree(spark: SparkSession, case: Case, folder: Path, options: Options | None
     except Refused:
         return "refused"
     expected = by_engine(case, compiled, interpreted=True)
-    results = build(spark, case.text, scattered(spark, case, compiled, folder), options=options)
+    events, job = scattered(spark, case, compiled, folder), loaded(case.text, options)
+    results = job.build(spark, events)
     try:
         assert list(results) == [q.name for q in compiled.plan.queries]
         if expected is None:
-            return _failing(results)
+            return _failing([*(frame.collect for frame in results.values()), partial(job.tables, spark, events)])
         for name, frame in results.items():
             found = rows_of(frame)
             assert same(found, expected[name]), (name, found, expected[name])
+        spark.catalog.clearCache()
+        tables = job.tables(spark, events)
+        assert list(tables) == list(results)
+        for name, table in tables.items():
+            assert same(rows_in(table), expected[name]), (name, table, expected[name])
     finally:
         spark.catalog.clearCache()
     return "compared"
 
 
-def _failing(results: dict[str, DataFrame]) -> str:
-    for frame in results.values():
-        try:
-            frame.collect()
-        except SPARK_ERRORS:
-            return "failing"
-    raise AssertionError("the local engine fails where Spark has rows")
+def _failing(asked: Sequence[Callable[[], object]]) -> str:
+    """Some query's rows fail, and so do all brought together."""
+    *frames, tables = asked
+    assert any(_fails(ask) for ask in frames), "the local engine fails where Spark has rows"
+    assert _fails(tables), "the local engine fails where Spark has rows"
+    return "failing"
+
+
+def _fails(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except SPARK_ERRORS:
+        return True
+    return False
 
 
 # ---- by hand ---------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from cepc_runtime.spark.source import read
 from cepc_runtime.types import to_arrow
 from tests.equivalence import compile_text, same
 from tests.programs import Case, cases
-from tests.spark_programs import KINDS, LEVELS, agree, build, rows_of
+from tests.spark_programs import KINDS, LEVELS, agree, build, loaded, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -251,6 +251,62 @@ def test_each_query_reads_the_rows_of_many_tasks_in_as_many_as_there_are_cores(s
     with patch("cepc_runtime.spark.answers.kept_rows", kept):
         assert len(tasks_of(spark, apart)) > 8
     assert len(tasks_of(spark, apart)) == spark.sparkContext.defaultParallelism
+
+
+# ---- rows of all queries at once --------------------------------------------------------------------------------------
+
+MANY_KINDS = """STREAM s (at BIGINT, kind STRING, k BIGINT, u BIGINT, x DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY counted RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 10 s;
+QUERY listed RETURN a.k, b.x AS `the x` PATTERN SEQ(A a, B b) WHERE [k] WITHIN 3 s;
+QUERY events RETURN MATCH * PATTERN SEQ(A, B) WHERE [u] WITHIN 2 s;
+QUERY none RETURN k, SUM(A.x) AS x, COUNT(*) AS n PATTERN SEQ(A, C) GROUP BY k WITHIN 10 s;
+QUERY plain RETURN k, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 10 s;
+QUERY parts RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE [k] WITHIN UNBOUNDED;
+"""
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        None, ("counted",), ("plain",), ("parts",), ("none",), ("events", "counted"), ("parts", "listed"), ("parts", "plain"),
+        ("plain", "events"),
+    ],
+)  # fmt: skip
+def test_tables_have_the_rows_and_columns_of_dataframes(spark: SparkSession, chosen: tuple[str, ...] | None) -> None:
+    events = pa.table(
+        {
+            "at": range(120),
+            "kind": ["AB"[i % 3 > 1] for i in range(120)],
+            "k": [i % 5 for i in range(120)],
+            "u": [i % 7 for i in range(120)],
+            "x": [i / 2 for i in range(120)],
+        }
+    )
+    names = chosen or ("counted", "listed", "events", "none", "plain", "parts")
+    expected = cepc.compile(MANY_KINDS).run(events)
+    spark.catalog.clearCache()
+    tables = loaded(MANY_KINDS).tables(spark, spark.createDataFrame(events).repartition(3), chosen)
+    assert set(tables) == set(names)
+    assert not expected["none"].num_rows
+    for name, table in tables.items():
+        assert table.column_names == expected[name].column_names
+        assert same(table.to_pylist(), expected[name].to_pylist()), name
+
+
+def test_tables_of_many_queries_are_as_few_jobs_as_those_of_one(spark: SparkSession) -> None:
+    def jobs_of(queries: int) -> int:
+        text = TWO_COUNTED.partition("QUERY")[0] + "".join(
+            f"QUERY q{i} RETURN k, COUNT(*) AS n PATTERN SEQ({', '.join('AB' * (i + 1))}) GROUP BY k WITHIN 10 s;\n"
+            for i in range(queries)
+        )
+        events = spark.range(900).selectExpr("id AS at", "IF(id % 2 = 0, 'A', 'B') AS kind", "id DIV 3 AS k")
+        group = f"tables of {queries}"
+        spark.sparkContext.setJobGroup(group, group)
+        found = loaded(text).tables(spark, events)
+        assert len(found) == queries
+        return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
+
+    assert jobs_of(12) == jobs_of(1) > 0
 
 
 # ---- plain aggregates: Spark alone ------------------------------------------------------------------------------------
