@@ -73,6 +73,15 @@ def test_counts_of_hundreds_of_bits_and_sums_of_both_signs(name: str, interprete
         assert max(exact[0] for _, exact in pairs) > 2**64
 
 
+def test_letters_of_an_instant_need_not_fit_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepc_runtime.kernel.long.LETTERS", 1)
+    chance = random.Random(5)
+    rows: list[Event] = [(chance.randrange(90), chance.choice("AAABBBCD"), "g", 1) for _ in range(150)]
+    for name in AUTOMATA:
+        for digits, exact in both(rows, query(AUTOMATA[name], 30, 10, returns=SUMS), True):
+            assert digits == exact, name
+
+
 @pytest.mark.parametrize("length", [60, 300, 1100], ids=["past 53 bits", "past 64 bits", "past all floats"])
 def test_an_average_over_a_long_repetition_needs_no_integers_of_python(
     length: int, monkeypatch: pytest.MonkeyPatch

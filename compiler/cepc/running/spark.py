@@ -162,6 +162,7 @@ def local_session() -> Any:
         **SETTINGS,
         **JVM,
         "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",  # errors are said in a sentence
+        "spark.driver.maxResultSize": "0",  # the rows of all queries come at once, and whatever they weigh have been asked for
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr is not None and sys.stderr.isatty()).lower(),
         "spark.driver.bindAddress": "127.0.0.1",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..columns import combine_codes, dense
+from ..letter_words import BITS as LETTERS
 from . import digits
 from .compiled import run_function
 from .digits import BITS, Memory, Moves, Window
@@ -115,14 +117,20 @@ def _letters_of_instants(automaton: Automaton, events: Events, kinds: Kinds) -> 
     telling = frozenset(automaton.kills).union(*automaton.negation_letters.values())
     if not telling:
         return np.zeros(len(starts) - 1, dtype=np.int64), [frozenset()]
-    numbers: dict[frozenset[int], int] = {}
-    own = [letters & telling for letters in kinds.letters]
-    of_kind = _ints([numbers.setdefault(letters, len(numbers)) for letters in own])
-    found = of_kind[kinds.of[starts[:-1]]]
-    for instant in np.flatnonzero(np.diff(starts) > 1).tolist():
-        there = (own[kind] for kind in kinds.of[starts[instant] : starts[instant + 1]].tolist())
-        found[instant] = numbers.setdefault(frozenset().union(*there), len(numbers))
-    return found, list(numbers)
+    order = sorted(telling)
+    words = [
+        np.bitwise_or.reduceat(_ints([_bits(letters, part) for letters in kinds.letters])[kinds.of], starts[:-1])
+        for part in (order[low : low + LETTERS] for low in range(0, len(order), LETTERS))
+    ]
+    coded = [(numbers, len(first)) for numbers, first in map(dense, words)]
+    found, first = dense(combine_codes(coded, len(starts) - 1)[0])
+    return found, [
+        frozenset(x for n, x in enumerate(order) if words[n // LETTERS][place] >> n % LETTERS & 1) for place in first
+    ]
+
+
+def _bits(letters: frozenset[int], wanted: Sequence[int]) -> int:
+    return sum(1 << place for place, letter in enumerate(wanted) if letter in letters)
 
 
 def _ints(numbers: Iterable[Any]) -> Ints:
