@@ -13,7 +13,7 @@ from .caching import kept, kept_rows
 from .cut import together
 from .groups import runs
 from .prepared import prepared
-from .rows import QUERY, columns_of, layout_of, of_queries, row_schema, slots_of
+from .rows import QUERY, columns_of, of_queries, row_schema, slots_of
 from .share import in_parts
 from .sinks import for_each
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ..plan import Plan
+    from .rows import Layout
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Rows:
     @property
     def plan(self) -> Plan:
         return prepared(self.plan_text)[0]
+
+    @property
+    def layout(self) -> Layout:
+        return prepared(self.plan_text)[1].layout
 
     def numbers(self, queries: Collection[str]) -> list[int]:
         """The numbers that the plan has for these queries, but for those that are not in it."""
@@ -49,8 +54,7 @@ class Rows:
 
     def of_query(self, number: int) -> DataFrame:
         """The rows of one query, with its columns and no others."""
-        plan = self.plan
-        layout = layout_of(plan)
+        plan, layout = self.plan, self.layout
         found = self._of_queries([number])
         if self.made_from_parts(number):
             one_task = found.repartition(1)
@@ -59,8 +63,7 @@ class Rows:
 
     def tables(self, numbers: Collection[int]) -> dict[str, Any]:
         """The rows of queries, none of them made from parts, as tables of Arrow: by one job, for a job costs more than its rows."""
-        plan = self.plan
-        layout = layout_of(plan)
+        plan, layout = self.plan, self.layout
         brought = self._of_queries(numbers).toArrow()
         batches = defaultdict[str, list[Any]](list)
         for text, batch in _by_query(brought.to_batches()):
