@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from pyarrow import Table
 
 from ..parts.segments import Segments
-from ..plan_data import from_text_of_plan
 from .answers import Answers, Rows
 from .build import build, no_error, tables
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .panes import fitting, windows
-from .rows import layout_of
+from .prepared import prepared
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .settings import SETTINGS
@@ -63,10 +62,10 @@ __all__ = [
 
 def row_schema(plan: str) -> str:
     """The schema of the kernel's rows: which query, an error if there is one, and values in slots by type."""
-    return _row_schema(layout_of(from_text_of_plan(plan)))
+    return _row_schema(prepared(plan)[1].layout)
 
 
 def shares(classes: Sequence[Class], plan: str, queries: Collection[str]) -> tuple[Class, ...]:
     """The classes with the queries of these names alone."""
-    names = [query.name for query in from_text_of_plan(plan).queries]
+    names = [query.name for query in prepared(plan)[0].queries]
     return chosen(classes, {number for number, name in enumerate(names) if name in queries})
