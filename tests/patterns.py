@@ -32,7 +32,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Allowed:
-    """What may stand in a pattern: SOME not with AFTER MATCH, reluctant marks only there, and `named` patterns by what is written for them.
+    """What may stand in a pattern: SOME not with AFTER MATCH, reluctant marks only there, and `named` patterns by how they are written.
 
     `fresh` numbers the aliases of named patterns that negate: a negated variable has a name of its own.
     """

@@ -40,7 +40,7 @@ class Seen:
         rows, differing = 0, set()
         for answer in answers:
             rows += len(answer.rows)
-            matches = Counter(case.rows[next(iter(match))[0]]["word"] for match in answer.matches)
+            matches = Counter(case.rows[next(iter(match))[0]].get("word") for match in answer.matches)
             differing |= {
                 word.made
                 for number, word in enumerate(case.words)

@@ -9,10 +9,11 @@ from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
-from tests.programs import Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.programs import Case
 
 
 def smallest(case: Case, fails: Callable[[Case], bool], rounds: int = 600) -> Case:

@@ -24,8 +24,9 @@ from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, state_size
 from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
-from tests.equivalence import Compiled, Refused, Rows, by_engine, compile_text, same, table_of
+from tests.equivalence import Compiled, Refused, Rows, by_engine, by_oracle, compile_text, same, table_of
 from tests.programs import Case, cases, crowded
+from tests.test_equivalence import TIED, tied
 from tests.test_motto_matches import programs, sharing_all
 
 if TYPE_CHECKING:
@@ -209,6 +210,21 @@ def test_rows_are_given_as_soon_as_they_are_known(
     query: str, parts: list[tuple[str, int]], expected: list[int]
 ) -> None:
     assert [len(rows) for rows in steps(query, *parts)[0]] == expected
+
+
+@pytest.mark.parametrize("returned", TIED.values(), ids=TIED)
+def test_the_gap_of_a_not_is_looked_at_where_the_event_that_ends_it_ties_with(returned: str) -> None:
+    case = tied(returned)
+    compiled = compile_text(case.text)
+    expected = by_oracle(case, compiled)
+    assert expected is not None
+    assert expected["q"]
+    bucket = Bucket.of(compiled)
+    for instant in sorted({row["at"] for row in case.rows}):
+        some = tuple(row for row in case.rows if row["at"] == instant)
+        bucket.take(table_of(Case("", some), compiled), instant)
+    bucket.take(table_of(Case("", ()), compiled), END)
+    assert same(bucket.rows[0], expected["q"])
 
 
 def test_what_comes_too_late_is_counted_and_changes_nothing() -> None:

@@ -329,6 +329,12 @@ def test_tied_events_of_an_and_count_as_reached() -> None:
     assert "    1  P\n    1  T\n\nThen D is awaited" in text
 
 
+def test_a_not_whose_gap_ends_in_a_tie_keeps_a_match_from_standing() -> None:
+    text = asked("RETURN COUNT(*) AS n PATTERN AND(P, SEQ(T, NOT X, D)) WITHIN 10 s", "1 T 7\n2 X 7\n3 P 7\n3 D 7")
+    assert "no row" in text
+    assert "NOT X" in text
+
+
 # ---- the command
 
 
