@@ -134,6 +134,21 @@ QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP
     assert same(rows(20), rows(10**6))
 
 
+def test_a_row_of_one_piece_passes_over_first_events_that_the_next_piece_decides() -> None:
+    plan = compile_text("""STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN A.at AS a, C.at AS c PATTERN SEQ(A, C) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 6 s;""").plan
+    events = [(2, "A"), (3, "A"), (6, "C"), (8, "A"), (16, "C")]
+    table = pa.table({"at": [at for at, _ in events], "kind": [kind for _, kind in events]})
+    (one,) = classes_of(plan.queries)
+
+    def rows(most: int) -> list[Any]:
+        given = run_partition(table.to_batches(max_chunksize=1), to_text(plan), [one], None, rows=1, most=most)
+        return [row for batch in given for row in batch.to_pylist()]
+
+    assert len(rows(10**6)) == 1
+    assert same(rows(1), rows(10**6))
+
+
 @given(case=cases(size=3))
 @settings(suppress_health_check=list(HealthCheck))
 def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import start, wait
 from cepc_runtime.spark.streaming.sinks import files
 from cepc_runtime.spark.streaming.source import read_stream
+from cepc_runtime.spark.streaming.store import HadoopStore
 from tests import stream_kills
 from tests.equivalence import same
 
@@ -146,6 +148,35 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
         job.run()
 
 
+SMALL = PROGRAM.partition("QUERY absent")[0]
+
+
+def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles_no_row(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = events()[:600]
+    put(tmp_path / "in", 0, rows)
+    job = Job(spark, tmp_path, SMALL)
+    with monkeypatch.context() as amid, pytest.raises(KeyboardInterrupt):
+        amid.setattr(checkpoint, "end", _interrupt)
+        job.run(flush=True)
+    shutil.rmtree(tmp_path / "out" / "plain" / "batch=-1")  # as where it was written last
+    # An event that closes all windows, whose rows are in batch=-1.
+    put(tmp_path / "in", 1, [{**rows[0], "at": START + timedelta(hours=1), "kind": "Travel"}])
+    with pytest.raises(JobError, match="was being ended by --flush when its job stopped: the rest .* is written now"):
+        job.run()
+    expected = cepc.compile(SMALL).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+    for query, table in expected.items():
+        assert table.num_rows
+        assert same(job.rows(query, table.schema), table.to_pylist()), query
+    with pytest.raises(JobError, match="was ended by --flush"):
+        job.run()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     rows = [
         {"at": START + timedelta(milliseconds=500 * s), "kind": "Travel", "driver": 1, "district": "n"}
@@ -183,20 +214,22 @@ CHANGED = {
 
 def test_the_checkpoint_of_another_program_is_refused_with_what_changed(spark: SparkSession, tmp_path: Path) -> None:
     folder = str(tmp_path / "checkpoint")
-    checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
-    checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path).what))  # nothing has been run with it yet
-    (tmp_path / "checkpoint" / "offsets").mkdir()
+    checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
+    checkpoint.claim(
+        HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path).what)
+    )  # nothing has been run with it yet
+    (tmp_path / "checkpoint" / "offsets" / "0").mkdir(parents=True)
     same_queries = PROGRAM.replace("WATERMARK 20 SECONDS", "WATERMARK 1 MINUTE").replace("QUERY", "-- a comment\nQUERY")
-    checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, same_queries).what))
+    checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, same_queries).what))
     for said, text in CHANGED.items():
         with pytest.raises(JobError) as failure:
-            checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, text).what))
+            checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, text).what))
         assert said in str(failure.value)
     with pytest.raises(JobError, match="it has 3 buckets, write --buckets 3"):
-        checkpoint.claim(spark, folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
-    (tmp_path / "foreign" / "offsets").mkdir(parents=True)
-    with pytest.raises(JobError, match="the checkpoint of another streaming query"):
-        checkpoint.claim(spark, str(tmp_path / "foreign"), checkpoint.identity(Job(spark, tmp_path).what))
+        checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
+    (tmp_path / "foreign" / "offsets" / "0").mkdir(parents=True)
+    with pytest.raises(JobError, match="it is another streaming query's and no checkpoint of a job of cepc's"):
+        checkpoint.claim(HadoopStore(spark), str(tmp_path / "foreign"), checkpoint.identity(Job(spark, tmp_path).what))
 
 
 def test_a_window_without_an_end_is_refused() -> None:

@@ -227,6 +227,14 @@ def test_the_gap_of_a_not_is_looked_at_where_the_event_that_ends_it_ties_with(re
     assert same(bucket.rows[0], expected["q"])
 
 
+def test_a_row_passes_over_first_events_that_are_not_decided_yet_when_it_is_found() -> None:
+    query = "RETURN MATCH * PATTERN SEQ(A, C) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 6 s"
+    events = ["A1", "A3", "C6", "A6", "A8", "A8"]
+    found, _ = steps(query, *((word, int(word[1:])) for word in events), ("", END))
+    rows = [[event["at"] for event in row["events"]] for part in found for row in part]
+    assert rows == [[1, 6]]
+
+
 def test_what_comes_too_late_is_counted_and_changes_nothing() -> None:
     found, bucket = steps("RETURN COUNT(*) AS n PATTERN A WITHIN 10 s", ("A1 A12", 10), ("A2 A11", 20), ("A9", 30))
     assert [[row["n"] for row in rows] for rows in found] == [[1], [2], []]

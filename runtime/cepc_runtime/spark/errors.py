@@ -8,6 +8,8 @@ from typing import Any, Final
 import pyspark
 from pyspark.errors import PySparkException
 
+__all__ = ["SPARK_ERRORS", "Py4JJavaError", "package_for", "sentence"]
+
 try:
     from py4j.protocol import Py4JJavaError
 except ImportError:  # a client without a JVM
