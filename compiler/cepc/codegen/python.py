@@ -61,8 +61,8 @@ def mapped(items: Iterable[tuple[str, Node]]) -> Group:
 def string(text: str) -> Code:
     """A string literal of one line: whatever the text holds, it stays inside.
 
-    >>> string('it\\'s "so"').text
-    '"it\\'s \\\\"so\\\\""'
+    >>> print(string('it\\'s so').text, string('it\\'s "so"').text)
+    "it's so" 'it\\'s "so"'
     """
     quote = "'" if text.count('"') > text.count("'") else '"'
     return Code(quote + "".join(_escaped(c, quote) for c in text) + quote)
