@@ -15,6 +15,7 @@ from cepc_runtime.plan_data import to_text
 from cepc_runtime.results import ResultOverflowError
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
+from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
 from tests.equivalence import Refused, by_engine, compile_text, same, table_of
@@ -197,8 +198,9 @@ def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(ca
             batches = table.to_batches(max_chunksize=2)
             given = list(run_partition(batches, text, [one], None, rows=2, most=most))
             for number in (n for n in one.queries if in_parts(plan.queries[n], plan.stream.unit)):
-                parts = [batch for batch in given if batch.column(0)[0].as_py() == number]
-                given = [batch for batch in given if batch not in parts] + list(together(text, number)(parts))
+                parts = [batch for batch in given if batch.column(QUERY)[0].as_py() == str(number)]
+                others = [batch for batch in given if batch.column(QUERY)[0].as_py() != str(number)]
+                given = [*others, *together(text, number)(parts)]
             return [row for batch in given for row in batch.to_pylist()]
 
         assert same(rows(3), rows(10**6)), one

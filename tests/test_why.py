@@ -1,7 +1,5 @@
 """`cepc why`: what is behind a row and what stopped it, on events small enough to see it."""
 
-import doctest
-import importlib
 from pathlib import Path
 
 import pyarrow as pa
@@ -378,12 +376,6 @@ def explained(compiled: Compiled, table: pa.Table, name: str) -> str:
         return read_given(table, plan, stream.columns)
 
     return why(compiled.program, query, Scope({}, None), load, {}, 2)
-
-
-@pytest.mark.parametrize("name", ["values", "wording", "report"])
-def test_the_examples_in_the_code_are_right(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"cepc.why.{name}"))
-    assert (result.failed, result.attempted > 0) == (0, True)
 
 
 def test_the_page_shows_what_the_command_says() -> None:

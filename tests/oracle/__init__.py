@@ -1,4 +1,4 @@
-"""The language page as code (LANGUAGE.md §1–§6): every match by brute force, and the rows that follow from them.
+"""The language page as code (docs/language.md): every match by brute force, and the rows that follow from them.
 
 Slow and obvious on purpose. It is the ground truth of the property tests, and shares nothing with the compiler but the abstract
 syntax. It takes programs that the checker accepts; what the page does not say is decided in docs/semantics-decisions.md.
@@ -42,7 +42,7 @@ def answers(program: ast.Program, events: Events) -> dict[str, Answer]:
     """The rows and matches of every query of the program over the events of its one stream.
 
     Values: TIMESTAMP an aware datetime, TIMESTAMP_NTZ a naive one, DATE a date, numbers int, float or Decimal, str, bool, bytes,
-    None, a list for an ARRAY, a dict for a STRUCT. Raises Overflow when a value does not fit its type (§4), EvaluationError when an
+    None, a list for an ARRAY, a dict for a STRUCT. Raises Overflow when a value does not fit its type, EvaluationError when an
     expression fails on a row, Unsupported for a program that the checker would refuse.
     """
     program = written_out(program)

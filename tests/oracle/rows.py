@@ -1,4 +1,4 @@
-"""The result rows of a query: LANGUAGE.md §4, with the windows of §5."""
+"""The result rows of a query: docs/language.md, "Results" and "Windows"."""
 
 from __future__ import annotations
 

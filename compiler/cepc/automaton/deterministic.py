@@ -1,4 +1,4 @@
-"""Position automata to deterministic ones by subset construction: one accepted word for each match (DESIGN: the papers' template).
+"""Position automata to deterministic ones by subset construction: one accepted word for each match (the template of the papers).
 
 A state is a set of configurations: a position, and the progress of the negations asked about from there on (gaps.py).
 Guards so survive the construction: a match stands if at least one of its derivations does.

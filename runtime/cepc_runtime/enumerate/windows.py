@@ -1,4 +1,4 @@
-"""The windows of an aggregate query: `[k·slide, k·slide + within)` for every integer k (LANGUAGE.md §5)."""
+"""The windows of an aggregate query: `[k·slide, k·slide + within)` for every integer k (docs/language.md, "Windows")."""
 
 from __future__ import annotations
 
