@@ -45,6 +45,16 @@ def drawn(make: Make) -> st.SearchStrategy[Case]:
     return st.integers(0, 2**64 - 1).map(lambda number: make(Random(number)))
 
 
+def bounded(make: Make) -> Make:
+    """The same cases, with windows for queries that have none: streams take no others."""
+
+    def made(chance: Random) -> Case:
+        one = make(chance)
+        return replace(one, text=one.text.replace("WITHIN UNBOUNDED", "WITHIN 6 s"))
+
+    return made
+
+
 def some(chance: Random, of: tuple[str, ...], most: int) -> list[str]:
     """One to `most` different ones."""
     return chance.sample(of, chance.randint(1, most))
@@ -141,13 +151,17 @@ def _returns(chance: Random, tree: Tree, match: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What kind of query is wanted; None: any. `pairs`: with conditions over several events; `keyed`: with words apart."""
+    """What kind of query is wanted; None: any. `pairs`: with conditions over several events; `keyed`: with words apart; `group`: what
+    it groups by.
+    """
 
     match: bool | None = None
     select: str | None = None
     after: bool | None = None
     pairs: bool = True
     keyed: bool = True
+    negation: bool = True
+    group: str | None = None
 
 
 def query(chance: Random, name: str, asked: Asked) -> str:
@@ -155,11 +169,14 @@ def query(chance: Random, name: str, asked: Asked) -> str:
     match = chance.random() < 0.5 if asked.match is None else asked.match
     select = chance.choice(("ANY", "ANY", "ANY", "NEXT", "CONTIGUOUS")) if asked.select is None else asked.select
     after = select != "ANY" and match and (chance.random() < 0.4 if asked.after is None else asked.after)
-    definitions, allowed = _definitions(chance, name, Allowed(some=not after, reluctant=after), asked.pairs)
+    definitions, allowed = _definitions(
+        chance, name, Allowed(asked.negation, some=not after, reluctant=after), asked.pairs
+    )
     tree = pattern(chance, allowed)
     conditions = _conditions(chance, tree, asked.pairs)
     keyed = asked.keyed
-    group = chance.choice(("word", "word", "word", "word, k", "g, word", "", "k") if keyed else ("", "k", "g"))
+    groups = ("word", "word", "word", "word, k", "g, word", "", "k") if keyed else ("", "k", "g")
+    group = chance.choice(groups) if asked.group is None else asked.group
     equal = chance.choice(("", "", "", "k", "g", "k, g"))
     if keyed and "word" not in group:
         equal = f"word, {equal}" if equal else "word"
@@ -217,7 +234,7 @@ def _time(chance: Random) -> tuple[str, str]:
     return chance.choice((("TIMESTAMP", ""), ("BIGINT", " UNIT s")))
 
 
-def _case(chance: Random, text: str, keyed: bool) -> Case:
+def with_stream(chance: Random, text: str, keyed: bool = True) -> Case:
     """The program with a stream of many words, or of one where its queries do not take words apart."""
     rows, words = stream(text, chance, 30 if keyed else 10)
     if keyed:
@@ -238,7 +255,7 @@ def case(chance: Random, size: int = 1, asked: Asked = Asked()) -> Case:
     keyed = _keyed(chance)
     texts = [query(chance, f"q{i or ''}", replace(asked, keyed=keyed)) for i in range(size)]
     header = HEADER.format(time=time, unit=unit, order=chance.choice(("", "", " ORDER BY seq")))
-    return _case(chance, header + "".join(texts), keyed)
+    return with_stream(chance, header + "".join(texts), keyed)
 
 
 def cases(
@@ -294,7 +311,7 @@ def between_neighbours(chance: Random) -> Case:
     select = chance.choice(("", "", "SELECT CONTIGUOUS "))
     window = chance.choice(("5 s", "8 s SLIDE 2 s", "12 s SLIDE 3 s"))
     text = f"QUERY q RETURN {items}\n PATTERN {whole}\n {where}{by}{select} WITHIN {window};\n"
-    return _case(chance, HEADER.format(time="BIGINT", unit=" UNIT s", order="") + text, keyed)
+    return with_stream(chance, HEADER.format(time="BIGINT", unit=" UNIT s", order="") + text, keyed)
 
 
 # ---- queries with much in common -------------------------------------------------------------------------------------
@@ -310,7 +327,7 @@ def _overlapping_case(chance: Random, most: int) -> Case:
     window, keyed = chance.choice(("8 s SLIDE 2 s", "5 s")), _keyed(chance)
     texts = [_overlapping(chance, number, pieces, window, keyed) for number in range(chance.randint(2, most))]
     time, unit = _time(chance)
-    return _case(chance, HEADER.format(time=time, unit=unit, order="") + "".join(texts), keyed)
+    return with_stream(chance, HEADER.format(time=time, unit=unit, order="") + "".join(texts), keyed)
 
 
 def overlapping(most: int = 4) -> Make:
@@ -341,8 +358,14 @@ def crowded(chance: Random) -> Case:
     """Aggregate queries with windows over many events of few groups."""
     made = _overlapping_case(chance, most=3)
     found = []
-    for _ in range(chance.randint(10, 40)):
-        event = {"at": chance.randrange(-5, 16), "kind": chance.choice("AAABBBCCD"), "word": chance.choice((0, 0, 1))}
+    for _ in range(chance.randint(30, 45)):
+        event = {
+            "at": chance.randrange(-5, 16),
+            "kind": chance.choice("AAABBBCCD"),
+            "word": chance.choice((0, 0, 1)),
+            "k": 1,
+            "g": "p",
+        }
         found.append(free(chance) | event)
     rows = tuple(timed(row) for row in found) if "at TIMESTAMP" in made.text else tuple(found)
     return Case(made.text.replace("WITHIN UNBOUNDED", "WITHIN 6 s SLIDE 2 s"), rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pprint import pformat
 from random import Random
 from typing import TYPE_CHECKING, Final
@@ -128,18 +129,19 @@ def hold(
         except Refused:
             tally.refused += 1
         except Exception as error:
-            small = smallest(case, lambda one, number=number: fails(check, one, number))  # type: ignore[misc]
+            small = smallest(case, partial(_fails, check, number, type(error)))
             raise AssertionError(f"{name}, number {number}:\n{small.text}\n{pformat(small.rows, width=160)}") from error
     lacking = tally.lacking(with_rows, differing)
     assert not lacking, "\n".join((*lacking, table({name: tally})))
     return tally
 
 
-def fails(check: Callable[[Case, Random], Seen], case: Case, number: int) -> bool:
+def _fails(check: Callable[[Case, Random], Seen], number: int, kind: type[Exception], case: Case) -> bool:
+    """Whether it fails in the same way."""
     try:
         check(case, Random(number))
     except Refused:
         return False
-    except Exception:
-        return True
+    except Exception as error:
+        return isinstance(error, kind)
     return False

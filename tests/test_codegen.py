@@ -29,7 +29,7 @@ from cepc.statistics.statistics import Grouping
 from cepc_runtime import plan_data
 from cepc_runtime.kernel import loop
 from tests.equivalence import Refused, compile_text
-from tests.programs import Case, cases
+from tests.programs import Case, cases, drawn
 
 if TYPE_CHECKING:
     from cepc import model
@@ -114,7 +114,7 @@ def test_equal_programs_give_equal_bytes_whatever_the_hash_seed(path: Path) -> N
     assert made == {job(path.read_text(encoding="utf-8"), path.name).text.encode()}
 
 
-@given(cases(size=2))
+@given(drawn(cases(size=2)))
 def test_every_job_is_python_and_carries_its_plan(case: Case) -> None:
     try:
         plan = compile_text(case.text).plan

@@ -17,7 +17,7 @@ from cepc.why.report import why
 from cepc.why.scope import Scope
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import to_arrow
-from tests.programs import Case, cases
+from tests.programs import Case, cases, drawn
 from tests.test_examples import EXAMPLES, NAMES, QUERIES, generate
 
 STREAM = """\
@@ -395,14 +395,14 @@ def test_the_page_shows_what_the_command_says() -> None:
 # ---- a property
 
 
-@given(cases())
+@given(drawn(cases()))
 def test_there_is_a_row_to_explain_exactly_where_a_run_has_one(case: Case) -> None:
     try:
         compiled = cepc.compile(case.text)
     except cepc.ProgramError:
         reject()
     columns = compiled.program.streams[0].columns
-    table = pa.table({n: pa.array([r[n] for r in case.rows], to_arrow(t)) for n, t in columns})
+    table = pa.table({n: pa.array([r.get(n) for r in case.rows], to_arrow(t)) for n, t in columns})
     try:
         rows = compiled.run(table)["q"].num_rows
     except cepc.RunError:

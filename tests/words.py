@@ -18,6 +18,7 @@ from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 from tests.oracle.conditions import Condition, merged
+from tests.oracle.errors import EvaluationError
 from tests.oracle.expressions import conjuncts
 from tests.oracle.helpers import written_out
 from tests.oracle.matches import Finder
@@ -288,12 +289,11 @@ class Aim:
     def _satisfied(self, one: Sketch, rows: list[Row]) -> bool:
         """Whether all conditions hold for the events of the slots, those on what is negated left out."""
         bound = self._bound(one.slots, rows)
-        whole = _by_variable(one.slots, bound)
-        return all(condition.holds(whole) for condition in self._finder.conditions) and all(
-            condition.holds(_by_variable(slots, bound))
-            for scope, slots in one.scopes
-            for condition in self._conditions(scope)
-        )
+        around = [
+            (self._finder.conditions, one.slots),
+            *((self._conditions(scope), slots) for scope, slots in one.scopes),
+        ]
+        return all(_holds(c, _by_variable(slots, bound)) for conditions, slots in around for c in conditions)
 
     def _bound(self, slots: tuple[Slot, ...], rows: list[Row]) -> dict[Slot, int]:
         """The numbers of the events, in the order of time, by which the oracle's conditions look them up."""
@@ -387,7 +387,7 @@ class Aim:
             *((self._conditions(scope), slots) for scope, slots in hole.scopes),
         ]
         return all(
-            condition.holds(merged(_by_variable(slots, bound), mine))
+            _holds(condition, merged(_by_variable(slots, bound), mine))
             for conditions, slots in around
             for condition in conditions
             if condition.mentions & names
@@ -407,6 +407,14 @@ class Aim:
         """Events of any kind, in no order."""
         times = [self._chance.choice((None, -3, -1, *range(6), *range(6))) for _ in range(self._chance.randrange(1, 8))]
         return [self._stray(0) | {"at": at} for at in times]
+
+
+def _holds(condition: Condition, bound: Bindings) -> bool:
+    """A condition that fails, by a division for one, does not hold."""
+    try:
+        return condition.holds(bound)
+    except EvaluationError:
+        return False
 
 
 def _by_variable(slots: Iterable[Slot], bound: dict[Slot, int]) -> Bindings:
