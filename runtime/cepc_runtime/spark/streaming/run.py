@@ -113,7 +113,7 @@ def stream(
     `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises JobError, and
     nothing runs then.
     """
-    check_session(spark)
+    check_session(spark, [one.stream for one in streams])
     known = [name for one in streams for name in one.stream.queries]
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:
