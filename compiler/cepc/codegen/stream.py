@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.types import quote_name
 
 from .plain import plain, ticks
@@ -193,6 +194,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     chain = [
         lay_out(call(".repartition", *(keys or [Code("1")])), 8),
         lay_out(call(".sortWithinPartitions", *keys, *by_order), 8),
+        *([".transform(job.encoded)"] if needs_encoding(job.passed) else []),
         f".mapInArrow({kernel}, job.row_schema({constant}_PLAN))",
         ".where(job.no_error())",
         '.drop("error")',
