@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -229,6 +229,24 @@ def test_the_automaton_finds_the_longest_substring_that_ends_at_each_place(left:
         for end in range(1, len(right) + 1)
     ]
     assert SuffixAutomaton(left).longest(right) == longest
+
+
+SHORT_WORDS = ["".join(letters) for length in range(7) for letters in product("ab", repeat=length)]
+
+
+@pytest.mark.parametrize("length", range(7))
+def test_the_automaton_keeps_apart_what_ends_in_different_places(length: int) -> None:
+    """Of every word of two letters. A state is a set of places, so there are neither more nor fewer; where a state has been split, the
+    ways of all shorter substrings lead to its copy, or a substring of other places would be taken for a longer one.
+    """
+    for word in (word for word in SHORT_WORDS if len(word) == length):
+        parts = substrings(word)
+        automaton = SuffixAutomaton(word)
+        for text in (text for text in SHORT_WORDS if len(text) == 6):
+            longest = [next((n for n in range(end, 0, -1) if text[end - n : end] in parts), 0) for end in range(1, 7)]
+            assert automaton.longest(text) == longest, (word, text)
+        ends = {tuple(i for i in range(len(word) + 1) if word[:i].endswith(part)) for part in parts}
+        assert len(automaton._states) == len(ends) + 1, word
 
 
 @given(words, words)
