@@ -71,8 +71,11 @@ class Cover:
     by_module: dict[str, set[Candidate]]
 
     def of(self, path: str, mutation: Mutation) -> set[Candidate]:
-        if not mutation.covered:  # on import
-            return self.by_module.get(path, set())
+        if not mutation.covered:  # on import; where a module has no function, its neighbours use what it has
+            folder = str(Path(path).parent)
+            return self.by_module.get(path) or {
+                test for module, tests in self.by_module.items() if str(Path(module).parent) == folder for test in tests
+            }
         return {test for line in mutation.covered for test in self.by_line.get((path, line), ())}
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import isclose
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -300,6 +301,23 @@ def test_branch_and_bound_finds_a_minimum_tree(case: tuple[nx.DiGraph, list[int]
     assert set(terminals) <= set(tree.parents)
     assert isclose(tree.cost, sum(graph[u][v]["cost"] for v, u in tree.parents.items()))
     assert isclose(tree.cost, brute_force(graph, 0, terminals), abs_tol=1e-9)
+
+
+def test_branch_and_bound_looks_at_few_trees() -> None:
+    """It decides on the vertex first that could save most, and on none below a bound that is no better than what is known. Of the
+    12 · 2^16 sets of optional vertices of these graphs it looks at some hundred; else larger graphs were not searched through.
+    """
+    steps = 0
+    for seed in range(12):
+        chance = Random(seed)
+        graph = nx.DiGraph()
+        for v in range(1, 25):
+            graph.add_edge(0, v, cost=chance.randint(5, 30))
+            graph.add_edges_from((u, v, {"cost": chance.randint(0, 12)}) for u in range(1, v) if chance.random() < 0.4)
+        tree = steiner_tree(graph, 0, sorted(chance.sample(range(1, 25), 8)), steps=10**6)
+        assert tree.optimal
+        steps += tree.steps
+    assert steps < 12_000
 
 
 @given(graphs())

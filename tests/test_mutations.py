@@ -94,10 +94,12 @@ def test_a_change_is_covered_by_its_statement_or_by_the_head_of_one_with_a_body(
 def test_what_is_done_on_import_is_covered_by_all_tests_of_the_module() -> None:
     on_import, in_function = mutations("A = 1\ndef f():\n    return 2\n")
     one, two = Candidate("a.py::one", 1), Candidate("a.py::two", 1)
-    cover = Cover({("m.py", 3): {one}}, {"m.py": {one, two}})
-    assert cover.of("m.py", on_import) == {one, two}
-    assert cover.of("m.py", in_function) == {one}
-    assert cover.of("n.py", in_function) == set()
+    cover = Cover({("a/m.py", 3): {one}}, {"a/m.py": {one, two}, "a/n.py": {two}, "b/m.py": {one}})
+    assert cover.of("a/m.py", on_import) == {one, two}
+    assert cover.of("a/n.py", on_import) == {two}
+    assert cover.of("b/constants.py", on_import) == {one}  # those of the folder, where a module has no function
+    assert cover.of("a/m.py", in_function) == {one}
+    assert cover.of("a/n.py", in_function) == set()
 
 
 @dataclass(frozen=True)
