@@ -22,7 +22,7 @@ from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import start, wait
-from cepc_runtime.spark.streaming.sinks import files
+from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.store import HadoopStore
 from tests import stream_kills
@@ -157,13 +157,15 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
     rows = events()[:600]
     put(tmp_path / "in", 0, rows)
     job = Job(spark, tmp_path, SMALL)
-    with monkeypatch.context() as amid, pytest.raises(KeyboardInterrupt):
-        amid.setattr(checkpoint, "end", _interrupt)
-        job.run(flush=True)
+    job.run()
+    with monkeypatch.context() as amid:
+        amid.setattr(Writing, "_summary", _interrupt)  # all rows are written
+        with pytest.raises(KeyboardInterrupt):
+            job.run(flush=True)
     shutil.rmtree(tmp_path / "out" / "plain" / "batch=-1")  # as where it was written last
     # An event that closes all windows, whose rows are in batch=-1.
     put(tmp_path / "in", 1, [{**rows[0], "at": START + timedelta(hours=1), "kind": "Travel"}])
-    with pytest.raises(JobError, match="was being ended by --flush when its job stopped: the rest .* is written now"):
+    with pytest.raises(JobError, match=r"was being ended by --flush when its job stopped: the rest .* is written now"):
         job.run()
     expected = cepc.compile(SMALL).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():

@@ -102,14 +102,11 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            batch = checkpoint.begin_flush(self.store, self.folder)
-            writing(self._open(batch), FLUSHED)
-            done = writing.done.pop(FLUSHED)
-            checkpoint.end(self.store, self.folder)
+            checkpoint.flush(self.store, self.folder, lambda batch: writing(self._open(batch), FLUSHED))
         finally:
             over.set()
             writing.lease.release()
-        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": done["out"]}
+        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": writing.done.pop(FLUSHED)["out"]}
         to({**line, "resumed": True} if resumed else line)
 
     def _open(self, batch: int) -> DataFrame:
