@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,10 @@ from cepc_runtime.spark.streaming.run import start, wait
 from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.store import HadoopStore
-from tests import stream_kills
 from tests.equivalence import same
+from tests.faults import spark as faults
+from tests.faults.driver import descendants, end
+from tests.faults.work import work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -286,6 +289,28 @@ def test_a_wrong_command_is_said_before_spark_starts(
 
 
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    killed = stream_kills.run(tmp_path, kills=2, files=4)
-    assert killed.drivers + killed.workers >= 1
-    assert killed.different == ()
+    told = faults.run(tmp_path, faults=2)
+    assert told.wrong == []
+    assert told.faults.total() == 2
+
+
+def test_a_second_job_and_a_flush_are_kept_off_a_checkpoint_until_its_job_has_ended(tmp_path: Path) -> None:
+    events = work(4, 1, keys=20)
+    faults.prepare(tmp_path, events)
+    first = faults.begin(tmp_path, arguments=("--trigger", "1 second"))
+    leased = tmp_path / "checkpoint" / "s" / "cepc" / "lease.json"
+    while first.poll() is None and not leased.exists():
+        time.sleep(0.1)
+    code, said = faults.finished(faults.begin(tmp_path))
+    assert code == 1
+    assert f"error: another job runs on the checkpoint {tmp_path}/checkpoint/s: process {first.pid} on " in said
+    assert "end that job first, or name another directory as --checkpoint" in said
+    assert not list(tmp_path.glob("out/*/batch=-1"))
+    for process in [*descendants(first.pid), first.pid]:
+        end(process)
+    first.communicate()
+    assert leased.exists()
+    code, said = faults.finished(faults.begin(tmp_path))
+    assert code == 0, said
+    assert not leased.exists()
+    assert faults.wrong(tmp_path, events) == []

@@ -339,7 +339,8 @@ class _Fault:
         kind = self.chance.choice(DAMAGED)
         found = Path(self.folder, "checkpoint", kind)
         if found.is_dir():
-            found = max((path for path in found.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name))
+            numbered = [path for path in found.iterdir() if path.name.isdecimal()]
+            found = max(numbered, key=lambda path: int(path.name), default=found / "0")
         if not found.exists():
             return
         whole, self.place = found.read_bytes(), f"{kind}, {self.fault}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import Py4JJavaError
+from ..errors import Py4JJavaError, out_of_space
 from ..schema import JobError
 
 if TYPE_CHECKING:
@@ -128,4 +128,4 @@ def _is(error: Py4JJavaError, name: str) -> bool:
 
 def _failed(what: str, path: str, error: Py4JJavaError) -> StoreError:
     why = f"{error.java_exception.getClass().getSimpleName()}: {error.java_exception.getMessage()}"
-    return StoreError(f"{path} cannot be {what}: {why.splitlines()[0]}")
+    return StoreError(out_of_space(why, path) or f"{path} cannot be {what}: {why.splitlines()[0]}")
