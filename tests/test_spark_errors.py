@@ -41,12 +41,19 @@ def test_a_package_that_is_missing_or_of_another_spark_is_named(text: str, said:
     assert sentence(RuntimeError(text)) == said
 
 
-TASK = "calling o8.save.\n: org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing rows to {}. SQLSTATE: 58030\n\tat x"
+TASK = "calling o8.save.\n: [TASK_WRITE_FAILED] Task failed while writing rows to {}. SQLSTATE: 58030\n\tat x"
 JAVA = "\nCaused by: java.io.IOException: No space left on device\n\tat y"
 FULL = [
-    pytest.param(TASK.format("file:/out/q/batch=000000001") + JAVA, " of file:/out/q/batch=000000001", id="while rows are written"),
-    pytest.param("Caused by: java.io.FileNotFoundException: /tmp/blockmgr/0c/x (No space left on device)", " of /tmp/blockmgr/0c/x", id="Spark's own files"),
-    pytest.param("Traceback (most recent call last):\nOSError: [Errno 28] No space left on device: '/tmp/a b'", " of /tmp/a b", id="a worker"),
+    pytest.param(
+        TASK.format("file:/out/q/batch=000000001") + JAVA, " of file:/out/q/batch=000000001", id="while rows are written",
+    ),
+    pytest.param(
+        "Caused by: java.io.FileNotFoundException: /tmp/blockmgr/0c/x (No space left on device)", " of /tmp/blockmgr/0c/x",
+        id="Spark's own files",
+    ),
+    pytest.param(
+        "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device: '/tmp/a b'", " of /tmp/a b", id="a worker",
+    ),
     pytest.param("java.io.IOException: Disk quota exceeded", "", id="somewhere"),
 ]  # fmt: skip
 

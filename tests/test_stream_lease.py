@@ -125,6 +125,14 @@ def test_a_job_whose_lease_was_taken_over_writes_nothing_more_and_leaves_it_to_t
     assert from_text(text) == other
 
 
+def test_a_lease_that_is_gone_is_made_again_by_the_job_that_lives(tmp_path: Path) -> None:
+    first = take(STORE, str(tmp_path))
+    STORE.delete(f"{tmp_path}/{NAME}")
+    first.check()
+    with pytest.raises(JobError, match="another job runs on the checkpoint"):
+        take(STORE, str(tmp_path), wait=Clock(lambda _: first.renew()))
+
+
 def test_a_lease_is_renewed_as_long_as_it_is_needed_and_then_released(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import start, wait
 from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
-from cepc_runtime.spark.streaming.store import HadoopStore
+from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
 from tests.equivalence import same
 from tests.faults import spark as faults
 from tests.faults.driver import descendants, end
@@ -235,6 +235,30 @@ def test_the_checkpoint_of_another_program_is_refused_with_what_changed(spark: S
     (tmp_path / "foreign" / "offsets" / "0").mkdir(parents=True)
     with pytest.raises(JobError, match="it is another streaming query's and no checkpoint of a job of cepc's"):
         checkpoint.claim(HadoopStore(spark), str(tmp_path / "foreign"), checkpoint.identity(Job(spark, tmp_path).what))
+
+
+def test_the_files_of_a_checkpoint_are_made_once_replaced_as_a_whole_and_listed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    store, path = HadoopStore(spark), f"{tmp_path}/cepc/lease.json"
+    assert store.read(path) is None
+    assert store.names(f"{tmp_path}/cepc") == []
+    assert store.create(path, "ä 1")
+    assert not store.create(path, "2")
+    assert store.read(path) == "ä 1"
+    store.replace(path, "3")
+    store.replace(f"{tmp_path}/cepc/program.json", "4")
+    assert store.read(f"file:{path}") == "3"
+    assert store.names(f"{tmp_path}/cepc") == [
+        "lease.json",
+        "program.json",
+    ]  # and no file of check sums, or half written
+    store.delete(path)
+    store.delete(path)
+    assert store.read(path) is None
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=f"{tmp_path}/file/program.json cannot be written: "):
+        store.replace(f"{tmp_path}/file/program.json", "5")
 
 
 def test_a_window_without_an_end_is_refused() -> None:

@@ -346,7 +346,7 @@ class _Fault:
         whole, self.place = found.read_bytes(), f"{kind}, {self.fault}"
         match self.fault:
             case "damaged":
-                found.write_bytes(whole[: self.chance.randrange(len(whole))])
+                found.write_bytes(whole[: self.chance.randrange(len(whole) or 1)])
             case "missing":
                 found.unlink()
             case "stale":  # what a job of another machine left, and what a kill leaves beside a file

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from ..errors import out_of_space
 from ..schema import JobError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
 def state_problem(folder: str, error: Exception) -> JobError | None:
     """What to say of an error of Spark's, if it is that the state cannot be read."""
     text = str(error)
-    if "STATE_STORE" not in text and f"{folder}/state/" not in text:
+    if out_of_space(text) or ("STATE_STORE" not in text and f"{folder}/state/" not in text):
         return None
     file = _STATE.search(text)
     name = file[0] if file and folder.rpartition("/")[2] in file[0] else f"{folder}/state"

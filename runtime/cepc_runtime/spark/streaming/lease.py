@@ -13,11 +13,11 @@ import socket
 import threading
 import time
 import uuid
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..schema import JobError
 from .store import StoreError
@@ -89,21 +89,28 @@ class Lease:
     holder: Holder
     lost: JobError | None = None
     _over: threading.Event = field(default_factory=threading.Event)
-    _one: threading.Lock = field(default_factory=threading.Lock)
+    _one: AbstractContextManager[Any] = field(default_factory=threading.RLock)
 
     def check(self) -> None:
         """Raises JobError where another job has taken it over."""
-        if self.lost is None:
-            text = self.store.read(self.path)
-            other = None if text is None else from_text(text)
-            if other is None or other.id != self.holder.id:
-                by = f"by {other}" if other is not None else "from this job"
+        with self._one:
+            if self.lost is None and not self._is_mine():
+                text = self.store.read(self.path)
+                other = None if text is None else from_text(text)
                 self.lost = JobError(
-                    f"{_folder(self.path)} was taken over {by}, when this job had not renewed its lease for {STALE:.0f} seconds;"
-                    " nothing is written twice: let one of the two jobs run, and this one end"
+                    f"{_folder(self.path)} was taken over by {other or 'another job'}, when this job had not renewed its lease for"
+                    f" {STALE:.0f} seconds; nothing is written twice: let one of the two jobs run, and this one end"
                 )
         if self.lost is not None:
             raise self.lost
+
+    def _is_mine(self) -> bool:
+        """One that is gone is made again: whoever takes over what he thinks is left sees that it is not."""
+        text = self.store.read(self.path)
+        if text is None:
+            return self.store.create(self.path, self.holder.to_text())
+        holder = from_text(text)
+        return holder is not None and holder.id == self.holder.id
 
     def renew(self) -> None:
         """Raises JobError where it was lost, or cannot be renewed."""
