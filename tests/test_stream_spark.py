@@ -313,7 +313,7 @@ def test_a_wrong_command_is_said_before_spark_starts(
 
 
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    told = faults.run(tmp_path, faults=2)
+    told = faults.run(tmp_path, faults=2, files=4)
     assert told.wrong == []
     assert told.faults.total() == 2
 

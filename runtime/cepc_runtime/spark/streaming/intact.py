@@ -71,7 +71,7 @@ def state_problem(folder: str, error: Exception) -> JobError | None:
     if out_of_space(text) or ("STATE_STORE" not in text and f"{folder}/state/" not in text):
         return None
     file = _STATE.search(text)
-    name = file[0] if file and folder.rpartition("/")[2] in file[0] else f"{folder}/state"
+    name = file[0] if file and folder.rpartition("/")[2] in file[0] else f"one of the files of {folder}/state"
     return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {_CURE}")
 
 
