@@ -5,52 +5,44 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, currently_in_test_context, given, reject, settings
-from hypothesis import strategies as st
 
-from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same
-from tests.programs import Case, cases, cases_between_neighbours
+from tests.equivalence import Refused, answered, by_engine, compile_text, same
+from tests.programs import Case, Make, between_neighbours, cases
+from tests.properties import NOTHING, Seen, hold
 
 
-def check_case(case: Case, *, interpreted: bool | None = None) -> bool:
-    """Fails if the engine's rows are not the oracle's. False where the run must fail, so that there are none to compare."""
-    try:
-        compiled = compile_text(case.text)
-    except Refused as refused:
-        reject() if currently_in_test_context() else pytest.fail(str(refused))
-    expected = by_oracle(case, compiled)
+def compare(case: Case, *, interpreted: bool | None = None) -> Seen:
+    """Fails if the engine's rows are not the oracle's."""
+    compiled = compile_text(case.text)
+    expected = answered(case, compiled)
     found = by_engine(case, compiled, interpreted=interpreted)
     if expected is None:
-        return False  # a run that must fail may fail at another event, or not reach it
+        return NOTHING  # a run that must fail may fail at another event, or not reach it
     assert found is not None, "the engine fails where the language page has rows"
     for query in compiled.plan.queries:
-        assert same(found[query.name], expected[query.name]), (query.name, found[query.name], expected[query.name])
-    return True
+        assert same(found[query.name], expected[query.name].rows), (query.name, found[query.name], expected[query.name])
+    return Seen.of(case, expected.values())
 
 
-KINDS = {
+KINDS: dict[str, Make] = {
     "aggregates counted": cases(match=False, select="ANY", pairs=False),
     "aggregates with conditions over several variables": cases(match=False, select="ANY", pairs=True),
-    "conditions between neighbours, with NOT and CONTIGUOUS": cases_between_neighbours(),
+    "conditions between neighbours, with NOT and CONTIGUOUS": between_neighbours,
     "matches": cases(match=True, select="ANY"),
-    "selection strategies": cases(select="NEXT"),
-    "contiguous": cases(select="CONTIGUOUS"),
+    "SELECT NEXT": cases(match=True, select="NEXT", after=False),
+    "SELECT CONTIGUOUS": cases(match=True, select="CONTIGUOUS", after=False),
+    "AFTER MATCH with SELECT NEXT": cases(match=True, select="NEXT", after=True),
+    "AFTER MATCH with SELECT CONTIGUOUS": cases(match=True, select="CONTIGUOUS", after=True),
     "aggregates counted with SELECT NEXT": cases(match=False, select="NEXT", pairs=False),
     "aggregates counted with SELECT CONTIGUOUS": cases(match=False, select="CONTIGUOUS", pairs=False),
+    "aggregates listed with SELECT NEXT or CONTIGUOUS": cases(match=False, select="CONTIGUOUS"),
+    "several queries of one program": cases(size=3),
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(data=st.data())
-@settings(suppress_health_check=list(HealthCheck))
-def test_rows_equal_the_oracles(kind: str, data: st.DataObject) -> None:
-    check_case(data.draw(KINDS[kind]), interpreted=True)
-
-
-@given(cases(size=3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_several_queries_of_one_program_do_not_disturb_each_other(case: Case) -> None:
-    check_case(case)
+def test_rows_equal_the_oracles(kind: str) -> None:
+    hold(kind, KINDS[kind], lambda case, _chance: compare(case, interpreted=True))
 
 
 # ---- counter-examples, each named after what was wrong ---------------------------------------------------------------
@@ -67,9 +59,58 @@ def seconds(text: str) -> tuple[dict[str, object], ...]:
     return stream(*((at, event[0], int(event[1:]), None) for at, event in enumerate(text.split())))
 
 
+def at(text: str) -> tuple[dict[str, object], ...]:
+    """`b1 a3`: a B at second 1 and an A at second 3, with x = 1 each."""
+    return stream(*((int(event[1:]), event[0].upper(), 1, None) for event in text.split()))
+
+
 AFTER = "AFTER MATCH SKIP TO NEXT EVENT WITHIN 8 s;"
 
+TIED = {
+    "an event of an AND": "MATCH * PATTERN AND(A, SEQ(B, NOT C, D))",
+    "an event of an AND that need not be there": "MATCH * PATTERN AND(A?, SEQ(B, NOT C, D))",
+    "the last of several events of an AND": "MATCH * PATTERN AND(A{2}, SEQ(B, NOT C, D))",
+    "an event of a SOME": "MATCH * PATTERN SOME(A, SEQ(B, NOT C, D))",
+    "an event of an AND with a tail": "MATCH * PATTERN SEQ(AND(A, SEQ(B, NOT C, D)), E)",
+    "an event of a repeated AND": "MATCH * PATTERN AND(A, SEQ(B, NOT C, D))+",
+    "an event beside a named pattern": "MATCH * PATTERN AND(A, guarded)",
+    "an event beside a named pattern with a condition": "MATCH * PATTERN AND(A, ordered)",
+    "an event beside a named pattern with a condition, with SELECT NEXT": "MATCH * PATTERN AND(A, ordered) SELECT NEXT",
+    "an event beside a named pattern, where a derivation that NOT excludes is kept": "MATCH * "
+    "PATTERN OR(AND(A a, ordered), AND(A a, SEQ(B b, D d, E))) SELECT NEXT",
+    "an event of the type that is negated": "MATCH * PATTERN AND(A, SEQ(B, NOT A n, D))",
+    "an event of an AND with a condition on the NOT": "MATCH * PATTERN AND(A, SEQ(B, NOT C, D)) WHERE C.x > 0",
+    "an event of an AND with a sequence in the NOT": "MATCH * PATTERN AND(A, SEQ(B, NOT SEQ(C, C m), D))",
+    "an event of an AND with WITHIN of the NOT": "MATCH * PATTERN AND(A, SEQ(B, NOT C WITHIN 30 s, D))",
+    "an event of an AND, with SELECT NEXT": "MATCH * PATTERN AND(A, SEQ(B, NOT C, D)) SELECT NEXT",
+    "an event of an AND, with SELECT NEXT and AFTER MATCH": "MATCH * PATTERN AND(A, SEQ(B, NOT C, D)) SELECT NEXT "
+    "AFTER MATCH SKIP PAST LAST EVENT",
+    "an event of an AND, aggregated one by one": "COUNT(*) AS r PATTERN AND(A, SEQ(B, NOT C, D)) WHERE A.x = B.x",
+    "an event of an AND, aggregated with WITHIN of the NOT": "COUNT(*) AS r PATTERN AND(A, SEQ(B, NOT C WITHIN 30 s, D)) "
+    "WHERE A.x = B.x",
+    "an event of an AND, aggregated": "COUNT(*) AS r PATTERN AND(A, SEQ(B, NOT C, D))",
+}
+"""What the event that ends the gap of a NOT ties with, and the query."""
+
+BEFORE_TIES = "b1 c2 a3 d3 a4 e5 b6 c6 a7 c7 d7 a8 d9 e9 b10 a11 d11 c11 e12 b13 a14 c14 c15 a15 d15 e16"
+
+
+def tied(returned: str) -> Case:
+    patterns = "PATTERN guarded AS SEQ(B, NOT C, D);\nPATTERN ordered AS SEQ(B b, NOT C, D d) WHERE b.x <= d.x;\n"
+    return Case(f"{SMALL}{patterns}QUERY q RETURN {returned} WITHIN 60 s;", at(BEFORE_TIES))
+
+
 REGRESSIONS = {
+    "what NOT forbids at the end of an operand of AND was not counted before the other operand's last event": Case(
+        SMALL + "QUERY q RETURN COUNT(*) AS r PATTERN AND(B, SEQ(A, NOT C)) WITHIN 8 s;", seconds("A1 C2 B3")
+    ),
+    "what an operand of AND forbids after itself was not counted where the other operand repeats": Case(
+        SMALL + "QUERY q RETURN AVG(A.x) AS r PATTERN AND(ANY+ e, SEQ(A, NOT A n)) WITHIN 8 s;", seconds("A1 A2 B3")
+    ),
+    **{
+        f"the gap of a NOT was not looked at where the event that ends it ties with {what}": tied(returned)
+        for what, returned in TIED.items()
+    },
     "a match of events at the end of 64 bits was cut short": Case(
         SMALL + "QUERY q RETURN MATCH A.x AS a, B.x AS b PATTERN SEQ(A, NOT C, B) WITHIN 20 s;",
         stream(
@@ -132,4 +173,7 @@ REGRESSIONS = {
 
 @pytest.mark.parametrize("case", REGRESSIONS.values(), ids=REGRESSIONS.keys())
 def test_counter_example(case: Case) -> None:
-    check_case(case)
+    try:
+        compare(case)
+    except Refused as refused:
+        pytest.fail(str(refused))

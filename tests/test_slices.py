@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
 
 from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.parts.segments import reach_of
 from cepc_runtime.plan_data import to_text
-from cepc_runtime.results import ResultOverflowError
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
+from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
-from tests.equivalence import Refused, by_engine, compile_text, same, table_of
-from tests.programs import Case, cases
+from tests.equivalence import answered, compile_text, same, table_of
+from tests.programs import bounded, cases
+from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from random import Random
+
+    from tests.programs import Case
 
 
 def batches(events: Sequence[tuple[str, int]], size: int) -> Iterator[Any]:
@@ -149,22 +152,16 @@ QUERY q RETURN A.at AS a, C.at AS c PATTERN SEQ(A, C) SELECT NEXT AFTER MATCH SK
     assert same(rows(1), rows(10**6))
 
 
-@given(case=cases(size=3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        assume(False)
+def in_slices(case: Case, _chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
     plan = compiled.plan
-    reading = read(table_of(case, compiled), plan.stream)
+    reading, seen = read(table_of(case, compiled), plan.stream), []
     for query in plan.queries:
         reach = reach_of([query])
         if reach is None:
-            continue
-        try:
-            whole = run_aggregates(reading, plan, [query], interpreted=True)[query.name]
-        except (ResultOverflowError, ArithmeticError):
             continue
         keys, time = keys_of(query), plan.stream.time_column
         order = [(name, "ascending", "at_start") for name in (*keys, time)]
@@ -173,20 +170,37 @@ def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
             run_aggregates(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
         ]
-        assert same([row for part in parts for row in part.to_pylist()], whole.to_pylist())
+        rows = [row for part in parts for row in part.to_pylist()]
+        assert same(rows, answers[query.name].rows), (query.name, rows, answers[query.name].rows)
+        seen.append(answers[query.name])
+    return Seen.of(case, seen)
 
 
-@given(case=cases(size=3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        assume(False)
+def test_the_rows_of_slices_are_those_of_whole_groups() -> None:
+    hold("cut in slices", bounded(cases(size=2, match=False, select="ANY", pairs=False)), in_slices)
+
+
+def test_pieces_wait_for_what_a_not_forbids_after_a_window() -> None:
+    text = """STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B, NOT C WITHIN 2 s) WITHIN 5 s SLIDE 1 s;"""
+    plan = compile_text(text).plan
+    table = pa.table({"at": [5, 6, 7, 15, 16, 18], "kind": list("ABCABC")})
+    (one,) = classes_of(plan.queries)
+    batches = table.to_batches(max_chunksize=2)
+    found = run_partition(batches, to_text(plan), [one], None, rows=2, most=3)
+    assert {row["bigint_1"] for batch in found for row in batch.to_pylist()} == {12, 13, 14, 15}
+
+
+def with_large_groups(case: Case, _chance: Random) -> Seen:
+    """A task's rows where it holds no more than three events of a group are those where it holds all."""
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
     plan = compiled.plan
-    assume(by_engine(case, compiled) is not None)
     events = read(table_of(case, compiled), plan.stream).table
     text = to_text(plan)
+    seen = []
     for one in classes_of(plan.queries, cut=plan.stream.unit):
         if one.pane is not None or one.segments is not None:
             continue  # test_parts.py and test_segments.py run these
@@ -197,8 +211,18 @@ def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(ca
             batches = table.to_batches(max_chunksize=2)
             given = list(run_partition(batches, text, [one], None, rows=2, most=most))
             for number in (n for n in one.queries if in_parts(plan.queries[n], plan.stream.unit)):
-                parts = [batch for batch in given if batch.column(0)[0].as_py() == number]
-                given = [batch for batch in given if batch not in parts] + list(together(text, number)(parts))
+                parts = [batch for batch in given if batch.column(QUERY)[0].as_py() == str(number)]
+                others = [batch for batch in given if batch.column(QUERY)[0].as_py() != str(number)]
+                given = [*others, *together(text, number)(parts)]
             return [row for batch in given for row in batch.to_pylist()]
 
-        assert same(rows(3), rows(10**6)), one
+        few, asked = rows(3), [plan.queries[number].name for number in one.queries]
+        assert same(few, rows(10**6)), one
+        assert len(few) == sum(len(answers[name].rows) for name in asked), one
+        seen += [answers[name] for name in asked]
+    return Seen.of(case, seen)
+
+
+@pytest.mark.parametrize("select", ["ANY", "NEXT", "CONTIGUOUS"])
+def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(select: str) -> None:
+    hold(f"large groups in pieces: SELECT {select}", cases(size=3, select=select), with_large_groups)

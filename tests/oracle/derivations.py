@@ -1,4 +1,4 @@
-"""All ways in which events derive a match from a pattern: LANGUAGE.md §2, taken literally.
+"""All ways in which events derive a match from a pattern: docs/language.md, "Patterns", taken literally.
 
 A pattern is "written out" over the events of one partition: repetitions unrolled, one alternative taken in each OR and SOME, what
 matches nothing left out, a SEQ inside a SEQ dissolved. One written-out form with an event in each of its places is a derivation.

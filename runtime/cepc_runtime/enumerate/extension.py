@@ -143,11 +143,13 @@ class Extension:
         return self._joined(found)
 
     def _bounds(self, block: Block, rows: Ints, high: Ints, edge: Edge) -> tuple[Ints, Ints]:
+        """From where to before where the edge's next event lies. That of a tie is cut as well: it may end the gap of a track
+        whose last event is of an earlier instant.
+        """
         last = block.position[rows]
-        if edge.tie:
-            return last + 1, self.timeline.instant_end[last]
-        high = high[rows] if self._keeps_excluded else self.guards.cut(edge, high[rows], block, rows)
-        return self.timeline.instant_end[last], high
+        over = self.timeline.instant_end[last]
+        low, high = (last + 1, over) if edge.tie else (over, high[rows])
+        return low, high if self._keeps_excluded else self.guards.cut(edge, high, block, rows)
 
     def _range(self, rows: Ints, number: int, low: Ints, high: Ints) -> Ranges:
         letter = self.pattern.edges[number].letter
@@ -209,9 +211,8 @@ class Extension:
         for number in np.unique(candidates.edge).tolist():
             rows = np.flatnonzero(candidates.edge == number)
             edge, above = self.pattern.edges[number], candidates.above[rows]
-            if not edge.tie:
-                everywhere = np.full(len(rows), self.timeline.length)
-                excluded[rows] |= candidates.position[rows] >= self.guards.cut(edge, everywhere, parent, above)
+            everywhere = np.full(len(rows), self.timeline.length)
+            excluded[rows] |= candidates.position[rows] >= self.guards.cut(edge, everywhere, parent, above)
         return excluded
 
     def _first_end(self, position: Ints, high: Ints) -> Ints:

@@ -122,7 +122,7 @@ def _partitions_of(events: Reading, query: QueryPlan, some: Bools) -> Bools:
 
 
 def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
-    """Before which position no match begins any more (LANGUAGE.md §2, after a match)."""
+    """Before which position no match begins any more (docs/language.md, "Selection")."""
     assert query.after is not None
     skip, variable = query.after
     first, last = matches.positions[0], matches.positions[-1]

@@ -182,7 +182,7 @@ def stream(
     nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished and are not started, nor are
     those that were ended before, if there are others.
     """
-    check_session(spark)
+    check_session(spark, [one.stream for one in streams])
     known = [name for one in streams for name in one.stream.queries]
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:
