@@ -63,9 +63,8 @@ class Holder:
 
     def has_ended(self) -> bool:
         """Whether the processes are known to be gone: never of another machine's."""
-        return (
-            bool(self.machine) and self.machine == _machine() and all(_began(n) != began for n, began in self.processes)
-        )
+        here = bool(self.machine) and self.machine == _machine()
+        return here and all(_is_gone(number, began) for number, began in self.processes)
 
     def __str__(self) -> str:
         return f"process {self.processes[0][0]} on {self.host}, since {self.since}"
@@ -160,16 +159,18 @@ def take(
     Where that takes a while to find out, `say` is told why.
     """
     path, mine = f"{folder}/{NAME}", Holder.here(processes or [os.getpid()])
-    waited, last = 0.0, store.read(path)
+    waited, deleted, last = 0.0, False, store.read(path)
     while not store.create(path, mine.to_text()):
         text = store.read(path)
-        other = None if text is None else from_text(text)
-        if text is None:
+        if text is None:  # it was given back just now
+            wait(LOOK)
             continue
-        if (other is not None and other.has_ended()) or waited >= STALE:
+        other = from_text(text)
+        if not deleted and ((other is not None and other.has_ended()) or waited >= STALE):
             store.delete(path)
+            deleted = True
             continue
-        if text != last:
+        if text != last or deleted:
             whom = f": {other}" if other is not None else ""
             raise JobError(
                 f"another job runs on the checkpoint {folder}{whom}; end that job first, or name another directory as --checkpoint"
@@ -211,3 +212,17 @@ def _began(process: int) -> str | None:
     except OSError:
         return None
     return None if fields[0] in "ZX" else fields[19]
+
+
+def _is_gone(process: int, began: str) -> bool:
+    """Whether no process of this machine has this number that began then."""
+    now = _began(process)
+    if now is not None:
+        return now != began
+    try:
+        os.kill(process, 0)  # nothing is sent; who may not see another's process learns so that there is one
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return True  # it has ended, and nobody has asked for its code yet

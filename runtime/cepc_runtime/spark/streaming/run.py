@@ -139,7 +139,9 @@ def start(
     spark = events.sparkSession
     prepare_session(spark, what.buckets)
     place = Place(spark, what, folder)
+    query: Any = None
     lease = place.lease()
+    lease.keep(lambda: query is None or query.isActive)
     writing = Writing(what, sink, late, dead, lease, folder)
     try:
         identity = checkpoint.identity(what)
@@ -157,7 +159,6 @@ def start(
     except BaseException:
         lease.release()
         raise
-    lease.keep(lambda: query.isActive)
     return Running(query, place, writing)
 
 
