@@ -102,14 +102,11 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            batch = checkpoint.begin_flush(self.store, self.folder)
-            writing(self._open(batch), FLUSHED)
-            done = writing.done.pop(FLUSHED)
-            checkpoint.end(self.store, self.folder)
+            checkpoint.flush(self.store, self.folder, lambda batch: writing(self._open(batch), FLUSHED))
         finally:
             over.set()
             writing.lease.release()
-        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": done["out"]}
+        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": writing.done.pop(FLUSHED)["out"]}
         to({**line, "resumed": True} if resumed else line)
 
     def _open(self, batch: int) -> DataFrame:
@@ -142,7 +139,9 @@ def start(
     spark = events.sparkSession
     prepare_session(spark, what.buckets)
     place = Place(spark, what, folder)
+    query: Any = None
     lease = place.lease()
+    lease.keep(lambda: query is None or query.isActive)
     writing = Writing(what, sink, late, dead, lease, folder)
     try:
         identity = checkpoint.identity(what)
@@ -160,7 +159,6 @@ def start(
     except BaseException:
         lease.release()
         raise
-    lease.keep(lambda: query.isActive)
     return Running(query, place, writing)
 
 
