@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def analyze(
         with Progress(sys.stderr) as progress:
             found = analyzed(program, lambda s, plan: load(places, s, plan, progress), checked.sources)
         if output is None:
-            click.echo(show(found), nl=False)
+            click.echo(visible_lines(show(found)), nl=False)
             return
         try:
             Path(output).write_text(to_json(found), encoding="utf-8")
