@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -35,8 +34,8 @@ def analyze(
     A sample will do, if it holds whole groups and no gaps in time. The statistics file that -o writes is JSON, keyed by
     the names of types and columns and by the text of conditions, and may be edited.
     """
-    from ..errors import CepcError, RunError
-    from ..files.messages import unwritable
+    from ..errors import CepcError
+    from ..files.write import write_text
     from ..running.progress import Progress
     from ..statistics.analyze import analyze as analyzed
     from ..statistics.as_json import to_json
@@ -51,9 +50,6 @@ def analyze(
         if output is None:
             click.echo(visible_lines(show(found)), nl=False)
             return
-        try:
-            Path(output).write_text(to_json(found), encoding="utf-8")
-        except OSError as error:
-            raise RunError([unwritable(output, error.strerror or str(error))]) from None
+        write_text(output, to_json(found))
     except CepcError as error:
         failed(ctx, error, checked.sources)
