@@ -67,11 +67,13 @@ def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:
 
 
 def answered(case: Case, compiled: Compiled) -> dict[str, oracle.Answer] | None:
-    """The oracle's rows and matches, or None as for `by_oracle`."""
+    """The oracle's rows and matches, or None as for `by_oracle`. What it would take too long for is refused."""
     try:
         return oracle.answers(compiled.tree, list(case.rows))
     except (oracle.EvaluationError, oracle.Overflow):
         return None
+    except oracle.TooMuch:
+        raise Refused("more derivations than the oracle can go through") from None
 
 
 def by_engine(case: Case, compiled: Compiled, *, interpreted: bool | None = None) -> dict[str, Rows] | None:

@@ -21,7 +21,7 @@ def compare(case: Case, *, interpreted: bool | None = None) -> Seen:
     assert found is not None, "the engine fails where the language page has rows"
     for query in compiled.plan.queries:
         assert same(found[query.name], expected[query.name].rows), (query.name, found[query.name], expected[query.name])
-    return Seen.of(case, expected.values())
+    return Seen.of(case, expected)
 
 
 KINDS: dict[str, Make] = {

@@ -111,7 +111,7 @@ def cut_in_time(case: Case, _chance: Random) -> Seen:
     for one in cut_ones:
         rows = cut(replace(compiled.plan, queries=(one,)), one, table).to_pylist()
         assert same(rows, answers[one.name].rows), (one.name, rows, answers[one.name].rows)
-    return Seen.of(case, [answers[one.name] for one in cut_ones])
+    return Seen.of(case, {one.name: answers[one.name] for one in cut_ones})
 
 
 def without_negation(chance: Random) -> Case:
@@ -157,7 +157,7 @@ def by_partitions(case: Case, chance: Random) -> Seen:
         totals = totals_of_partitions(one, pa.concat_tables(parts))
         rows = result_table(Results(totals, alone.stream)).to_pylist()
         assert same(rows, answers[one.name].rows), (one.name, rows, answers[one.name].rows)
-    return Seen.of(case, [answers[one.name] for one in apart_ones])
+    return Seen.of(case, {one.name: answers[one.name] for one in apart_ones})
 
 
 def partitioned(chance: Random) -> Case:
