@@ -103,7 +103,11 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
     assert checkpoint.claim(STORE, folder, IDENTITY) == 13
     with pytest.raises(JobError, match="query q is not what it was"):
         checkpoint.claim(STORE, folder, {**IDENTITY, "queries": {"q": "2"}})
-    checkpoint.flush(STORE, folder, lambda batch: batch)
+    (tmp_path / "commits/13").rename(tmp_path / "lost")
+    with pytest.raises(JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it"):
+        checkpoint.flush(STORE, folder, cut_short)
+    (tmp_path / "lost").rename(tmp_path / "commits/13")
+    assert checkpoint.flush(STORE, folder, lambda batch: batch) == 13
     with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
         checkpoint.claim(STORE, folder, IDENTITY)
 
@@ -113,3 +117,9 @@ def test_nothing_is_flushed_while_a_micro_batch_is_not_done(tmp_path: Path) -> N
     with pytest.raises(JobError, match=r"micro-batch 14 of .* is not done: run the job with --trigger available-now"):
         checkpoint.flush(STORE, folder, lambda batch: batch)
     assert checkpoint.claim(STORE, folder, IDENTITY) is None
+
+
+def test_where_nothing_was_read_a_flush_writes_nothing_and_ends_nothing(tmp_path: Path) -> None:
+    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    assert checkpoint.flush(STORE, str(tmp_path), lambda _: pytest.fail("there is nothing")) is None
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None

@@ -130,6 +130,19 @@ def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path
         assert set(batches) == {1}  # one file each, of however many buckets
 
 
+def test_a_source_without_files_is_flushed_without_rows_and_may_have_some_later(
+    run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    arguments = ("--input", str(tmp_path / "in"), "--format", "parquet", "--output", str(tmp_path / "out"), "--flush")
+    assert run(*arguments) == 0
+    assert progress(capfd.readouterr().err) == [{"stream": "s", "flush": True, "out": {"rises": 0, "pairs": 0}}]
+    put(tmp_path / "in" / "0.parquet", EVENTS)
+    assert run(*arguments) == 0
+    for query, table in expected().items():
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+
+
 def test_the_console_shows_the_rows_of_each_micro_batch(
     run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,9 @@ from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming import checkpoint, run
 from cepc_runtime.spark.streaming.query import continuous
-from cepc_runtime.spark.streaming.run import start, wait
+from cepc_runtime.spark.streaming.run import start, stream, wait
 from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
@@ -176,6 +177,35 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
         assert same(job.rows(query, table.schema), table.to_pylist()), query
     with pytest.raises(JobError, match="was ended by --flush"):
         job.run()
+
+
+def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    streams = [
+        streamed(SMALL),
+        streamed(f"{SMALL.partition('QUERY')[0]}QUERY other RETURN COUNT(*) AS n PATTERN Drop WITHIN 9 s;"),
+    ]
+    streams[1] = replace(streams[1], stream=replace(streams[1].stream, name="trips"))
+    frames = {s.stream.name: read_stream(spark, s.stream, "parquet", str(tmp_path / "in"), {}) for s in streams}
+    ended = {"rides"}
+
+    def start(what: Continuous, *_: object) -> str:
+        if what.streamed.stream.name in ended:
+            raise checkpoint.Ended(f"{what.streamed.stream.name} was ended by --flush")
+        return what.streamed.stream.name
+
+    def begun(finish: Any) -> Any:
+        return stream(spark, streams, str(tmp_path / "c"), files(str(tmp_path / "o"), "parquet"), frames, finish=finish)
+
+    monkeypatch.setattr(run, "start", start)
+    assert begun(lambda _: None) == ["trips"]
+    with pytest.raises(checkpoint.Ended, match="rides was ended"):
+        begun(None)
+    ended.add("trips")
+    with pytest.raises(checkpoint.Ended, match="rides was ended"):
+        begun(lambda _: None)
 
 
 def _interrupt(*_: object) -> None:

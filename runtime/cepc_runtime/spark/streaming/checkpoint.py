@@ -104,21 +104,30 @@ def id_of(store: Store, folder: str) -> str:
     return str((_read(store, folder) or {})["id"])
 
 
-def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done:
-    """End the checkpoint: `write` gives out what is open after a micro-batch. Raises JobError.
+def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | None:
+    """End the checkpoint: `write` gives out what is open after a micro-batch; None where there was none, so nothing is open. Raises
+    JobError.
 
     That the flush has begun is said before any of its rows is written. From then on no event can be taken any more, so whoever finishes
     it writes the same rows; and nothing may come after it, for its windows would be given twice.
     """
-    batch = _newest(store, folder)
-    _write(store, folder, {**(_read(store, folder) or {}), "flush": batch})
+    found = _read(store, folder) or {}
+    batch = _newest(store, folder) if found["flush"] is None else int(found["flush"])
+    if batch < 0:
+        return None
+    if str(batch) not in store.names(f"{folder}/commits"):
+        raise JobError(
+            f"{folder}/commits/{batch} is missing, and the flush that follows this micro-batch cannot be finished without it: put it"
+            " back from a copy of the checkpoint"
+        )
+    _write(store, folder, {**found, "flush": batch})
     done = write(batch)
-    _write(store, folder, {**(_read(store, folder) or {}), "flush": DONE})
+    _write(store, folder, {**found, "flush": DONE})
     return done
 
 
 def _newest(store: Store, folder: str) -> int:
-    """The micro-batch that was done last. Raises JobError where another was begun after it, or none was done."""
+    """The micro-batch that was done last, -1 where there is none. Raises JobError where another was begun after it."""
     begun, done = (
         max((int(name) for name in store.names(f"{folder}/{log}") if name.isdecimal()), default=-1)
         for log in ("offsets", "commits")

@@ -102,12 +102,17 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            checkpoint.flush(self.store, self.folder, lambda batch: writing(self._open(batch), FLUSHED))
+            done = checkpoint.flush(self.store, self.folder, lambda batch: self._flushed(writing, batch))
         finally:
             over.set()
             writing.lease.release()
-        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": writing.done.pop(FLUSHED)["out"]}
+        out = done["out"] if done is not None else dict.fromkeys(self.what.queries, 0)
+        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": out}
         to({**line, "resumed": True} if resumed else line)
+
+    def _flushed(self, writing: Writing, batch: int) -> dict[str, Any]:
+        writing(self._open(batch), FLUSHED)
+        return writing.done.pop(FLUSHED)
 
     def _open(self, batch: int) -> DataFrame:
         """The rows of what is open after a micro-batch."""
