@@ -30,7 +30,7 @@ from cepc.passes import OPTIMISERS
 from cepc.sharing import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
 from cepc_runtime.types import to_arrow
-from tests.equivalence import Refused, by_engine, compile_text, same, table_of
+from tests.equivalence import ABOUT, Refused, by_engine, compile_text, same, table_of
 from tests.programs import cases, cases_between_neighbours, overlapping
 
 if TYPE_CHECKING:
@@ -120,12 +120,12 @@ def agree(spark: SparkSession, case: Case, folder: Path, options: Options | None
             return _failing([*(frame.collect for frame in results.values()), partial(job.tables, spark, events)])
         for name, frame in results.items():
             found = rows_of(frame)
-            assert same(found, expected[name]), (name, found, expected[name])
+            assert same(found, expected[name], ABOUT), (name, found, expected[name])
         spark.catalog.clearCache()
         tables = job.tables(spark, events)
         assert list(tables) == list(results)
         for name, table in tables.items():
-            assert same(rows_in(table), expected[name]), (name, table, expected[name])
+            assert same(rows_in(table), expected[name], ABOUT), (name, table, expected[name])
     finally:
         spark.catalog.clearCache()
     return "compared"

@@ -20,7 +20,7 @@ from cepc_runtime.parts.ways import ways_of
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from tests.automata import automaton, query
-from tests.equivalence import Refused, compile_text, same, table_of
+from tests.equivalence import ABOUT, Refused, compile_text, same, table_of
 from tests.programs import Case, cases
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def test_cut_in_time_the_rows_are_the_same(case: Case) -> None:
             with pytest.raises(ArithmeticError):
                 cut(alone, one, table)
             continue
-        assert same(expected.to_pylist(), cut(alone, one, table).to_pylist())
+        assert same(expected.to_pylist(), cut(alone, one, table).to_pylist(), ABOUT)
 
 
 @given(cases(match=False, select="ANY", pairs=False, size=2), st.integers(2, 3))
@@ -148,7 +148,7 @@ def test_from_some_partitions_each_the_rows_are_the_same(case: Case, tasks: int)
             for task in range(tasks)
         ]
         totals = totals_of_partitions(one, pa.concat_tables(parts))
-        assert same(expected.to_pylist(), result_table(Results(totals, alone.stream)).to_pylist())
+        assert same(expected.to_pylist(), result_table(Results(totals, alone.stream)).to_pylist(), ABOUT)
 
 
 def test_counts_of_any_size_are_exact() -> None:
@@ -162,5 +162,5 @@ def test_counts_of_any_size_are_exact() -> None:
     table = table_of(Case(text, tuple({"at": i, "kind": "A", "z": Decimal(i) / 100} for i in range(150))), compiled)
     (one,) = compiled.plan.queries
     rows = cut(compiled.plan, one, table).to_pylist()
-    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist())
+    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist(), ABOUT)
     assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()

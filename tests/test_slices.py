@@ -17,7 +17,7 @@ from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
-from tests.equivalence import Refused, by_engine, compile_text, same, table_of
+from tests.equivalence import ABOUT, Refused, by_engine, compile_text, same, table_of
 from tests.programs import Case, cases
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP
         return [row for batch in given for row in batch.to_pylist()]
 
     assert len(rows(10**6)) > 30
-    assert same(rows(20), rows(10**6))
+    assert same(rows(20), rows(10**6), ABOUT)
 
 
 @given(case=cases(size=3))
@@ -158,7 +158,7 @@ def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
             run_aggregates(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
         ]
-        assert same([row for part in parts for row in part.to_pylist()], whole.to_pylist())
+        assert same([row for part in parts for row in part.to_pylist()], whole.to_pylist(), ABOUT)
 
 
 @given(case=cases(size=3))
@@ -186,4 +186,4 @@ def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(ca
                 given = [batch for batch in given if batch not in parts] + list(together(text, number)(parts))
             return [row for batch in given for row in batch.to_pylist()]
 
-        assert same(rows(3), rows(10**6)), one
+        assert same(rows(3), rows(10**6), ABOUT), one

@@ -24,7 +24,7 @@ from cepc_runtime.spark.streaming.run import start, wait
 from cepc_runtime.spark.streaming.sinks import files
 from cepc_runtime.spark.streaming.source import read_stream
 from tests import stream_kills
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +128,7 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
     expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():
         assert table.num_rows
-        assert same(job.rows(query, table.schema), table.to_pylist()), query
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
 
     lines = [line for line in job.lines if "flush" not in line]
     assert [line["batch"] for line in lines] == list(range(len(lines)))

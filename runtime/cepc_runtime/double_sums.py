@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once
+from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once, together
 from .kernel.run import Emissions
-from .kernel.values import last
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from .doubles import Scale
     from .kernel.exact import Number, Recount
     from .kernel.planes import MeasurePlanes
+
+    Found = Callable[[int, Mapping[int, int]], Number | None]
 
 COUNTED: Final = 2.0**53
 """Sums of so many numbers are not exact: a float64 does not tell any more how many they are."""
@@ -36,12 +37,11 @@ _TOLD: Final = 2.0**62
 
 @dataclass(frozen=True)
 class DoubleSums:
-    """The plane of a total and that of its rest, summed over the rows of each target: `order` are the rows, target by target, each from
+    """The planes of a sum's parts, summed over the rows of each target: `order` are the rows, target by target, each from
     `starts` on. `unsure` are the rows of those that have to be counted again.
     """
 
-    total: int
-    rest: int
+    places: tuple[int, int, int]
     order: Ints
     starts: Ints
     parts: Floats
@@ -76,22 +76,28 @@ class DoubleSums:
 
     def _parts(self, row: int, exact: Mapping[int, Sequence[Number]]) -> list[Number]:
         if row in exact:
-            return [exact[row][self.total], exact[row][self.rest]]
+            return [exact[row][place] for place in self.places]
         return [*self.parts[row].tolist()]
 
 
 def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) -> list[DoubleSums]:
     """Those of a query. Rows with equal `targets` will be one row of results; without, each is one by itself."""
-    wanted: dict[tuple[int, int], bool] = {}
-    places: dict[tuple[int, int], MeasurePlanes] = {}
+    divided: dict[MeasurePlanes, bool] = {}
     for measure, own in zip(recount.query.measures, recount.planes.measures, strict=True):
-        if own.total is not None and own.rest is not None:
-            key = own.total, own.rest
-            places[key], wanted[key] = own, wanted.get(key, False) or measure.function == "avg"
-    if not places or not len(emissions.planes):
+        if own.rest is not None:
+            divided[own] = divided.get(own, False) or measure.function == "avg"
+    if not divided or not len(emissions.planes):
         return []
     order, starts = _targets(targets, len(emissions.planes))
-    return [_double_sums(recount, emissions, order, starts, places[key], wanted[key]) for key in places]
+    return [_double_sums(recount, emissions, order, starts, own, average) for own, average in divided.items()]
+
+
+def places_of(own: MeasurePlanes) -> tuple[int, int, int]:
+    """The planes of a sum's parts."""
+    assert own.total is not None
+    assert own.rest is not None
+    assert own.last is not None
+    return own.total, own.rest, own.last
 
 
 def _targets(targets: Ints | None, rows: int) -> tuple[Ints, Ints]:
@@ -104,34 +110,35 @@ def _targets(targets: Ints | None, rows: int) -> tuple[Ints, Ints]:
 def _double_sums(
     recount: Recount, emissions: Emissions, order: Ints, starts: Ints, own: MeasurePlanes, divided: bool
 ) -> DoubleSums:
-    assert own.total is not None
-    assert own.rest is not None
     assert own.count is not None
+    places = places_of(own)
     with np.errstate(all="ignore"):
-        parts = emissions.planes[:, [own.total, own.rest]]
-        totals, rests, counts = parts[order, 0], parts[order, 1], emissions.planes[order, own.count]
-        error = _errors(recount, emissions, own)[order]
+        parts = emissions.planes[:, places]
+        first, rest, last = parts[order].T
+        counts, error = emissions.planes[order, own.count], _errors(recount, emissions, own)[order]
         if len(starts) < len(order):
-            first, left = halves(totals, starts)
+            first, left = halves(first, starts)
             many = np.diff(np.append(starts, len(order)))
-            sizes = np.add.reduceat(np.abs(left) + np.abs(rests), starts)
-            units = np.minimum.reduceat(_scale(recount, emissions, own.rest).unit[order], starts)
             error = np.add.reduceat(error, starts)
-            error = np.where((error == 0) & (sizes <= COUNTED * units), 0.0, error + ROUNDING * (many + 2) * sizes)
-            totals, rests = np.add.reduceat(first, starts), np.add.reduceat(left + rests, starts)
+            for place, part in ((places[1], np.abs(left) + np.abs(rest)), (places[2], np.abs(last))):
+                sizes, units = np.add.reduceat(part, starts), _scale(recount, emissions, place).unit[order]
+                exact = (error == 0) & (sizes <= COUNTED * np.minimum.reduceat(units, starts))
+                error = np.where(exact, 0.0, error + ROUNDING * (many + 2) * sizes)
+            first, rest, last = (np.add.reduceat(part, starts) for part in (first, left + rest, last))
             counts = np.add.reduceat(counts, starts)
+        totals, rests = together(first, rest, last)
         unsure = ~rounds_once(totals, rests, error, counts if divided else None) & (counts < COUNTED)
         unsure |= ~np.isfinite(totals) & np.logical_and.reduceat(np.isfinite(parts[order]).all(axis=1), starts)
     of_rows = np.zeros(len(order), dtype=np.bool_)
     of_rows[order] = np.repeat(unsure, np.diff(np.append(starts, len(order))))
-    return DoubleSums(own.total, own.rest, order, starts, parts, totals, rests, of_rows)
+    return DoubleSums(places, order, starts, parts, totals, rests, of_rows)
 
 
 def _errors(recount: Recount, emissions: Emissions, own: MeasurePlanes) -> Floats:
     """How far the total and the rest of each row may be off, together."""
     counts = emissions.planes[:, own.count or 0]
     inexact = np.zeros(len(counts))
-    for plane in (own.total or 0, own.rest or 0):
+    for plane in places_of(own):
         scale = _scale(recount, emissions, plane)
         inexact += np.where(scale.exact(counts), 0.0, counts * scale.size)
     return inexact * _roundings(recount, emissions) if inexact.any() else inexact
@@ -142,45 +149,32 @@ def _scale(recount: Recount, emissions: Emissions, plane: int) -> Scale:
     return recount.values.scales[recount.planes.planes[plane - 1].value].take(emissions.groups)
 
 
-def exact_sum(
-    recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: Ints
-) -> Callable[[int, Mapping[int, int]], Number | None]:
-    """What finds the sum of one of the rows, of which is known what it is about, from what it is modulo 2**64. It is None where the two do not
-    tell it, or where what they lack might make another double of it, or of its average.
+def exact_sum(recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: Ints) -> Found:
+    """What finds the sum of one of the rows, which is known roughly, from its parts modulo 2**64. It is None where these do not tell,
+    or where what they lack might make another double of it, or of its average.
     """
-    total, rest = own.total or 0, own.rest or 0
     some = Emissions(emissions.groups[rows], emissions.windows[rows], emissions.planes[rows])
     counts, roundings = some.planes[:, own.count or 0].tolist(), _roundings(recount, some).tolist()
-    key = recount.planes.planes[rest - 1].value
-    scales = [
-        (plane, [column.tolist() for column in (scale.size, scale.unit, scale.lost)])
-        for plane, scale in (
-            (total, _scale(recount, some, total)),
-            (rest, _scale(recount, some, rest)),
-            (-rest, recount.values.scales[last(key)].take(some.groups)),
-        )
-    ]
-    about: dict[int, list[float]] = {p: some.planes[:, p].tolist() for p in (total, rest)}
+    known = []
+    for plane in places_of(own):
+        scale = _scale(recount, some, plane)
+        columns = some.planes[:, plane], scale.size, scale.unit, scale.lost
+        known.append((plane, [column.tolist() for column in columns]))
     place = {row: i for i, row in enumerate(rows.tolist())}
 
     def found(row: int, modulo: Mapping[int, int]) -> Number | None:
         i = place[row]
-        count, lacking = counts[i], Fraction()
-        if not count < COUNTED:  # about is all that is known
-            return add_exactly([about[total][i], about[rest][i]])
-        exact = Fraction()
-        for plane, (sizes, units, lost) in scales:
-            size, unit, lacking = sizes[i], units[i], Fraction(lost[i]) * int(count)
-            off = count * (size / unit if plane < 0 else size / unit * roundings[i] + 1)
-            if not off < _TOLD:
-                if plane > 0:
-                    return None
-                lacking = Fraction(size) * int(count)
-                break
-            near = 0 if plane < 0 else int(about[plane][i] / unit)
-            exact += (near + (modulo[plane] - near + _HALF) % (2 * _HALF) - _HALF) * Fraction(unit)
+        if not counts[i] < COUNTED:  # about is all that is known
+            return add_exactly([about[i] for _, (about, _, _, _) in known])
+        exact, lacking = Fraction(), Fraction()
+        for plane, (about, sizes, units, lost) in known:
+            if not counts[i] * (sizes[i] / units[i] * roundings[i] + 1) < _TOLD:
+                return None
+            near = int(about[i] / units[i])
+            exact += (near + (modulo[plane] - near + _HALF) % (2 * _HALF) - _HALF) * Fraction(units[i])
+            lacking += Fraction(lost[i]) * int(counts[i])
         low, high = exact - lacking, exact + lacking
-        if lacking and any(nearest(low / n) != nearest(high / n) for n in (1, int(count) or 1)):
+        if lacking and any(nearest(low / n) != nearest(high / n) for n in (1, int(counts[i]) or 1)):
             return None
         return exact
 

@@ -1,7 +1,8 @@
 """Sums of doubles that are rounded once: each as two doubles, `total` and `rest`, which stand for their exact sum.
 
-A double is taken apart into a multiple of a power of two that its run has in common, of so few bits that sums of many are exact, and
-what is left, so small that what is rounded in its sums hardly ever matters. Where it might, the caller adds up in exact numbers.
+To be added up, a double is taken into three parts: two multiples of powers of two that its run has in common, of so few bits that
+sums of many are exact, and what is left. Unless a run has numbers that are many millions of times smaller than others, sums of that are
+exact too; else what is rounded in them hardly ever matters. Where it might, the caller adds up in exact numbers.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 BITS: Final = 26
 """Of a first part, so that sums of 2**27 of them are exact."""
 
-REST_BITS: Final = 43
-"""Of a rest as an integer, in which what is left of it then is lost."""
+LAST_BITS: Final = 43
+"""Of what is last, as an integer, in which what it has more is lost."""
 
 ROUNDING: Final = 2.0**-53
 """How much of a result a float64 operation may be off."""
@@ -62,24 +63,38 @@ def halves(values: Floats, starts: Ints) -> tuple[Floats, Floats]:
     return _halves(values, starts, _units(values, starts)[1])
 
 
-def scaled_halves(values: Floats, starts: Ints) -> tuple[tuple[Floats, Floats], tuple[Scale, Scale, Scale]]:
-    """The same with their scales, and that of what the rests leave in whole units."""
+def parts(values: Floats, starts: Ints) -> list[tuple[Floats, Scale]]:
+    """First parts, rests, and last what the rests leave that are so many bits; each with its scale."""
     if not len(values):
-        none = Scale(*(np.zeros(len(starts)) for _ in range(3)))
-        return (values, values), (none, none, none)
+        return [(values, Scale(*(np.zeros(len(starts)) for _ in range(3))))] * 3
     largest, units = _units(values, starts)
-    first, rest = _halves(values, starts, units)
+    first, left = _halves(values, starts, units)
     magnitudes = np.where((values != 0) & np.isfinite(values), np.abs(values), np.inf)
     least = np.frexp(np.minimum.reduceat(magnitudes, starts))[1] - 53
     finest = np.ldexp(1.0, np.maximum(least, _LEAST))
-    of_rest = _scale(np.maximum.reduceat(np.abs(rest), starts), units, finest)
-    return (first, rest), (Scale(largest, units, 0 * units), of_rest, _scale(of_rest.lost, of_rest.unit, finest))
+    finer = np.maximum(units * 2.0**-BITS, 2.0**_LEAST)
+    rest, last = _halves(left, starts, finer)
+    units_of_last = np.maximum(finest, np.maximum(finer * 2.0**-LAST_BITS, 2.0**_LEAST))
+    sizes = [np.maximum.reduceat(np.abs(part), starts) for part in (rest, last)]
+    lost = np.where((finest < units_of_last) & (sizes[1] > 0), units_of_last, 0.0)
+    return [
+        (first, Scale(largest, units, 0 * units)),
+        (rest, Scale(sizes[0], np.maximum(finer, finest), 0 * units)),
+        (last, Scale(sizes[1], units_of_last, lost)),
+    ]
 
 
-def _scale(size: Floats, units: Floats, finest: Floats) -> Scale:
-    """Of numbers of that size, less than these units, of which so many bits are kept; they are multiples of the finest."""
-    coarse = np.maximum(units * 2.0**-REST_BITS, 2.0**_LEAST)
-    return Scale(size, np.maximum(finest, coarse), np.where((finest < coarse) & (size > 0), coarse, 0.0))
+def together(first: Floats, rest: Floats, last: Floats) -> tuple[Floats, Floats]:
+    """Three sums as a total and a rest that round to what they are together."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        near, left = _sum(first, rest)
+        left, lacking = _sum(left, last)
+        total, left = _sum(near, left)
+        half = (left != 0) & ((total + 2 * left) - total == 2 * left)  # what lacks decides
+        found = np.where(half & (lacking != 0), np.nextafter(left, np.copysign(np.inf, lacking)), left + lacking)
+        found = np.where(~half & (total + found != total), np.nextafter(found, 0.0), found)
+        finite = np.isfinite(total)
+        return np.where(finite, total, first), np.where(finite, found, rest)
 
 
 def _units(values: Floats, starts: Ints) -> tuple[Floats, Floats]:
@@ -176,7 +191,8 @@ def pair(number: Fraction) -> tuple[float, float]:
     total = nearest(number)
     if math.isinf(total):
         return total, 0.0
-    rest = nearest(number - Fraction(total))
+    whole, part = total.as_integer_ratio()
+    rest = (number.numerator * part - whole * number.denominator) / (number.denominator * part)
     # half of a unit, if it is a little less, is not rounded to it
     return total, rest if total + rest == total else math.nextafter(rest, 0.0)
 

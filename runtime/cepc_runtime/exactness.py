@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .double_sums import double_sums, exact_sum
+from .double_sums import double_sums, exact_sum, places_of
 from .expression import aggregates
 from .kernel.modulo import FITS, count_modulo, whole
 from .kernel.planes import is_exact
@@ -62,7 +62,9 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
         _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
     ]
     for own in sums:
-        columns[own.total], columns[own.rest] = own.columns(exact)
+        total, rest, last = own.places
+        columns[total], columns[rest] = own.columns(exact)
+        columns[last] = np.zeros(len(planes))
     return tuple(columns)
 
 
@@ -89,9 +91,9 @@ def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure:
         places = {key: i for i, key in enumerate(zip(found.groups.tolist(), found.windows.tolist(), strict=True))}
         rows = np.flatnonzero(fits | unsure if many else fits)
         doubles = [
-            (own.total, own.rest, exact_sum(recount, emissions, own, rows))
-            for own in recount.planes.measures
-            if own.total is not None and own.rest is not None
+            (places_of(own), exact_sum(recount, emissions, own, rows))
+            for own in dict.fromkeys(recount.planes.measures)
+            if own.rest is not None
         ]
         for row in rows.tolist():
             numbers = found.planes[places[int(emissions.groups[row]), int(emissions.windows[row])]].tolist()
@@ -100,10 +102,10 @@ def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure:
             for plane in modulo:
                 if plane == 0 or (plane > 0 and whole(recount.planes.planes[plane - 1])):
                     planes[plane] = modulo[plane]
-            sums = [(total, rest, sum_(row, modulo)) for total, rest, sum_ in doubles]
-            if all(number is not None for _, _, number in sums):
-                for total, rest, number in sums:
-                    planes[total], planes[rest] = number or 0, 0
+            sums = [(own, sum_of(row, modulo)) for own, sum_of in doubles]
+            if all(number is not None for _, number in sums):
+                for (total, rest, last), number in sums:
+                    planes[total], planes[rest], planes[last] = number or 0, 0, 0
                 exact[row] = planes
     for row in np.flatnonzero(again | unsure).tolist():
         if row not in exact:

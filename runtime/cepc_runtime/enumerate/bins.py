@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -53,12 +54,16 @@ class Binned:
         """The sums as totals and rests (doubles.py)."""
         totals: list[Number] = []
         rests: list[float] = []
-        for row, special in enumerate(self.special.tolist()):
+        least = min(map(_exponent, self.bins), default=0)
+        shifts = [_exponent(number) - least for number in self.bins]
+        rows = zip(*(column.tolist() for column in self.bins.values()), strict=True) if self.bins else repeat(())
+        for special, row in zip(self.special.tolist(), rows, strict=False):
             if special != 0:
                 totals.append(special)
                 rests.append(0.0)
                 continue
-            exact = sum((int(column[row]) * _unit(number) for number, column in self.bins.items()), Fraction())
+            whole = sum(number << shift for number, shift in zip(row, shifts, strict=True))
+            exact = Fraction(whole << least) if least > 0 else Fraction(whole, 1 << -least)
             total, rest = pair(exact)
             totals.append(total if np.isfinite(total) else exact)
             rests.append(rest)
@@ -97,10 +102,6 @@ def joined(parts: Sequence[Binned]) -> Binned:
 
 def _exponent(number: int) -> int:
     return max(number * BITS, _LEAST)
-
-
-def _unit(number: int) -> Fraction:
-    return Fraction(2) ** _exponent(number)
 
 
 def _lists(counts: Ints, values: Column) -> Column:

@@ -118,7 +118,7 @@ class Recount:
 
     @cached_property
     def _keys(self) -> tuple[Ints, int, int] | None:
-        """The events' groups and ticks as one number, with the first tick, and how many there are; None where these do not fit 64 bits."""
+        """The events' groups and ticks as one number, the first tick, and how many there are; None where that does not fit 64 bits."""
         ticks = self.events.ticks
         low, span = int(ticks.min(initial=0)), int(ticks.max(initial=0)) - int(ticks.min(initial=0)) + 1
         if span * len(self.events.group_starts) >= 1 << 62:
@@ -129,7 +129,7 @@ class Recount:
         key = plane.value
         if key.role == "one":
             return _Sum([Track(plane.variable, dict.fromkeys(rows.tolist(), 1))], place, 1)
-        if key.role == "rest":  # an exact total leaves nothing
+        if key.role in ("rest", "last"):  # an exact total leaves nothing
             return _Sum([], place, 1)
         found = dict(zip(rows.tolist(), self.values.exact(key, rows), strict=True))
         assert key.argument is not None

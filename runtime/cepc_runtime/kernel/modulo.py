@@ -6,13 +6,11 @@ went past 64 bits but sums, and those come out right modulo 2**64.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .planes import QueryPlanes, is_exact
 from .run import run_kernel
 from .tables import build
-from .values import last
 
 if TYPE_CHECKING:
     from .exact import Recount
@@ -30,14 +28,13 @@ def whole(plane: Plane) -> bool:
 
 def in_units(plane: Plane) -> bool:
     """Whether the plane sums up parts of doubles, which here are integers, in units of their scale."""
-    return plane.value.role == "rest" or (plane.value.role == "value" and not whole(plane))
+    return plane.value.role in ("rest", "last") or (plane.value.role == "value" and not whole(plane))
 
 
 def count_modulo(recount: Recount) -> tuple[Emissions, tuple[int, ...]]:
-    """The emissions modulo 2**64, with the count and then these planes of the query; minus a plane of rests is what these leave."""
+    """The emissions modulo 2**64, with the count and then these planes of the query."""
     every = list(enumerate(recount.planes.planes, start=1))
     kept = [(p, plane) for p, plane in every if whole(plane) or in_units(plane)]
-    kept += [(-p, replace(plane, value=last(plane.value))) for p, plane in every if plane.value.role == "rest"]
     planes = QueryPlanes(tuple(plane for _, plane in kept), 1 + len(kept), ())
     keys = list(dict.fromkeys(plane.value for plane in planes.planes))
     matrix, index = recount.values.modulo(keys), {key: i for i, key in enumerate(keys)}

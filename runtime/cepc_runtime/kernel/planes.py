@@ -7,7 +7,7 @@ matches; minimum planes keep the least value of any. Which value an event has is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from ..types import DataType, is_float
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 Role = OneOf["one", "present", "value", "rest", "last", "magnitude", "least", "greatest"]
 
+PARTS: Final[tuple[Role, Role, Role]] = ("value", "rest", "last")
+"""Of a FLOAT or DOUBLE."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueKey:
     """The value of an event that is bound to a variable: 1; 1 if the argument is not null; the argument; its magnitude; or its
-    place among all values, negated for `greatest`. Of a FLOAT or DOUBLE, `value` and `rest` are the parts that it is taken into
-    (doubles.py), and `last` is what a rest leaves in whole units. `letters` are those with which the variable is bound: the argument is evaluated on no other event.
+    place among all values, negated for `greatest`. Of a FLOAT or DOUBLE, `value`, `rest` and `last` are the parts that it is taken
+    into (doubles.py). `letters` are those with which the variable is bound: the argument is evaluated on no other event.
     """
 
     role: Role
@@ -47,7 +50,8 @@ class MeasurePlanes:
 
     count: int | None = None
     total: int | None = None
-    rest: int | None = None  # of totals of FLOAT and DOUBLE: what is to be added
+    rest: int | None = None  # of totals of FLOAT and DOUBLE: what is to be added,
+    last: int | None = None  # and what the kernel adds up apart; then it is in the rest
     magnitude: int | None = None  # of exact totals: below 2^53 it proves that the total is exact
     extreme: int | None = None
 
@@ -108,5 +112,5 @@ def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[str, Pl
     if is_exact(measure.argument.type):
         needed["magnitude"] = plane("magnitude")
     elif rests:
-        needed["rest"] = plane("rest")
+        needed |= {"rest": plane("rest"), "last": plane("last")}
     return needed

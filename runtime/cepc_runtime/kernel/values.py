@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..columns import approximate, exact_integers, low_words, nulls, ranks
-from ..doubles import scaled_halves
+from ..doubles import parts
 from ..expression import Field, rewrite
 from ..letters import evaluate_on
-from .planes import is_exact
+from .planes import PARTS, is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ class Argument:
 class Values:
     """`matrix[index[key]]` are the numbers of a key: 0 where an event adds nothing, inf where it has no place in an order.
 
-    `extremes[key]` are the values by rank. `scales[key]` is, group by group, that of a `value` or `rest` key of FLOAT or DOUBLE;
+    `extremes[key]` are the values by rank. `scales[key]` is, group by group, that of a part of FLOAT or DOUBLE;
     groups begin at `groups`.
     """
 
@@ -68,36 +68,20 @@ class Values:
         return np.abs(row) if key.role == "magnitude" else row
 
     def modulo(self, keys: Sequence[ValueKey]) -> Ints:
-        """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have their signs, parts of
-        doubles are in units.
+        """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have their signs,
+        parts of doubles are in units.
         """
         matrix = np.ones((len(keys), self.matrix.shape[1]), dtype=np.int64)
         for row, key in zip(matrix, keys, strict=True):
             if key in self.scales:
-                row[:] = self._left(key) / self._units(key)
+                numbers = self.matrix[self.index[key]]
+                units = np.repeat(self.scales[key].unit, np.diff(np.append(self.groups, len(numbers))))
+                row[:] = np.where(np.isfinite(numbers), numbers, 0.0) / units
             elif key.argument is not None:
                 argument = self.arguments[key.argument, key.letters]
                 row[:] = 0
                 row[argument.rows] = ~nulls(argument.column) if key.role == "present" else low_words(argument.column)
         return matrix
-
-    def _left(self, key: ValueKey) -> Floats:
-        """What of each finite number is for this part."""
-        if key.role == "last":
-            before = replace(key, role="rest")
-            left, units = self._left(before), self._units(before)
-            return left - np.trunc(left / units) * units
-        numbers = self.matrix[self.index[key]]
-        return np.where(np.isfinite(numbers), numbers, 0.0)
-
-    def _units(self, key: ValueKey) -> Floats:
-        """Of each number's group."""
-        return np.repeat(self.scales[key].unit, np.diff(np.append(self.groups, self.matrix.shape[1])))
-
-
-def last(rest: ValueKey) -> ValueKey:
-    """What the rests leave in whole units."""
-    return replace(rest, role="last")
 
 
 def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) -> Values:
@@ -128,17 +112,17 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) 
             row[:] = np.inf
             row[argument.rows], values = _places(argument.column, role == "greatest")
             extremes |= dict.fromkeys(alike, values)
-        elif role == "rest":  # whose first part is found with it
+        elif role in ("rest", "last"):  # they are found with the first part
             continue
         else:
             row[argument.rows] = _numbers(argument.column, role)
     places = {own: number for number, own in enumerate(same)}
-    for (role, expression), alike in same.items():
-        if role == "rest":
-            first, rest = matrix[places["value", expression]], matrix[places[role, expression]]
-            (first[:], rest[:]), (of_first, of_rest, of_last) = scaled_halves(first, groups[:-1])
-            scales |= dict.fromkeys(same["value", expression], of_first) | dict.fromkeys(alike, of_rest)
-            scales |= {last(key): of_last for key in alike}
+    for role, expression in same:
+        if role == "value" and ("rest", expression) in places:
+            found = parts(matrix[places[role, expression]], groups[:-1])
+            for own, (part, scale) in zip(PARTS, found, strict=True):
+                matrix[places[own, expression]] = part
+                scales |= dict.fromkeys(same[own, expression], scale)
     index = {key: number for number, alike in enumerate(same.values()) for key in alike}
     return Values(matrix, index, arguments, extremes, scales, groups[:-1])
 
