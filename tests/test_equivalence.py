@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, currently_in_test_context, given, reject, settings
 from hypothesis import strategies as st
 
+from cepc.passes import OPTIMISERS
+from cepc.sharing import Options, plan_shared
 from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same
 from tests.programs import Case, cases, cases_between_neighbours
 
@@ -231,15 +234,21 @@ def test_sums_of_double_over_any_number_of_matches_that_float64_counts_are_round
     assert found == {"q": [row]}
 
 
-def test_many_queries_that_share_states_round_sums_of_double_once() -> None:
-    """What they share is counted once (`weave`)."""
-    patterns = ("SEQ(A, B+, C)", "SEQ(B+, C)", "SEQ(A, B+)")
+@pytest.mark.parametrize("optimiser", [None, *OPTIMISERS])
+def test_queries_that_share_states_round_sums_of_double_once(optimiser: str | None) -> None:
     queries = "\n".join(
         f"QUERY q{n} RETURN SUM(B.x) AS s, AVG(B.x) AS a, COUNT(*) AS n PATTERN {pattern} WITHIN 10 s SLIDE 5 s;"
-        for n, pattern in enumerate(patterns)
+        for n, pattern in enumerate(("SEQ(A, B+, C)", "SEQ(B+, C)", "SEQ(A, B+)"))
     )
     case = doubles("COUNT(*) AS n PATTERN A WITHIN 5 s", *scattered(40, 4), kinds="ABBC")
-    assert check_case(Case(f"{DOUBLES}{queries}", case.rows))
+    case = Case(f"{DOUBLES}{queries}", case.rows)
+    compiled = compile_text(case.text)
+    (plan,) = plan_shared(compiled.program, Options() if optimiser is None else Options(optimiser=optimiser)).plans
+    found, expected = by_engine(case, replace(compiled, plan=plan)), by_oracle(case, compiled)
+    assert found is not None
+    assert expected is not None
+    assert plan.sharing or optimiser is not None
+    assert all(same(found[name], rows) and rows for name, rows in expected.items())
 
 
 @pytest.mark.parametrize("case", REGRESSIONS.values(), ids=REGRESSIONS.keys())
