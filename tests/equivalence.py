@@ -53,6 +53,8 @@ def compile_text(text: str) -> Compiled:
     planned = plan_program(checked.program)
     if planned.diagnostics:
         raise Refused(" ".join(f"{d.code} {d.title}" for d in planned.diagnostics))
+    if not planned.plans:
+        raise Refused("no query")
     return Compiled(parsed.program, checked.program, planned.plans[0])
 
 
@@ -65,10 +67,18 @@ def table_of(case: Case, compiled: Compiled) -> pa.Table:
 
 def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:
     """The rows, or None where the program fails on this stream (a value that does not fit, a division by zero)."""
+    answers = answered(case, compiled)
+    return None if answers is None else {name: answer.rows for name, answer in answers.items()}
+
+
+def answered(case: Case, compiled: Compiled) -> dict[str, oracle.Answer] | None:
+    """The oracle's rows and matches, or None as for `by_oracle`. What it would take too long for is refused."""
     try:
-        return oracle.evaluate(compiled.tree, list(case.rows))
+        return oracle.answers(compiled.tree, list(case.rows))
     except (oracle.EvaluationError, oracle.Overflow):
         return None
+    except oracle.TooMuch:
+        raise Refused("more derivations than the oracle can go through") from None
 
 
 def by_engine(case: Case, compiled: Compiled, *, interpreted: bool | None = None) -> dict[str, Rows] | None:

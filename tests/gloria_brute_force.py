@@ -46,7 +46,7 @@ def partitions(items: list[int]) -> Iterator[list[list[int]]]:
 
 
 def weight(queries: Sequence[Pattern], rates: Mapping[int, float], plan: Plan) -> float:
-    """The cost rules of PAPERS.md; infinite for a plan that cannot be executed."""
+    """The cost rules of the paper; infinite for a plan that cannot be executed."""
     if not all(_possible(queries, plan, pair, qset) for pair, qsets in plan.items() for qset in qsets):
         return math.inf
     total = sum(rates[query[0]] for query in queries)

@@ -504,3 +504,14 @@ def test_bash_completes_after_the_script() -> None:
     asked = 'COMP_WORDS=(cepc expl); COMP_CWORD=1; _cepc_completion cepc; echo "${COMPREPLY[@]}"'
     done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=60)
     assert done.stdout == "explain\n", done.stderr
+
+
+@pytest.mark.parametrize("command", ["--help", "--version", "functions", "doc std.time", "completion bash"])
+def test_a_full_standard_output_is_no_bug(command: str) -> None:
+    script = f"{sys.executable} -m cepc {command} > /dev/full"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "error[E0008]: the results cannot be written to `<stdout>`: No space left on device\n"
+    )
+    assert "Exception ignored" not in done.stderr

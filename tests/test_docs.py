@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAMS = [block for page in PAGES for block in blocks(page) if block.kind == "cep"]
+CODE = ("grammar", "compiler", "runtime", "stdlib", "tests", "bench")
+CITED = re.compile(r'docs/language\.md(?: \(|, )((?:(?:, | and )?"[A-Z][^"]*")+)')
 EXAMPLES = [page for page in PAGES if any(block.kind == "rows" for block in blocks(page))]
 
 
@@ -96,6 +98,20 @@ def test_a_link_to_a_heading_leads_to_one(page: Path) -> None:
     assert [
         f"{file}#{heading}" for file, heading in links if heading not in anchors(page.parent / file if file else page)
     ] == []
+
+
+def test_the_code_names_pages_and_sections_that_exist() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for part in CODE for path in (ROOT / part).rglob("*.py")}
+    named = {(path, page) for path, text in texts.items() for page in re.findall(r"\b[\w/-]+\.md\b", text)}
+    assert len(named) > 40
+    pages = [f"/{page.relative_to(ROOT)}" for page in PAGES]
+    assert {(path.name, page) for path, page in named if not any(p.endswith(f"/{page}") for p in pages)} == set()
+    language = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    titles = set(re.findall(r"^## (.+)$|^\*\*(.+?)\.?\*\*", language, re.MULTILINE))
+    known = {title for pair in titles for title in pair if title}
+    cited = {s for text in texts.values() for group in CITED.findall(text) for s in re.findall('"([^"]+)"', group)}
+    assert len(cited) > 5
+    assert cited - known == set()
 
 
 def anchors(page: Path) -> set[str]:

@@ -16,7 +16,7 @@ from cepc.passes.gloria.parts import gloria, greedy
 from cepc.sharing import Options, plan_shared
 from cepc_runtime.plan import Plan
 from tests.equivalence import Refused, compile_text
-from tests.programs import Case, cases
+from tests.programs import Case, cases, drawn
 from tests.rates import Frequent
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Same:
         return 0.0
 
 
-@given(cases(size=3))
+@given(drawn(cases(size=3)))
 @settings(suppress_health_check=list(HealthCheck))
 def test_of_any_program_states_of_the_same_letters_are_proposed(case: Case) -> None:
     try:

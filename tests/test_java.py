@@ -156,6 +156,15 @@ def test_a_cache_that_cannot_be_written_is_explained(make_java: MakeJava, tmp_pa
         spark_environment({"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "file")}, lambda: home)
 
 
+def test_a_shim_where_others_can_write_is_not_run(make_java: MakeJava, tmp_path: Path) -> None:
+    home = make_java("trimmed", vector=False)
+    env = {"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    spark_environment(env, lambda: home)
+    (tmp_path / "cache").chmod(0o777)
+    with pytest.raises(JavaNotFoundError, match="where others than you can write"):
+        spark_environment(env, lambda: home)
+
+
 def test_workers_run_on_this_python_unless_the_user_named_another(make_java: MakeJava) -> None:
     env = {"JAVA_HOME": str(make_java("full"))}
     assert spark_environment(env, no_package)["PYSPARK_PYTHON"] == sys.executable

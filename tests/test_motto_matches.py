@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
-from hypothesis import strategies as st
 
 from cepc.explaining.as_text import to_text
 from cepc.explaining.explanation import explain
@@ -27,16 +25,19 @@ from cepc_runtime.events import read
 from cepc_runtime.execute import execute
 from cepc_runtime.letters import classify
 from cepc_runtime.work import Work
-from tests.equivalence import Compiled, Refused, by_oracle, compile_text, same, table_of
-from tests.programs import HEADER, LOCAL, PAIR, Case
+from tests.equivalence import Compiled, answered, compile_text, same, table_of
+from tests.programs import HEADER, LOCAL, PAIR, with_stream
+from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from random import Random
 
     from cepc.passes.motto import Derivation
     from cepc_runtime.enumerate.extension import Sources
     from cepc_runtime.enumerate.standing import Matches
     from cepc_runtime.plan import Plan
+    from tests.programs import Case
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
@@ -177,80 +178,57 @@ def by_joins(plan: Plan, table: Any, block: int, held: int, portion: int) -> dic
     return found
 
 
-@st.composite
-def rows(draw: st.DrawFn) -> tuple[dict[str, Any], ...]:
-    """Events that match often: few types, few groups, ties."""
-    row = st.fixed_dictionaries({
-        "at": st.integers(0, 8),
-        "seq": st.sampled_from((1, 1, 2)),
-        "kind": st.sampled_from("AAABBBCCD"),
-        "k": st.sampled_from((1, 1, 1, 2)),
-        "g": st.sampled_from(("p", "p", "p", None)),
-        "x": st.sampled_from((0, 1, 2, 3, 3, None)),
-        "y": st.sampled_from((0.5, 1.5, 2.5)),
-        "z": st.none(),
-    })  # fmt: skip
-    return tuple(draw(st.lists(row, min_size=8, max_size=14)))
-
-
-@st.composite
-def trees(draw: st.DrawFn, depth: int = 1) -> str:
+def tree(chance: Random, depth: int = 1) -> str:
     """A pattern of SEQ and AND over types; @ stands for a variable."""
-    if depth < 0 or (depth == 0 and draw(st.booleans())):
-        return draw(st.sampled_from(("A @", "A @", "B @", "B @", "C @", "Big @")))
-    operator = draw(st.sampled_from(("SEQ", "SEQ", "AND")))
-    parts = draw(st.lists(trees(depth=depth - 1), min_size=2, max_size=3 if depth else 2))
+    if depth < 0 or (depth == 0 and chance.random() < 0.5):
+        return chance.choice(("A @", "A @", "B @", "B @", "C @", "Big @"))
+    operator = chance.choice(("SEQ", "SEQ", "AND"))
+    parts = [tree(chance, depth - 1) for _ in range(chance.randint(2, 3 if depth else 2))]
     return f"{operator}({', '.join(parts)})"
 
 
-@st.composite
-def match_queries(draw: st.DrawFn, name: str) -> str:
-    pieces = draw(trees().filter(lambda text: 2 <= text.count("@") <= 4)).split("@")
+def match_query(chance: Random, name: str) -> str:
+    text = next(text for text in iter(lambda: tree(chance), None) if 2 <= text.count("@") <= 4)
+    pieces = text.split("@")
     names = [f"v{i}" for i in range(len(pieces) - 1)]
     pattern = pieces[0] + "".join(n + p for n, p in zip(names, pieces[1:], strict=True))
-    if draw(st.integers(0, 4)) == 0:
-        pattern = f"AND({pattern}, NOT {draw(st.sampled_from('BCD'))} n)"
-    where = [draw(st.sampled_from(("[k]", "[k]", "[g]")))] if draw(st.integers(0, 2)) == 0 else []
-    for _ in range(draw(st.sampled_from((0, 0, 1, 2)))):
-        v, w = draw(st.lists(st.sampled_from(names), min_size=2, max_size=2, unique=True))
+    if chance.random() < 0.2:
+        pattern = f"AND({pattern}, NOT {chance.choice('BCD')} n)"
+    where = [chance.choice(("[word]", "[word]", "[word, k]", "[word, g]"))]
+    for _ in range(chance.choice((0, 0, 1, 2))):
+        v, w = chance.sample(names, 2)
         pairs = (*PAIR[:4], "{v}.x < {w}.x", "{v}.x % {w}.x = 1")
-        where.append(draw(st.sampled_from((*pairs, *LOCAL[:2]))).format(v=v, w=w))
-    clause = f" WHERE {' AND '.join(where)}" if where else ""
-    returned = draw(st.sampled_from((f"{names[0]}.x AS r, {names[-1]}.x + 1 AS s, COUNT(*) AS n", "*")))
-    within = draw(st.sampled_from(("3 s", "6 s", "6 s", "UNBOUNDED")))
-    return f"QUERY {name} RETURN MATCH {returned} PATTERN {pattern}{clause} WITHIN {within};\n"
+        where.append(chance.choice((*pairs, *LOCAL[:2])).format(v=v, w=w))
+    returned = chance.choice((f"{names[0]}.x AS r, {names[-1]}.x + 1 AS s, COUNT(*) AS n", "*"))
+    within = chance.choice(("3 s", "6 s", "6 s", "UNBOUNDED"))
+    return f"QUERY {name} RETURN MATCH {returned} PATTERN {pattern} WHERE {' AND '.join(where)} WITHIN {within};\n"
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Case:
-    header = HEADER.format(time="BIGINT", unit=" UNIT s", order=draw(st.sampled_from(("", " ORDER BY seq"))))
-    texts = [draw(match_queries(f"q{i}")) for i in range(draw(st.integers(2, 4)))]
-    return Case(header + "".join(texts), draw(rows()))
+def programs(chance: Random) -> Case:
+    header = HEADER.format(time="BIGINT", unit=" UNIT s", order=chance.choice(("", " ORDER BY seq")))
+    return with_stream(chance, header + "".join(match_query(chance, f"q{i}") for i in range(chance.randint(2, 4))))
 
 
-def check(case: Case, block: int, held: int, portion: int) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        reject()
-    expected = by_oracle(case, compiled)
+def check(case: Case, chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    expected = answered(case, compiled)
     if expected is None:
-        return  # a run that must fail may fail at another event
+        return NOTHING  # a run that must fail may fail at another event
     plan, table = sharing_all(compiled), table_of(case, compiled)
     reading = read(table, plan.stream)
     alone = run_enumerated(reading, replace(plan, shared_matches=()), plan.queries)
     together = execute(plan, table).tables
     for query in plan.queries:
-        assert same(alone[query.name].to_pylist(), expected[query.name]), query.name
-        assert same(together[query.name].to_pylist(), expected[query.name]), query.name
+        assert same(alone[query.name].to_pylist(), expected[query.name].rows), query.name
+        assert same(together[query.name].to_pylist(), expected[query.name].rows), query.name
+    block, held, portion = chance.choice((1, 3, 1000)), chance.choice((0, 8, 40, 10**6)), chance.choice((1, 3, 1000))
     for name, found in by_joins(plan, table, block, held, portion).items():
-        assert same(found, expected[name]), (name, block, held, portion)
+        assert same(found, expected[name].rows), (name, block, held, portion)
+    return Seen.of(case, expected)
 
 
-@given(programs(), st.sampled_from((1, 3, 1000)), st.sampled_from((0, 8, 40, 10**6)), st.sampled_from((1, 3, 1000)))
-@settings(suppress_health_check=list(HealthCheck))
-def test_shared_is_unshared_is_the_oracle(case: Case, block: int, held: int, portion: int) -> None:
-    check(case, block, held, portion)
+def test_shared_is_unshared_is_the_oracle() -> None:
+    hold("matches: shared, unshared and the oracle", programs, check)
 
 
 def test_a_condition_that_fails_is_an_error_only_where_nothing_else_excludes() -> None:

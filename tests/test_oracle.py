@@ -1,4 +1,4 @@
-"""The oracle against LANGUAGE.md, sentence by sentence. Expected values are worked out by hand."""
+"""The oracle against docs/language.md, sentence by sentence. Expected values are worked out by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def case(clauses: str, stream: str, *expected: str) -> object:
     return pytest.param(clauses, stream, set(expected), id=f"{clauses} over {stream}")
 
 
-# ---- §2: the forms ---------------------------------------------------------------------------------------------------
+# ---- the forms -------------------------------------------------------------------------------------------------------
 
 FORMS = [
     case("A", "a1 b2 a3", "a1", "a3"),
@@ -101,7 +101,7 @@ def test_events_that_tie_never_precede_one_another(clauses: str, stream: str, ex
     assert found(clauses, stream) == expected
 
 
-# ---- §2: negation ----------------------------------------------------------------------------------------------------
+# ---- negation --------------------------------------------------------------------------------------------------------
 
 BETWEEN = [
     case("SEQ(A, NOT C, B)", "a1 c2 b3", *NOTHING),
@@ -222,7 +222,7 @@ def test_what_is_negated_forbids_when_its_conditions_are_true(clauses: str, stre
     assert found(clauses, stream) == expected
 
 
-# ---- §2: selection and after a match ---------------------------------------------------------------------------------
+# ---- selection and after a match -------------------------------------------------------------------------------------
 
 NEXT = [
     case("SEQ(A, B) SELECT NEXT", "a1 a2 b3 b4", "a1 b3", "a2 b3"),
@@ -326,7 +326,7 @@ def test_after_a_match_one_match_for_each_first_event(clauses: str, stream: str,
     assert found(clauses, stream) == expected
 
 
-# ---- §3: conditions --------------------------------------------------------------------------------------------------
+# ---- conditions ------------------------------------------------------------------------------------------------------
 
 CONDITIONS = [
     case("SEQ(A, B) WHERE [g]", "a1(g=1) b2(g=2) b3(g=1) a4 b5", "a1 b3", "a4 b5"),

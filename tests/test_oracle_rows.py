@@ -1,4 +1,4 @@
-"""The oracle's result rows against LANGUAGE.md §4–§6: windows, aggregates, names, overflow, bad data."""
+"""The oracle's result rows against docs/language.md, "Results" and "Windows": windows, aggregates, names, overflow, bad data."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def test_arithmetic_fails_as_in_ansi_mode() -> None:
         rows("A WHERE A.x + 1 > 0", f"a1(x={2**31 - 1})")
 
 
-# ---- §1, §5, §6: times and bad data ----------------------------------------------------------------------------------
+# ---- times and bad data ----------------------------------------------------------------------------------------------
 
 
 def timed(

@@ -1,4 +1,4 @@
-"""The worked examples of the papers that have a stream (PAPERS.md lists their values and errata), against the oracle."""
+"""The worked examples of the papers that have a stream, against the oracle."""
 
 from __future__ import annotations
 

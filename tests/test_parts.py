@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.events import read
@@ -20,10 +18,13 @@ from cepc_runtime.parts.ways import ways_of
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from tests.automata import automaton, query
-from tests.equivalence import ABOUT, Refused, compile_text, same, table_of
-from tests.programs import Case, cases
+from tests.equivalence import ABOUT, answered, compile_text, same, table_of
+from tests.programs import Asked, Case, bounded, case
+from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
+    from random import Random
+
     from cepc_runtime.plan import Plan, QueryPlan
 
 PANE = "pane number"
@@ -101,43 +102,49 @@ def _with_panes(table: Any, whole: Plan, found: PaneQueries) -> Any:
     return reading.table.append_column(PANE, numbers)
 
 
-@given(cases(match=False, select="ANY", pairs=False, size=2))
-@settings(suppress_health_check=list(HealthCheck))
-def test_cut_in_time_the_rows_are_the_same(case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        return
-    table = table_of(case, compiled)
-    for one in compiled.plan.queries:
-        if not can_be_cut(one):
-            continue
-        alone = replace(compiled.plan, queries=(one,))
-        try:
-            expected = run_aggregates(table, alone, interpreted=True)[one.name]
-        except ArithmeticError:
-            with pytest.raises(ArithmeticError):
-                cut(alone, one, table)
-            continue
-        assert same(expected.to_pylist(), cut(alone, one, table).to_pylist(), ABOUT)
+def cut_in_time(case: Case, _chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    table, answers = table_of(case, compiled), answered(case, compiled)
+    if answers is None:
+        return NOTHING
+    cut_ones = [one for one in compiled.plan.queries if can_be_cut(one)]
+    for one in cut_ones:
+        rows = cut(replace(compiled.plan, queries=(one,)), one, table).to_pylist()
+        assert same(rows, answers[one.name].rows, ABOUT), (one.name, rows, answers[one.name].rows)
+    return Seen.of(case, {one.name: answers[one.name] for one in cut_ones})
 
 
-@given(cases(match=False, select="ANY", pairs=False, size=2), st.integers(2, 3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_from_some_partitions_each_the_rows_are_the_same(case: Case, tasks: int) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        return
-    table = table_of(case, compiled)
-    for one in compiled.plan.queries:
-        if not has_partitions(one):
-            continue
+def without_negation(chance: Random) -> Case:
+    """Counted queries that panes can cut: they have windows, and nothing is negated."""
+    asked = Asked(match=False, select="ANY", pairs=False, negation=False)
+    return bounded(lambda c: case(c, 2, asked))(chance)
+
+
+def test_cut_in_time_the_rows_are_the_same() -> None:
+    hold("cut in panes", without_negation, cut_in_time)
+
+
+def test_what_does_not_fit_does_not_fit_when_cut_in_time_either() -> None:
+    text = (
+        "STREAM s (at BIGINT, kind STRING, x BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;"
+        "QUERY q RETURN SUM(A.x) AS n PATTERN A WITHIN 10 s SLIDE 5 s;"
+    )
+    compiled = compile_text(text)
+    table = table_of(Case(text, tuple({"at": at, "kind": "A", "x": 2**62} for at in (1, 6))), compiled)
+    (one,) = compiled.plan.queries
+    for run in (lambda: run_aggregates(table, compiled.plan), lambda: cut(compiled.plan, one, table)):
+        with pytest.raises(ArithmeticError):
+            run()
+
+
+def by_partitions(case: Case, chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    table, answers, tasks = table_of(case, compiled), answered(case, compiled), chance.choice((2, 3))
+    if answers is None:
+        return NOTHING
+    apart_ones = [one for one in compiled.plan.queries if has_partitions(one)]
+    for one in apart_ones:
         alone = replace(compiled.plan, queries=(one,))
-        try:
-            expected = run_aggregates(table, alone, interpreted=True)[one.name]
-        except ArithmeticError:
-            continue
         keys = [tuple(str(row[name]) for name in one.partition) for row in case.rows]
         places = {key: i % tasks for i, key in enumerate(dict.fromkeys(keys))}
         apart = replace(alone, queries=(partition_query(one),))
@@ -148,7 +155,18 @@ def test_from_some_partitions_each_the_rows_are_the_same(case: Case, tasks: int)
             for task in range(tasks)
         ]
         totals = totals_of_partitions(one, pa.concat_tables(parts))
-        assert same(expected.to_pylist(), result_table(Results(totals, alone.stream)).to_pylist(), ABOUT)
+        rows = result_table(Results(totals, alone.stream)).to_pylist()
+        assert same(rows, answers[one.name].rows, ABOUT), (one.name, rows, answers[one.name].rows)
+    return Seen.of(case, {one.name: answers[one.name] for one in apart_ones})
+
+
+def partitioned(chance: Random) -> Case:
+    """Counted queries whose groups have partitions."""
+    return case(chance, 2, Asked(match=False, select="ANY", pairs=False, group=""))
+
+
+def test_from_some_partitions_each_the_rows_are_the_same() -> None:
+    hold("partitions counted apart", partitioned, by_partitions)
 
 
 def test_counts_of_any_size_are_exact() -> None:

@@ -19,12 +19,16 @@ from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
 from cepc.sharing import Options, loads, plan_shared
 from cepc.statistics import Statistics
-from tests.equivalence import Refused, by_engine, compile_text, same
-from tests.programs import Case, cases
+from tests.equivalence import Refused, answered, by_engine, compile_text, same
+from tests.programs import cases, drawn, overlapping
+from tests.properties import NOTHING, Seen, hold
 from tests.rates import Frequent
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from random import Random
+
+    from tests.programs import Case, Make
 
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
@@ -209,7 +213,7 @@ def test_the_driver_shows_every_step() -> None:
     assert dict(seen)["normalise"]
 
 
-@given(cases(size=3))
+@given(drawn(cases(size=3)))
 @settings(suppress_health_check=list(HealthCheck))
 def test_the_load_is_never_more_than_unshared(case: Case) -> None:
     try:
@@ -227,20 +231,23 @@ def test_the_load_is_never_more_than_unshared(case: Case) -> None:
 CHOICES = (Options(1), Options(), *(Options(optimiser=name) for name in OPTIMISERS))
 
 
-@given(cases(size=3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_sharing_changes_no_row(case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        return
-    alone = by_engine(case, compiled, interpreted=True)
+def unchanged(case: Case, _chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    expected = answered(case, compiled)
+    if expected is None:
+        return NOTHING
     for options in CHOICES:
         (plan,) = plan_shared(compiled.program, options).plans
-        together = by_engine(case, replace(compiled, plan=plan), interpreted=True)
-        assert (alone is None) == (together is None)
-        for name, rows in (alone or {}).items():
-            assert same(rows, (together or {})[name]), (options, name)
+        found = by_engine(case, replace(compiled, plan=plan), interpreted=True)
+        assert found is not None, options
+        for name, answer in expected.items():
+            assert same(found[name], answer.rows), (options, name)
+    return Seen.of(case, expected)
+
+
+@pytest.mark.parametrize(("kind", "make"), [("any", cases(size=3)), ("with much in common", overlapping())])
+def test_sharing_changes_no_row(kind: str, make: Make) -> None:
+    hold(f"shared in every way: queries {kind}", make, unchanged)
 
 
 # ---- the command line ------------------------------------------------------------------------------------------------

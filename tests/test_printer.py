@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 
-from cepc_grammar import ast, layout, spelling
-from cepc_grammar import printer as printing
+from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
@@ -204,8 +201,3 @@ def test_nesting_to_the_limit_prints_within_the_limit_on_recursion() -> None:
         assert read_expression(to_text(expression)) == expression
     nested = "SEQ(" * 70 + "A" + ")+" * 70
     assert read_pattern(to_text(read_pattern(nested))) == read_pattern(nested)
-
-
-@pytest.mark.parametrize("module", [layout, printing, spelling])
-def test_the_examples_in_the_docstrings_hold(module: object) -> None:
-    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]

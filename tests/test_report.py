@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import json
 import re
 from html.parser import HTMLParser
@@ -213,9 +211,3 @@ def test_bars_are_in_step_with_the_windows() -> None:
     bars = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="[\d.]+"><title>', page)
     gaps = {round(float(b) - float(a) - float(width), 0) for (a, width), (b, _) in pairwise(bars)}
     assert (len(bars), gaps) == (34, {1.0})
-
-
-@pytest.mark.parametrize("name", ["history", "plots"])
-def test_the_examples_in_the_code_are_right(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"cepc.reporting.{name}"))
-    assert (result.failed, result.attempted > 0) == (0, True)

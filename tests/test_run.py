@@ -377,6 +377,7 @@ def test_standard_output_may_be_closed_or_full() -> None:
         assert done.returncode == status, done.stderr
         assert "bug" not in done.stderr
         assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
 
 
 # ---- at a terminal ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.events import read, ticks_of
@@ -16,13 +16,16 @@ from cepc_runtime.parts.segments import SEGMENT, Segments, overlap_of, segments_
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import Class, classes_of, keys_of
-from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same, table_of
-from tests.programs import Case, cases
+from tests.equivalence import answered, by_oracle, compile_text, same, table_of
+from tests.programs import Case, bounded, cases
+from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from random import Random
 
     from cepc_runtime.plan import Plan, QueryPlan
+    from tests.oracle import Answer
 
 STREAM = "STREAM s (at BIGINT, kind STRING, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
@@ -130,19 +133,16 @@ def test_rows_of_segments_are_those_of_the_oracle(events: Sequence[tuple[str, in
     assert same(values(run_cut(compiled.plan, one, events_read), compiled.plan, 0), expected["q"])
 
 
-@given(cases(match=False, size=3), st.integers(0, 40), st.sampled_from([10**6, 3]))
-@settings(suppress_health_check=list(HealthCheck))
-def test_rows_of_segments_are_those_of_the_whole(case: Case, longer: int, most: int) -> None:
+def in_segments(case: Case, chance: Random) -> Seen:
     """Of any length, of one group or of each of several, whether a task holds a segment as a whole or in slices."""
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        assume(False)
-    expected = by_engine(case, compiled)
-    assume(expected is not None)
-    assert expected is not None
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
     plan, table = compiled.plan, read(table_of(case, compiled), compiled.plan.stream).table
     hot = frozenset(keys_of(query) for query in plan.queries if query.group_by)
+    longer, most = chance.randint(0, 40), chance.choice((10**6, 3))
+    seen: dict[str, Answer] = {}
     for given_class in classes_of(plan.queries, cut=plan.stream.unit, hot=hot):
         if given_class.segments is None:
             continue
@@ -150,8 +150,15 @@ def test_rows_of_segments_are_those_of_the_whole(case: Case, longer: int, most: 
         length = max((q.within or 0) for q in asked) + longer
         for segments in (given_class.segments, Segments(length, overlap_of(asked, length))):
             rows = run_cut(plan, replace(given_class, segments=segments), table, most)
-            for number in given_class.queries:
-                assert same(values(rows, plan, number), expected[plan.queries[number].name]), segments
+            for number, query in zip(given_class.queries, asked, strict=True):
+                found, expected = values(rows, plan, number), answers[query.name].rows
+                assert same(found, expected), (segments, query.name, found, expected)
+        seen |= {query.name: answers[query.name] for query in asked}
+    return Seen.of(case, seen)
+
+
+def test_rows_of_segments_are_those_of_the_whole() -> None:
+    hold("cut in segments", bounded(cases(match=False, size=3)), in_segments)
 
 
 CUT = [

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime import plan_data
@@ -34,8 +35,9 @@ from tests.automata import (
     stream,
     table,
 )
-from tests.equivalence import Refused, by_engine, by_oracle, compile_text, same
+from tests.equivalence import answered, by_engine, compile_text, same
 from tests.programs import overlapping
+from tests.properties import NOTHING, Seen, hold
 from tests.test_kernel import AUTOMATA, RETURNS
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.kernel.run import Counted
     from tests.automata import Event
+    from tests.programs import Case
 
 SEQ = query(automaton("0 A 1, 1 B 2", [2]), name="a")
 LONG = query(automaton("0 C 1, 1 A 2, 2 B 3", [3]), 50, name="b")
@@ -128,21 +131,21 @@ def workloads(draw: st.DrawFn) -> list[QueryPlan]:
     return found
 
 
-@st.composite
-def alignments(draw: st.DrawFn, queries: list[QueryPlan]) -> tuple[SharedStates, ...]:
+def alignments(chance: Random, queries: list[QueryPlan]) -> tuple[SharedStates, ...]:
     """States of queries side by side: mostly the same states of each, sometimes any."""
     free = {q.name: list(range(q.automaton.states)) for q in queries if q.automaton}
     parts = []
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(chance.randint(1, 3)):
         members: list[Member] = []
-        wanted = draw(st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True))
-        for name in draw(st.permutations(sorted(free))):
-            states = wanted if draw(st.integers(0, 3)) else draw(st.permutations(free[name]))[: len(wanted)]
+        wanted = chance.sample(range(4), chance.randint(1, 4))
+        for name in chance.sample(sorted(free), len(free)):
+            some = chance.sample(free[name], min(len(wanted), len(free[name])))
+            states = wanted if chance.random() < 0.75 else some
             if len(states) == len(wanted) and {*states} <= {*free[name]}:
                 free[name] = [s for s in free[name] if s not in states]
                 members.append(Member(name, tuple(states)))
         if members:
-            parts.append(SharedStates(tuple(members), basis=draw(st.booleans())))
+            parts.append(SharedStates(tuple(members), basis=chance.random() < 0.5))
     return tuple(parts)
 
 
@@ -163,7 +166,7 @@ def twins(queries: list[QueryPlan]) -> tuple[list[QueryPlan], tuple[SharedStates
 @given(data=st.data())
 def test_rows_do_not_depend_on_what_is_shared(decision: str, interpreted: bool, data: st.DataObject) -> None:
     queries = data.draw(workloads())
-    parts = data.draw(alignments(queries))
+    parts = alignments(Random(data.draw(st.integers(0, 2**32))), queries)
     if data.draw(st.booleans()):
         queries, equal = twins(queries)
         parts = (*equal, *parts)
@@ -180,26 +183,25 @@ def test_rows_do_not_depend_on_what_is_shared(decision: str, interpreted: bool, 
             assert sorted_rows(left[q.name].to_pylist()) == expected, q.name
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
-@given(data=st.data())
-@settings(suppress_health_check=list(HealthCheck))
-def test_rows_of_programs_are_the_oracles_whatever_is_shared(decision: str, data: st.DataObject) -> None:
-    case = data.draw(overlapping())
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        reject()
-    counted = [q for q in compiled.plan.queries if q.automaton]
-    expected = by_oracle(case, compiled)
-    if expected is None or not counted:
-        return
-    parts = data.draw(alignments(counted))
-    shared = replace(compiled, plan=replace(compiled.plan, sharing=parts))
-    with deciding(decision):
-        found = by_engine(case, shared, interpreted=data.draw(st.booleans()))
+def whatever_is_shared(case: Case, chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
+    parts = alignments(chance, [q for q in compiled.plan.queries if q.automaton])
+    found = by_engine(
+        case, replace(compiled, plan=replace(compiled.plan, sharing=parts)), interpreted=chance.random() < 0.5
+    )
     assert found is not None
-    for q in compiled.plan.queries:
-        assert same(found[q.name], expected[q.name]), (q.name, found[q.name], expected[q.name])
+    for name, answer in answers.items():
+        assert same(found[name], answer.rows), (name, found[name], answer.rows)
+    return Seen.of(case, answers)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_rows_of_programs_are_the_oracles_whatever_is_shared(decision: str) -> None:
+    with deciding(decision):
+        hold(f"any states side by side, runs shared {decision}", overlapping(), whatever_is_shared)
 
 
 # ---- runs on basis columns -------------------------------------------------------------------------------------------

@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
 
 from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.parts.segments import reach_of
 from cepc_runtime.plan_data import to_text
-from cepc_runtime.results import ResultOverflowError
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
+from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
-from tests.equivalence import ABOUT, Refused, by_engine, compile_text, same, table_of
-from tests.programs import Case, cases
+from tests.equivalence import ABOUT, answered, compile_text, same, table_of
+from tests.programs import Asked, bounded, case, cases
+from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from random import Random
+
+    from tests.oracle import Answer
+    from tests.programs import Case
 
 
 def batches(events: Sequence[tuple[str, int]], size: int) -> Iterator[Any]:
@@ -134,22 +138,32 @@ QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP
     assert same(rows(20), rows(10**6), ABOUT)
 
 
-@given(case=cases(size=3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        assume(False)
+def test_a_row_of_one_piece_passes_over_first_events_that_the_next_piece_decides() -> None:
+    plan = compile_text("""STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN A.at AS a, C.at AS c PATTERN SEQ(A, C) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 6 s;""").plan
+    events = [(2, "A"), (3, "A"), (6, "C"), (8, "A"), (16, "C")]
+    table = pa.table({"at": [at for at, _ in events], "kind": [kind for _, kind in events]})
+    (one,) = classes_of(plan.queries)
+
+    def rows(most: int) -> list[Any]:
+        given = run_partition(table.to_batches(max_chunksize=1), to_text(plan), [one], None, rows=1, most=most)
+        return [row for batch in given for row in batch.to_pylist()]
+
+    assert len(rows(10**6)) == 1
+    assert same(rows(1), rows(10**6), ABOUT)
+
+
+def in_slices(case: Case, _chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
     plan = compiled.plan
+    seen: dict[str, Answer] = {}
     reading = read(table_of(case, compiled), plan.stream)
     for query in plan.queries:
         reach = reach_of([query])
         if reach is None:
-            continue
-        try:
-            whole = run_aggregates(reading, plan, [query], interpreted=True)[query.name]
-        except (ResultOverflowError, ArithmeticError):
             continue
         keys, time = keys_of(query), plan.stream.time_column
         order = [(name, "ascending", "at_start") for name in (*keys, time)]
@@ -158,20 +172,42 @@ def test_the_rows_of_slices_are_those_of_whole_groups(case: Case) -> None:
             run_aggregates(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
         ]
-        assert same([row for part in parts for row in part.to_pylist()], whole.to_pylist(), ABOUT)
+        rows = [row for part in parts for row in part.to_pylist()]
+        assert same(rows, answers[query.name].rows, ABOUT), (query.name, rows, answers[query.name].rows)
+        seen[query.name] = answers[query.name]
+    return Seen.of(case, seen)
 
 
-@given(case=cases(size=3))
-@settings(suppress_health_check=list(HealthCheck))
-def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(case: Case) -> None:
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        assume(False)
+def counted(chance: Random) -> Case:
+    asked = Asked(match=False, pairs=False, select=chance.choice(("ANY", "ANY", "NEXT", "CONTIGUOUS")))
+    return bounded(lambda c: case(c, 2, asked))(chance)
+
+
+def test_the_rows_of_slices_are_those_of_whole_groups() -> None:
+    hold("cut in slices", counted, in_slices)
+
+
+def test_pieces_wait_for_what_a_not_forbids_after_a_window() -> None:
+    text = """STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B, NOT C WITHIN 2 s) WITHIN 5 s SLIDE 1 s;"""
+    plan = compile_text(text).plan
+    table = pa.table({"at": [5, 6, 7, 15, 16, 18], "kind": list("ABCABC")})
+    (one,) = classes_of(plan.queries)
+    batches = table.to_batches(max_chunksize=2)
+    found = run_partition(batches, to_text(plan), [one], None, rows=2, most=3)
+    assert {row["bigint_1"] for batch in found for row in batch.to_pylist()} == {12, 13, 14, 15}
+
+
+def with_large_groups(case: Case, _chance: Random) -> Seen:
+    """A task's rows where it holds no more than three events of a group are those where it holds all."""
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
     plan = compiled.plan
-    assume(by_engine(case, compiled) is not None)
     events = read(table_of(case, compiled), plan.stream).table
     text = to_text(plan)
+    seen: dict[str, Answer] = {}
     for one in classes_of(plan.queries, cut=plan.stream.unit):
         if one.pane is not None or one.segments is not None:
             continue  # test_parts.py and test_segments.py run these
@@ -182,8 +218,18 @@ def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(ca
             batches = table.to_batches(max_chunksize=2)
             given = list(run_partition(batches, text, [one], None, rows=2, most=most))
             for number in (n for n in one.queries if in_parts(plan.queries[n], plan.stream.unit)):
-                parts = [batch for batch in given if batch.column(0)[0].as_py() == number]
-                given = [batch for batch in given if batch not in parts] + list(together(text, number)(parts))
+                parts = [batch for batch in given if batch.column(QUERY)[0].as_py() == str(number)]
+                others = [batch for batch in given if batch.column(QUERY)[0].as_py() != str(number)]
+                given = [*others, *together(text, number)(parts)]
             return [row for batch in given for row in batch.to_pylist()]
 
-        assert same(rows(3), rows(10**6), ABOUT), one
+        few, asked = rows(3), [plan.queries[number].name for number in one.queries]
+        assert same(few, rows(10**6), ABOUT), one
+        assert len(few) == sum(len(answers[name].rows) for name in asked), one
+        seen |= {name: answers[name] for name in asked}
+    return Seen.of(case, seen)
+
+
+@pytest.mark.parametrize("select", ["ANY", "NEXT", "CONTIGUOUS"])
+def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(select: str) -> None:
+    hold(f"large groups in pieces: SELECT {select}", cases(size=3, select=select), with_large_groups)

@@ -14,8 +14,6 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import functions as F  # noqa: N812
 
 import cepc
@@ -27,41 +25,36 @@ from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
 from cepc_runtime.types import to_arrow
-from tests.equivalence import ABOUT, compile_text, same
+from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
-from tests.spark_programs import KINDS, LEVELS, agree, build, loaded, rows_of
+from tests.properties import Seen, hold
+from tests.spark_programs import KINDS, LEVELS, agree, build, compare, loaded, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
 
-def check(spark: SparkSession, case: Case, folder: Path, level: str = "-O2") -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        assume(agree(spark, case, Path(own, "events"), LEVELS[level]) != "refused")
+def check(spark: SparkSession, folder: Path) -> Callable[[Case, random.Random], Seen]:
+    def checked(case: Case, chance: random.Random) -> Seen:
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            return agree(spark, case, Path(own, "events"), LEVELS[chance.choice(list(LEVELS))])
+
+    return checked
 
 
-@given(case=cases(size=4), level=st.sampled_from(list(LEVELS)))
-@settings(
-    max_examples=5,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],  # a job takes a second: who finds a difference shrinks it by hand
-)
-def test_rows_equal_those_of_the_local_engine(spark: SparkSession, tmp_path: Path, case: Case, level: str) -> None:
-    check(spark, case, tmp_path, level)
+def test_rows_equal_the_oracles(spark: SparkSession, tmp_path: Path) -> None:
+    hold("Spark: any", cases(size=4), check(spark, tmp_path), cases=6)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-@given(data=st.data())
-@settings(max_examples=7, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
-def test_rows_equal_those_of_the_local_engine_at_length(
-    spark: SparkSession, tmp_path: Path, kind: str, data: st.DataObject
-) -> None:
+def test_rows_equal_the_oracles_at_length(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     """spark_programs.py runs any number of them."""
-    check(spark, data.draw(KINDS[kind]), tmp_path, data.draw(st.sampled_from(list(LEVELS))))
+    hold(f"Spark, at length: {kind}", KINDS[kind], check(spark, tmp_path), cases=10)
 
 
 def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSession, tmp_path: Path) -> None:
@@ -73,7 +66,7 @@ def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSessi
     )
     kinds = "AABAZBABBAAZ"
     rows = tuple({"at": i // 2, "kind": c, "k": i % 2, "x": i % 3} for i, c in enumerate(kinds * 2))
-    assert agree(spark, Case(text, rows), tmp_path / "events") == "compared"
+    assert agree(spark, Case(text, rows), tmp_path / "events").rows
 
 
 def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: SparkSession, tmp_path: Path) -> None:
@@ -88,7 +81,11 @@ def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: Spa
     )
     times = [*range(-150, 150), *range(-4, 4), *range(24, 60, 6), -86_400, 86_399, 86_400, 500_000]
     rows = tuple({"at": at, "kind": "AABCB"[at * 7 % 5], "k": at % 2, "x": at % 11} for at in times)
-    assert agree(spark, Case(text, rows), tmp_path / "events") == "compared"
+    case = Case(text, rows)
+    expected = by_engine(case, compile_text(text))
+    assert expected is not None
+    assert all(expected.values())
+    compare(spark, case, tmp_path / "events", expected)
 
 
 # ---- one program, from files to rows ---------------------------------------------------------------------------------

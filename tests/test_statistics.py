@@ -1,7 +1,5 @@
 """Statistics: measured on events that can be counted by hand, written down and read again, and what is assumed without them."""
 
-import doctest
-import importlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -328,9 +326,3 @@ def test_a_condition_without_a_value_for_an_event_is_said() -> None:
     result = analyze("s.cep", "--events", "s.jsonl")
     assert result.exit_code == 1
     assert "E0804" in result.stderr
-
-
-@pytest.mark.parametrize("name", ["conditions", "defaults", "show", "statistics"])
-def test_the_examples_in_the_code_are_right(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"cepc.statistics.{name}"))
-    assert (result.failed, result.attempted > 0) == (0, True)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import HealthCheck, Phase, assume, given, settings
-from hypothesis import strategies as st
 
 from cepc.codegen.prepare import prepare
 from cepc.codegen.streaming import whole_plan
@@ -23,13 +21,17 @@ from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
-from tests.equivalence import Refused, by_engine, compile_text, same, table_of
-from tests.programs import cases
+from tests.equivalence import answered, compile_text, same, table_of
+from tests.programs import bounded, cases
+from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
 
 if TYPE_CHECKING:
+    from random import Random
+
     from cepc_runtime.plan import Plan
     from tests.equivalence import Compiled, Rows
+    from tests.programs import Case
 
 BUCKETS = 3
 
@@ -105,26 +107,20 @@ class Stream:
                     self.lost += what == LATE
 
 
-@given(data=st.data())
-@settings(suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
-def test_rows_are_those_of_a_batch(data: st.DataObject) -> None:
-    case = data.draw(cases(size=3))
-    try:
-        compiled = compile_text(case.text.replace("WITHIN UNBOUNDED", "WITHIN 4 s"))
-    except Refused:
-        assume(False)
-    expected = by_engine(case, compiled)
-    assume(expected is not None)
-    assert expected is not None
+def through_the_operator(case: Case, chance: Random) -> Seen:
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    if answers is None:
+        return NOTHING
     plan = whole_plan(prepare(compiled.program.streams[0], compiled.plan))
     stream = Stream(Answering(to_text(plan), classes_of(plan.queries), "plan"))
     table = read(table_of(case, compiled), compiled.plan.stream).table
     unit = SECOND[plan.stream.unit]
-    delay = data.draw(st.sampled_from((0, 1, 3)))
+    delay = chance.choice((0, 1, 3))
     ticks = read(table, compiled.plan.stream).ticks // unit
-    arrival = [int(tick) + data.draw(st.integers(0, delay)) for tick in ticks]
+    arrival = [int(tick) + chance.randint(0, delay) for tick in ticks]
     order = sorted(range(len(arrival)), key=arrival.__getitem__)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(order)), max_size=4)))
+    cuts = sorted(chance.randint(0, len(order)) for _ in range(chance.randint(0, 4)))
     shown = 0
     for start, end in zip([0, *cuts], [*cuts, len(order)], strict=True):
         part = order[start:end]
@@ -134,7 +130,13 @@ def test_rows_are_those_of_a_batch(data: st.DataObject) -> None:
     stream.flush()
     assert stream.lost == 0
     for number, query in enumerate(plan.queries):
-        assert same(stream.rows[number], expected[query.name]), (query.name, stream.rows[number], expected[query.name])
+        rows = answers[query.name].rows
+        assert same(stream.rows[number], rows), (query.name, stream.rows[number], rows)
+    return Seen.of(case, answers)
+
+
+def test_rows_are_those_of_a_batch() -> None:
+    hold("stream: the operator of Spark", bounded(cases(size=3)), through_the_operator)
 
 
 def test_the_shape_of_a_packed_batch_is_kept() -> None:

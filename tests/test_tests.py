@@ -1,7 +1,5 @@
 """Tests in the language: what passes, what fails and how it is shown."""
 
-import doctest
-import importlib
 import re
 from pathlib import Path
 
@@ -282,8 +280,3 @@ def test_the_events_of_a_match_can_be_expected() -> None:
         "                     STRUCT('B', 2, 'B', NULL, NULL, NULL, NULL)));"
     )
     assert CliRunner().invoke(command, ["test", "s.cep"]).stdout == "ok    t\n1 test passed\n"
-
-
-def test_the_examples_in_the_code_are_right() -> None:
-    result = doctest.testmod(importlib.import_module("cepc.testing.compare"))
-    assert (result.failed, result.attempted > 0) == (0, True)

@@ -2,7 +2,7 @@
 
 >>> from cepc.api import check_text
 >>> [d.code for d in check_text("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B)").diagnostics]
-['E0106']
+['E0106', 'W0601']
 """
 
 from __future__ import annotations

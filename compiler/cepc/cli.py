@@ -9,6 +9,7 @@ Exit codes: 0 fine, 1 the program is wrong, 2 the command is wrong.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -20,6 +21,7 @@ import click
 COMMANDS = ("run", "compile", "check", "fmt", "explain", "why", "test", "analyze", "functions", "doc", "completion")
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Commands(click.Group):
@@ -59,7 +61,7 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except Exception as error:
-            if os.environ.get("CEPC_DEBUG") == "1":
+            if os.environ.get("CEPC_DEBUG") == "1" or _is_of_output(error):
                 raise
             _report(error)
             ctx.exit(2)
@@ -90,7 +92,41 @@ def main() -> None:
         # A terminal or pipe that cannot show a character gets its escape instead of a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    cepc.main(prog_name="cepc")
+    code: str | int | None = 0
+    try:
+        cepc.main(prog_name="cepc")
+    except SystemExit as end:
+        code = end.code
+    except OSError as error:
+        if not _is_of_output(error):
+            raise
+        code = _unwritten(error)
+    try:
+        # Here and not by the interpreter at its end, which some versions end with a status and words of their own.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        code = code or BROKEN_PIPE
+        _close_output()
+    except OSError as error:
+        code = code or _unwritten(error)
+        _close_output()
+    sys.exit(code)
+
+
+def _is_of_output(error: Exception) -> bool:
+    """Whether standard output took no more. Commands answer for files, whose errors have names."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE
+
+
+def _unwritten(error: OSError) -> int:
+    """Say that standard output takes nothing; the exit code."""
+    from .files.messages import unwritable
+    from .output import print_diagnostics
+
+    _close_output()
+    print_diagnostics([unwritable("<stdout>", error.strerror or str(error))], {})
+    return 2
 
 
 def _report(error: Exception) -> None:

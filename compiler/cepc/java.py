@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from cepc_runtime.private import is_private
+
 OLDEST = 17
 VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 PROBE_SECONDS = 60  # a JVM answers in a tenth of a second; this only ends a hang
@@ -149,6 +151,11 @@ def _shim_home(real_home: Path, env: Mapping[str, str]) -> Path:
     # The name is made from the text, so another runtime or another cepc never meets a stale file.
     home = _cache_directory(env) / "java" / hashlib.sha256(text.encode()).hexdigest()[:16]
     java = home / "bin" / "java"
+    if not is_private(home):
+        raise JavaNotFoundError(
+            f"the Java at {real_home} needs a small file at {java}, where others than you can write: XDG_CACHE_HOME may name a "
+            "directory of your own, or `apt install default-jre-headless` avoids it."
+        )
     if not java.exists():
         try:
             _write_executable(java, text)

@@ -561,7 +561,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Test(name, query, given, expected, self._span(meta))
 
     def _settle_window(self, parts: dict[str, Any], first: dict[str, Span]) -> None:
-        """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved (LANGUAGE.md §8)."""
+        """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved."""
         if "window" not in parts:
             return
         window = parts.pop("window")

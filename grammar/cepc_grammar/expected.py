@@ -27,6 +27,7 @@ _PATTERN_START = frozenset({"NAME", "SEQ", "LPAR"})
 _PATTERN = frozenset({"NAME", "SEQ", "LPAR", "AND", "OR", "SOME", "ANY", "NOT", "QUOTED"})
 _CLAUSES = frozenset({*CLAUSE_WORDS, "WINDOW", "FROM", "GROUPBY", "GROUP_BY"})
 _STATEMENTS = frozenset({"EVENT", "FUNCTION", "IMPORT", "PATTERN", "QUERY", "STREAM", "TEST"})
+MOST = len(_STATEMENTS)  # that are shown one by one
 
 
 def in_words(expected: frozenset[str]) -> str:
@@ -60,7 +61,9 @@ def in_words(expected: frozenset[str]) -> str:
     words += sorted(filter(None, map(_shown, rest)))
     if len(words) < 2:
         return words[0] if words else "something else"
-    return ", ".join(words[:5]) + " or " + words[5] if len(words) > 6 else ", ".join(words[:-1]) + " or " + words[-1]
+    if len(words) > MOST:
+        words = [*words[: MOST - 1], "something else"]
+    return ", ".join(words[:-1]) + " or " + words[-1]
 
 
 def _shown(terminal: str) -> str:

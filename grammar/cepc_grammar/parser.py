@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lark import Lark, Token, UnexpectedToken
+from lark import Token, UnexpectedToken
 
 from . import ast
 from .builder import Builder
-from .cache import grammar_cache
 from .keywords import KeywordLexer
 from .nesting import too_deep
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
+from .tables import parser
 from .tokens import Comment, RawToken, tokenize
 from .wellformed import misplaced
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lark import Lark
+
     from .diagnostic import Diagnostic
 
 
@@ -40,16 +43,7 @@ class Parsed:
 
 @cache
 def _lark() -> Lark:
-    grammar = Path(__file__).with_name("cep.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer=KeywordLexer,
-        start=["statement", "bare_query"],
-        propagate_positions=True,
-        maybe_placeholders=True,
-        cache=grammar_cache(grammar),
-    )
+    return parser(KeywordLexer)
 
 
 def parse(source: Source) -> Parsed:

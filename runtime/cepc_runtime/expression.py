@@ -81,7 +81,7 @@ class Aggregate:
 
     `argument` is None when events themselves are counted: COUNT(*), COUNT(E). `safe` is TRY_COUNT, TRY_SUM, or a
     TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly around a COUNT or an
-    exact SUM, in which the runtime computes (LANGUAGE.md §4); `type` is then the same.
+    exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the same.
     """
 
     function: AggregateFunction

@@ -1,7 +1,7 @@
 """The plan: what the runtime executes, as plain data. The compiler writes it, a generated job carries it, the engines read it.
 
 Times are whole ticks of the event-time column (`StreamPlan.unit`). Events are ordered by partition, then time and ORDER
-BY columns (an *instant*: events of one instant tie), then canonically (LANGUAGE.md §2).
+BY columns (an *instant*: events of one instant tie), then canonically (docs/language.md, "Time").
 
 A pattern comes in two forms. `Positions` is nondeterministic: one path is one *derivation*; it knows negation in full,
 the scopes of named patterns and MATCH_RECOGNIZE's preference, and drives enumeration. `Automaton` is deterministic: one

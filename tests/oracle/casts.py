@@ -91,7 +91,7 @@ def to_float(value: int | float | Fraction | Decimal, target: Type = DOUBLE) -> 
 
 
 def micros(value: datetime | date) -> int:
-    """Microseconds since the epoch of a timestamp or date; without a zone it is read as UTC (LANGUAGE.md §5)."""
+    """Microseconds since the epoch of a timestamp or date; without a zone it is read as UTC (docs/language.md, "Windows")."""
     if not isinstance(value, datetime):
         return (value - EPOCH.date()) // MICROSECOND
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)

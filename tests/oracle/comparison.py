@@ -1,4 +1,4 @@
-"""Comparisons and three-valued logic. NaN equals NaN and is greater than any number (LANGUAGE.md §3)."""
+"""Comparisons and three-valued logic. NaN equals NaN and is greater than any number (docs/language.md, "Conditions")."""
 
 from __future__ import annotations
 

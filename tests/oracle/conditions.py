@@ -1,4 +1,4 @@
-"""When a condition holds for events bound to variables (LANGUAGE.md §3)."""
+"""When a condition holds for events bound to variables (docs/language.md, "Conditions")."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ class EvaluationError(Exception):
 
 
 class Overflow(Exception):  # noqa: N818  (the language page calls it that)
-    """LANGUAGE.md §4, "Numbers are never wrong in silence": an aggregate's value does not fit its type."""
+    """docs/language.md, "Numbers are never wrong in silence": an aggregate's value does not fit its type."""
 
     def __init__(self, query: str, column: str, group: object = None, window: object = None) -> None:
         super().__init__(f"{query}: {column} does not fit (group {group}, window {window})")
@@ -17,3 +17,7 @@ class Overflow(Exception):  # noqa: N818  (the language page calls it that)
 
 class Unsupported(Exception):  # noqa: N818
     """The program means nothing, or uses a function that the oracle does not know."""
+
+
+class TooMuch(Exception):  # noqa: N818
+    """There are more derivations than brute force can go through in reasonable time."""

@@ -1,4 +1,4 @@
-"""Expressions of the language over one environment: SQL as Spark evaluates it in ANSI mode (LANGUAGE.md §3).
+"""Expressions of the language over one environment: SQL as Spark evaluates it in ANSI mode (docs/language.md, "Conditions").
 
 What a name means differs between a condition, an aggregate and a result column; so `compiled` asks `leaf` about every node first.
 """

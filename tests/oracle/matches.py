@@ -1,4 +1,4 @@
-"""The matches of a query: LANGUAGE.md §2 (partition, negation, selection, after a match), §3 and §5 put together."""
+"""The matches of a query: docs/language.md, "Patterns", "Conditions" and "Windows" put together."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Found:
 
 
 def is_match_query(query: ast.Query) -> bool:
-    """§4: `RETURN MATCH …`, or a RETURN without aggregates."""
+    """`RETURN MATCH …`, or a RETURN without aggregates."""
     return query.returns.match or not any(_has_aggregate(item.expression) for item in query.returns.items)
 
 
@@ -99,7 +99,7 @@ class Finder:
         return groups.values()
 
     def windows(self, first: int, last: int) -> Iterator[Window]:
-        """§5: the windows [k·s, k·s + d), for every integer k, that hold both times; a match query has just one without edges."""
+        """The windows [k·s, k·s + d), for every integer k, that hold both times; a match query has just one without edges."""
         if self.length is None or self.slide is None or self.of_matches:
             yield EVERYTHING
             return

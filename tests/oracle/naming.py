@@ -1,4 +1,4 @@
-"""What a result column is called without AS: as Spark would name it (LANGUAGE.md §4)."""
+"""What a result column is called without AS: as Spark would name it (docs/language.md, "Results")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE's order of preference (LANGUAGE.md §2, "After a match").
+"""MATCH_RECOGNIZE's order of preference (docs/language.md, "Selection").
 
 A pattern is read as a machine that takes events one by one. In each state it has alternatives in order of preference: take the next
 event at this leaf, or stop. Of two derivations the preferred is the one that takes the earlier alternative where they first part.

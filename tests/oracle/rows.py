@@ -1,4 +1,4 @@
-"""The result rows of a query: LANGUAGE.md §4, with the windows of §5."""
+"""The result rows of a query: docs/language.md, "Results" and "Windows"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .aggregates import MATCH_ONLY, Aggregate, DoesNotFit, aggregate
 from .conditions import Bindings, by_variable, variable_in
 from .errors import EvaluationError, Overflow, Unsupported
 from .expressions import compiled
-from .matches import AGGREGATES, Finder, Window, group_attributes
+from .matches import AGGREGATES, Finder, Found, Window, group_attributes
 from .naming import column_name
 from .typed import Env, Typed, order_key
 from .types import normal
@@ -152,21 +152,22 @@ def shared_value(value: object) -> object:
     return 0.0 if isinstance(value, float) and value == 0 else value
 
 
-def rows(finder: Finder) -> list[Row]:
-    """All result rows of the query, in no particular order."""
+def rows(finder: Finder, found: Sequence[Found]) -> list[Row]:
+    """All result rows of the query, in no particular order, from the matches that it finds."""
     columns = Columns(finder)
+    make = _match_rows if finder.of_matches else _aggregate_rows
     try:
-        return _match_rows(finder, columns) if finder.of_matches else _aggregate_rows(finder, columns)
+        return make(finder, columns, found)
     except Overflow as overflow:
         raise Overflow(finder.query.name.text, overflow.column, overflow.group, overflow.window) from None
     except DoesNotFit:
         raise Overflow(finder.query.name.text, "HAVING") from None
 
 
-def _match_rows(finder: Finder, columns: Columns) -> list[Row]:
+def _match_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) -> list[Row]:
     """One row for each match, with `match_start` and `match_end`."""
     events, found = finder.events, []
-    for result in finder.found():
+    for result in matches:
         row = columns.row(Group([by_variable(result.match)], None))
         if row is not None:
             bound = sorted(event for event, _ in result.match)
@@ -175,18 +176,18 @@ def _match_rows(finder: Finder, columns: Columns) -> list[Row]:
     return found
 
 
-def _aggregate_rows(finder: Finder, columns: Columns) -> list[Row]:
+def _aggregate_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) -> list[Row]:
     """One row for each value of GROUP BY and each window with at least one match."""
     events = finder.events
     groups: dict[tuple[Any, Window], list[Bindings]] = {}
-    for result in finder.found():
+    for result in matches:
         row = events.rows[min(event for event, _ in result.match)]
         key = tuple(order_key(row.get(name)) for name in group_attributes(finder.query))
         for window in result.windows:
             groups.setdefault((key, window), []).append(by_variable(result.match))
     found = []
-    for (_, window), matches in groups.items():
-        row_of = columns.row(Group(matches, window))
+    for (_, window), of_group in groups.items():
+        row_of = columns.row(Group(of_group, window))
         if row_of is not None:
             found.append(row_of | _edges(events, window))
     return found

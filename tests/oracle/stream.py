@@ -1,4 +1,4 @@
-"""The events of a stream, in the order and with the types that LANGUAGE.md §1, §2 and §6 give them.
+"""The events of a stream, in the order and with the types that docs/language.md ("Time", "Events that are none") gives them.
 
 An event is named by its place in canonical order, so that comparing two events as numbers breaks every tie as the page says.
 """
@@ -74,7 +74,7 @@ class Events:
 
 
 def read(program: ast.Program, rows: Sequence[Row]) -> Events:
-    """The rows as events of the program's stream. A row without a time or a type is dropped (§6)."""
+    """The rows as events of the program's stream. A row without a time or a type is dropped."""
     streams = [statement for statement in program.statements if isinstance(statement, ast.Stream)]
     if len(streams) != 1 or streams[0].event_time is None:
         raise Unsupported("the oracle reads exactly one stream, with an event time")

@@ -1,4 +1,4 @@
-"""Position automata to deterministic ones by subset construction: one accepted word for each match (DESIGN: the papers' template).
+"""Position automata to deterministic ones by subset construction: one accepted word for each match (the template of the papers).
 
 A state is a set of configurations: a position, and the progress of the negations asked about from there on (gaps.py).
 Guards so survive the construction: a match stands if at least one of its derivations does.
@@ -97,6 +97,7 @@ class _Construction:
         for acceptance in self.positions.acceptances:
             self.asked[acceptance.state] |= frozenset(acceptance.guards)
         wide = frozenset(g for a in self.positions.acceptances for g in a.guards if self._is_wide(g))
+        self._ask_where_gaps_are_open()
         for position in range(self.positions.states):
             self.asked[position] |= wide
         words = _readings(self.positions, self.letters)
@@ -129,6 +130,16 @@ class _Construction:
             conditions |= {settled(step, full): condition for step, condition in conditions.items()}
         small, renamed = minimal(full, dict(conditions.items()))
         return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
+
+    def _ask_where_gaps_are_open(self) -> None:
+        """A gap on a track stays open while events of the other tracks are read: what asks about it at the end asks from its beginning on."""
+        waiting = [edge for edge in self.positions.edges if self.asked[edge.target]]
+        while waiting:
+            edge = waiting.pop()
+            open_before = {g for g in self.asked[edge.target] if g.track not in edge.tracks and not self._is_wide(g)}
+            if not open_before <= self.asked[edge.source]:
+                self.asked[edge.source] |= open_before
+                waiting += [before for before in self.positions.edges if before.target == edge.source]
 
     def _number(self, state: _State) -> int:
         if state not in self.numbers:

@@ -91,7 +91,7 @@ def _build(c: Construction, pattern: model.Pattern) -> Positions:
 
 
 def _window_wide(pattern: model.Pattern) -> tuple[model.Pattern, tuple[model.Not, ...]]:
-    """NOT as an operand of the outermost AND holds for the whole window (LANGUAGE.md §2)."""
+    """NOT as an operand of the outermost AND holds for the whole window (docs/language.md, "Negation")."""
     match pattern:
         case model.And(operands):
             wide = tuple(o for o in operands if isinstance(o, model.Not))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .header import header
+from .names import bound_by, names_of
 from .prepare import prepare
-from .python import Code, free_names, lay_out, listed, tupled
+from .python import Code, lay_out, listed, tupled
 from .stream import stream_text
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cepc_runtime.spark.share import Groupings
 
     from .. import model
+    from .names import StreamNames
 
 IMPORTS = """\
 from __future__ import annotations
@@ -53,9 +55,8 @@ def generate(
     Raises ReservedColumnError.
     """
     jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
-    names = free_names(
-        [job.stream.name for job in jobs], ("job", "build", "main", "stream", "streams", "streamed", "tables")
-    )
+    taken = bound_by(f"{IMPORTS}\n{_main(())}")
+    names = names_of(((job.stream.name, [query.name for query in job.plain]) for job in jobs), taken)
     digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
@@ -70,9 +71,9 @@ def generate(
     return Job(text, tuple(q.name for q in program.queries), all(job.stream.source for job in jobs))
 
 
-def _main(names: Sequence[str]) -> str:
-    streams = listed(tupled([Code(name.upper()), Code(f"{name}_results")]) for name in names)
-    streamed = listed(Code(f"{name.upper()}_STREAM") for name in names)
+def _main(names: Sequence[StreamNames]) -> str:
+    streams = listed(tupled([Code(of.constant), Code(f"{of.word}_results")]) for of in names)
+    streamed = listed(Code(f"{of.constant}_STREAM") for of in names)
     return f'''\
 # ---- the job ---------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
 WIDTH: Final = 120
 
@@ -61,8 +61,8 @@ def mapped(items: Iterable[tuple[str, Node]]) -> Group:
 def string(text: str) -> Code:
     """A string literal of one line: whatever the text holds, it stays inside.
 
-    >>> string('it\\'s "so"').text
-    '"it\\'s \\\\"so\\\\""'
+    >>> print(string('it\\'s so').text, string('it\\'s "so"').text)
+    "it's so" 'it\\'s "so"'
     """
     quote = "'" if text.count('"') > text.count("'") else '"'
     return Code(quote + "".join(_escaped(c, quote) for c in text) + quote)
@@ -102,18 +102,6 @@ def identifier(text: str) -> str:
     """ASCII, lower case: for a part of a name."""
     word = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
     return word if word and not word[0].isdigit() else f"s_{word}".rstrip("_")
-
-
-def free_names(texts: Iterable[str], taken: Collection[str]) -> list[str]:
-    """A different identifier for each text, and none of those taken."""
-    found: list[str] = []
-    for text in texts:
-        word = base = identifier(text)
-        number = 2
-        while word in found or word in taken:
-            word, number = f"{base}_{number}", number + 1
-        found.append(word)
-    return found
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.types import quote_name
 
 from .plain import plain, ticks
 from .plan_text import plan_text
 from .prepare import ALWAYS, type_text
-from .python import Code, Node, call, comment, free_names, lay_out, listed, mapped, string, tupled
+from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
 from .streaming import plain_plan, streamed
 
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     from cepc_runtime.parts.segments import Segments
     from cepc_runtime.plan import QueryPlan
 
+    from .names import StreamNames
     from .plain import Part, Plain
     from .prepare import LetterSql, StreamJob
 
 
-def stream_text(job: StreamJob, name: str) -> list[str]:
-    """A title, the constants, and each function; `name` is a free identifier in lower case."""
-    constant = name.upper()
-    functions = dict(zip(job.plain, _function_names(job, name), strict=True))
+def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
+    """A title, the constants, and each function."""
+    name, constant = names.word, names.constant
+    functions = {query: names.queries[query.name] for query in job.plain}
     return [
         comment(f"---- stream {job.stream.name} ".ljust(118, "-")),
         _constants(job, constant),
@@ -36,11 +38,6 @@ def stream_text(job: StreamJob, name: str) -> list[str]:
         _results(job, name, functions),
         streamed(job, constant),
     ]
-
-
-def _function_names(job: StreamJob, name: str) -> list[str]:
-    taken = ("events", "rows", "results", "stream")
-    return [f"{name}_{word}" for word in free_names([query.name for query in job.plain], taken)]
 
 
 # ---- constants -------------------------------------------------------------------------------------------------------
@@ -197,6 +194,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     chain = [
         lay_out(call(".repartition", *(keys or [Code("1")])), 8),
         lay_out(call(".sortWithinPartitions", *keys, *by_order), 8),
+        *([".transform(job.encoded)"] if needs_encoding(job.passed) else []),
         f".mapInArrow({kernel}, job.row_schema({constant}_PLAN))",
         ".where(job.no_error())",
         '.drop("error")',

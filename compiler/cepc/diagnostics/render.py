@@ -1,4 +1,4 @@
-"""Diagnostics as text, the way LANGUAGE.md §7 asks: what, where, the text underlined, why, and what to do.
+"""Diagnostics as text: what, where, the text underlined, why, and what to do.
 
 error[E0201]: unknown event type `Travle`
   --> rides.cep:14:25

@@ -1,4 +1,4 @@
-"""Conditions by kind (LANGUAGE.md §3): each conjunct of a WHERE to where it is tested.
+"""Conditions by kind (docs/language.md, "Conditions"): each conjunct of a WHERE to where it is tested.
 
 A conjunct over one event goes to the tests of its variable, one over shared attributes or constants alone to those of
 every variable, and the others stay conditions.

@@ -1,4 +1,4 @@
-"""Where NOT may stand, and what may be absent: the rules of LANGUAGE.md §2, on patterns written out.
+"""Where NOT may stand, and what may be absent: docs/language.md, "Negation", on patterns written out.
 
 Written out, a pattern is a sequence of events and NOTs in one of several forms. `Edges` says of all forms at once
 what is needed: which NOTs can stand before the first event, which after the last, and whether a form has no event at

@@ -1,4 +1,4 @@
-"""AFTER MATCH: one match for each first event, the preferred one, and then on as the clause says (LANGUAGE.md §2).
+"""AFTER MATCH: one match for each first event, the preferred one, and then on as the clause says (docs/language.md, "Selection").
 
 First events are tried some at a time in every group at once. A group whose matches pass over most of those tried gets
 fewer the next time, one where they do not gets more: work is not wasted on long matches, nor rounds on short ones.

@@ -1,4 +1,4 @@
-"""Result rows of match queries: one for each match (LANGUAGE.md §4)."""
+"""Result rows of match queries: one for each match (docs/language.md, "Results")."""
 
 from __future__ import annotations
 

@@ -44,12 +44,14 @@ class Arranged:
     kinds: Kinds
     work: Work = field(default_factory=Work)
 
-    def enumerator(self, query: QueryPlan, block: int = BLOCK, limit: int | None = None) -> Enumerator:
-        """For the matches of a query of the partition."""
+    def enumerator(
+        self, query: QueryPlan, block: int = BLOCK, limit: int | None = None, only: tuple[int, int] | None = None
+    ) -> Enumerator:
+        """For the matches of a query of the partition; `only` as in Sliding."""
         timeline = timeline_of(self.events, self.kinds)
         windows = None
         if query.kind == "aggregate" and query.within is not None:
-            windows = Sliding(timeline, query.within, query.slide or query.within)
+            windows = Sliding(timeline, query.within, query.slide or query.within, only)
         evaluator = Evaluator(self.events.table)
         return Enumerator(
             query, timeline, evaluator, windows=windows, limit=limit, block=block, reached=self.work.reached
@@ -172,11 +174,16 @@ def joined_matches(
 
 
 def aggregate_table(
-    arranged: Arranged, query: QueryPlan, *, block: int = BLOCK, limit: int | None = PARTIAL_MATCHES
+    arranged: Arranged,
+    query: QueryPlan,
+    *,
+    block: int = BLOCK,
+    limit: int | None = PARTIAL_MATCHES,
+    only: tuple[int, int] | None = None,
 ) -> Any:
-    """The rows of an aggregate query whose matches have to be looked at one by one."""
+    """The rows of an aggregate query whose matches have to be looked at one by one; `only` as in Sliding."""
     check_edges(arranged.events.ticks, query, arranged.plan.stream)
-    enumerator = arranged.enumerator(query, block, limit)
+    enumerator = arranged.enumerator(query, block, limit, only)
     measuring = Measuring(query, arranged.events, enumerator.evaluator)
     for matches, frames in enumerator.standing_matches():
         measuring.add(matches, frames)

@@ -1,4 +1,4 @@
-"""SELECT CONTIGUOUS and SELECT NEXT: how far ahead the next event of a partial match may lie (LANGUAGE.md §2)."""
+"""SELECT CONTIGUOUS and SELECT NEXT: how far ahead the next event of a partial match may lie (docs/language.md, "Selection")."""
 
 from __future__ import annotations
 

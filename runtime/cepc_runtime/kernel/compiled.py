@@ -12,6 +12,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..private import is_private
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,8 +32,8 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
     """The functions of a module as compiled ones that call each other; None without numba.
 
     `module.INLINED` names those that are copied into their callers. The module itself stays plain Python. Machine code is
-    kept on disk, where it can be: beside the module, else where numba keeps what it compiles for the user (NUMBA_CACHE_DIR),
-    for a module of an archive beside a copy of its source.
+    kept on disk, where it can be and nobody else can put it: beside the module, else where numba keeps what it compiles for the user
+    (NUMBA_CACHE_DIR), for a module of an archive beside a copy of its source.
     """
     if os.environ.get(INTERPRETED) == "1":
         return None
@@ -46,15 +48,37 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
         if name not in names:
             namespace[name] = (compiled(sys.modules[function.__module__]) or {})[name]
     version, file = _version(module), _file(module)
+    keeps = _may_be_kept(Path(file))
     for name in names:
         plain = FunctionType(functions[name].__code__.replace(co_filename=file), namespace, name)
         plain.__qualname__ = f"{name}_{version}"
         options = _OPTIONS | {"inline": "always" if name in module.INLINED else "never"}
-        try:
-            namespace[name] = numba.njit(cache=True, **options)(plain)
-        except RuntimeError:  # no place to keep machine code: compiled for this process alone
-            namespace[name] = numba.njit(**options)(plain)
+        kept = _with_cache(plain, options) if keeps else None
+        namespace[name] = numba.njit(**options)(plain) if kept is None else kept  # else for this process alone
     return {name: namespace[name] for name in names}
+
+
+def _with_cache(plain: FunctionType, options: dict[str, Any]) -> Any | None:
+    """The function compiled, with its machine code kept on disk; None where there is no place for it."""
+    import numba
+
+    try:
+        return numba.njit(cache=True, **options)(plain)
+    except RuntimeError:
+        return None
+
+
+def _may_be_kept(file: Path) -> bool:
+    """Whether nobody but the user can write where numba keeps machine code, which it loads whoever wrote it. Beside a module's file
+    whoever can write can change the module as well.
+    """
+    beside = file.parent / "__pycache__"
+    if not os.environ.get("NUMBA_CACHE_DIR") and os.access(beside if beside.exists() else file.parent, os.W_OK):
+        return True
+    try:
+        return is_private(_users())
+    except (OSError, RuntimeError):  # no home
+        return False
 
 
 def _file(module: Any) -> str:
@@ -68,7 +92,9 @@ def _file(module: Any) -> str:
     try:
         source = module.__loader__.get_source(module.__name__)
         digest = hashlib.sha256(source.encode()).hexdigest()[:12]
-        kept = _kept() / f"{module.__name__}-{digest}.py"
+        kept = _users() / "cepc" / f"{module.__name__}-{digest}.py"
+        if not is_private(kept.parent):
+            return str(file)
         if not kept.exists():
             kept.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=kept.parent, delete=False, encoding="utf-8") as copy:
@@ -79,12 +105,11 @@ def _file(module: Any) -> str:
     return str(kept)
 
 
-def _kept() -> Path:
-    """A folder of the user's: others must not be able to put code there."""
-    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
-        if os.environ.get(name):
-            return Path(os.environ[name], "cepc")
-    return Path.home() / ".cache" / "cepc"
+def _users() -> Path:
+    """The folder of the user's in which machine code is kept that cannot be kept beside its module."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _functions(module: Any) -> dict[str, FunctionType]:

@@ -13,7 +13,7 @@ from .caching import kept, kept_rows
 from .cut import together
 from .groups import runs
 from .prepared import prepared
-from .rows import QUERY, columns_of, of_queries, row_schema, slots_of
+from .rows import QUERY, of_queries, row_schema, slots_of, with_columns_of
 from .share import in_parts
 from .sinks import for_each
 
@@ -59,7 +59,7 @@ class Rows:
         if self.made_from_parts(number):
             one_task = found.repartition(1)
             found = one_task.mapInArrow(together(self.plan_text, number), row_schema(layout)).where(no_error())
-        return found.selectExpr(*columns_of(layout, plan.queries[number], number, plan.stream))
+        return with_columns_of(found, layout, plan.queries[number], number, plan.stream)
 
     def tables(self, numbers: Collection[int]) -> dict[str, Any]:
         """The rows of queries, none of them made from parts, as tables of Arrow: by one job, for a job costs more than its rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -67,7 +67,7 @@ def answered(
     `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the stream's
     own source is read. Raises JobError.
     """
-    check_session(spark)
+    check_session(spark, [stream for stream, _ in streams])
     known = {name for stream, _ in streams for name in stream.queries}
     chosen = frozenset(known if queries is None else queries)
     if unknown := sorted(chosen - known):
@@ -82,13 +82,19 @@ def answered(
     return found
 
 
-def check_session(spark: SparkSession) -> None:
-    """Spark evaluates some expressions and the kernel others: they must mean the same."""
+def check_session(spark: SparkSession, streams: Iterable[Stream]) -> None:
+    """Spark evaluates some expressions and the kernel others: they must mean the same. Raises JobError."""
     if str(spark.conf.get("spark.sql.ansi.enabled", "true")).lower() != "true":
         raise JobError("the queries have ANSI semantics: set spark.sql.ansi.enabled to true, as it is by default")
     zone = spark.conf.get("spark.sql.session.timeZone", "UTC")
     if zone not in ("UTC", "Etc/UTC", "GMT", "Z", "+00:00"):
         raise JobError(f"the queries are computed in UTC: set spark.sql.session.timeZone to UTC (it is {zone})")
+    verbatim = [stream.name for stream in streams if "${" in stream.schema.simpleString()]
+    if verbatim and str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() != "false":
+        raise JobError(
+            f"stream {verbatim[0]} has a column with `${{` in its name, which Spark would replace: set "
+            "spark.sql.variable.substitute to false"
+        )
 
 
 def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:

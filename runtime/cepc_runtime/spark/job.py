@@ -9,6 +9,7 @@ from pyarrow import Table
 from ..parts.segments import Segments
 from .answers import Answers, Rows
 from .build import build, no_error, tables
+from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
@@ -44,6 +45,7 @@ __all__ = [
     "build",
     "copies",
     "cut",
+    "encoded",
     "fitting",
     "has_letter",
     "kernel",

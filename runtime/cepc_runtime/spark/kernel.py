@@ -15,6 +15,7 @@ from ..plan import by_partition
 from ..streaming.advance import flow
 from ..streaming.program import Program
 from .cut import pane_rows, segment_rows
+from .encoding import decoded
 from .groups import ROWS, by_class
 from .prepared import USER_ERRORS, prepared, settled
 from .slices import MOST, can_flow, slices
@@ -55,7 +56,7 @@ def run_partition(
     """
     plan, packing = prepared(plan_text)
     try:
-        for number, same in by_class(batches, class_column):
+        for number, same in by_class(decoded(batches), class_column):
             one = classes[number]
             if one.pane is not None:
                 yield from pane_rows(same, plan, one, packing, rows)

@@ -22,6 +22,8 @@ from .share import in_parts
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from pyspark.sql import DataFrame
+
     from ..plan import Plan, QueryPlan, StreamPlan
 
 QUERY: Final = "query"
@@ -88,11 +90,12 @@ def slots_of(layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) 
     return [(layout.slots[slot].name, column) for slot, (column, _) in named]
 
 
-def columns_of(layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> list[str]:
-    """What to select, as SQL, from the rows of query `number` of the plan: its columns and no others. A text for each is one call of
-    the JVM for all of them; Column objects are several for each.
+def with_columns_of(rows: DataFrame, layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> DataFrame:
+    """The rows of query `number` of the plan with its columns and no others. Their names are no SQL, which would have its variables
+    replaced, and all of them are two calls of the JVM; Column objects are several for each.
     """
-    return [f"{slot} AS {quote_name(column)}" for slot, column in slots_of(layout, query, number, stream)]
+    slots, columns = zip(*slots_of(layout, query, number, stream), strict=True)
+    return rows.select(*slots).toDF(*columns)
 
 
 def of_queries(numbers: Collection[int]) -> str:

@@ -15,9 +15,10 @@ SETTINGS: Final = {
     "spark.sql.codegen.hugeMethodLimit": "8000",
     # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
     "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
+    "spark.sql.variable.substitute": "false",  # a `${…}` in SQL is part of a name here
     "spark.sql.session.timeZone": "UTC",  # the language's times are
 }
-"""None of them changes what a query's rows are, but for the last, which `build` asks for."""
+"""None of them changes what a query's rows are, but for the last two, which `build` asks for where they matter."""
 
 # Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do no harm.
 JVM: Final = {

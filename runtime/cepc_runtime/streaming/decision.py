@@ -16,29 +16,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Of an aggregate query: `[k·slide, k·slide + within)`, known when the watermark reaches its end."""
+    """Of an aggregate query: `[k·slide, k·slide + within)`, known when the watermark is `after` ticks past its end: a NOT … WITHIN
+    at the end of a match may look further than the window.
+    """
 
     within: int
     slide: int
+    after: int = 0
 
     def closing(self, earlier: int, watermark: int) -> tuple[int, int]:
-        """The first and the last number of the windows that close as the watermark goes from `earlier` on."""
-        return (earlier - self.within) // self.slide + 1, (watermark - self.within) // self.slide
+        """The first and the last number of the windows that are known as the watermark goes from `earlier` on, and were not."""
+        return self._known(earlier) + 1, self._known(watermark)
+
+    def _known(self, watermark: int) -> int:
+        """The last window that is known."""
+        return (watermark - self.after - self.within) // self.slide
 
     def holding(self, first: int, last: int) -> tuple[int, int]:
         """The first and the last number of the windows that hold an event of these times or between them."""
         return (first - self.within) // self.slide + 1, last // self.slide
 
     def needed_from(self, watermark: int) -> int:
-        """The time before which no open window needs an event."""
-        return ((watermark - self.within) // self.slide + 1) * self.slide
+        """The time before which no window that is not known needs an event."""
+        return (self._known(watermark) + 1) * self.slide
 
     def due(self, ticks: Ints, watermark: int) -> int | None:
-        """The next watermark at which a window with one of the events closes; or an earlier one."""
+        """The next watermark at which a window with one of the events is known; or an earlier one."""
         first = least(ticks, self.needed_from(watermark))
         if first is None:
             return None
-        return max(self.holding(first, first)[0] * self.slide + self.within, self.needed_from(watermark) + self.within)
+        return max(self.holding(first, first)[0] * self.slide, self.needed_from(watermark)) + self.within + self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,8 @@ def decision_of(query: QueryPlan) -> Windows | Decision:
     """Of a query with a window."""
     assert query.within is not None
     if query.kind == "aggregate":
-        return Windows(query.within, query.slide or query.within)
+        after = max((negation.within or 0 for negation, _ in _open_gaps(query.positions)), default=0)
+        return Windows(query.within, query.slide or query.within, max(0, after - 1))
     after_last, to_the_end = 1, False
     for negation, track in _open_gaps(query.positions):
         if negation.within is None or track != 0:  # the gap of an AND's operand may be the whole window

@@ -94,7 +94,9 @@ def chosen(
         return [], passed
     table = select(final, concerned).table.append_column(FREE, pa.array(free[concerned]))
     reading = read(table.append_column(ROW, pa.array(concerned)), beginning.stream)
-    arranged = arrange_for(reading, classify(reading, beginning.letters), beginning, beginning.queries)
+    # The query's own letters keep the first events that are not free yet: a row may pass over them.
+    queries = [query, *beginning.queries]
+    arranged = arrange_for(reading, classify(reading, beginning.letters), beginning, queries)
     enumerator = arranged.enumerator(beginning.queries[0])
     rows = MatchRows(query, plan.stream, enumerator.evaluator)
     tables, until = [], np.zeros(len(arranged.events.group_starts) - 1, dtype=np.int64)
@@ -120,7 +122,7 @@ def _partitions_of(events: Reading, query: QueryPlan, some: Bools) -> Bools:
 
 
 def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
-    """Before which position no match begins any more (LANGUAGE.md §2, after a match)."""
+    """Before which position no match begins any more (docs/language.md, "Selection")."""
     assert query.after is not None
     skip, variable = query.after
     first, last = matches.positions[0], matches.positions[-1]

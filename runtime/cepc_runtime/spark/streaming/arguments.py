@@ -100,6 +100,7 @@ def run_streams(
     running = start_streams(
         spark, streams, arguments.checkpoint, sink, events, names, trigger=arguments.trigger,
         late=arguments.late, dead=arguments.dead, buckets=arguments.buckets, ahead=arguments.ahead,
+        finish=to_stderr if arguments.flush else None,
     )  # fmt: skip
     wait(running, to_stderr)
     if arguments.flush:

@@ -6,20 +6,25 @@ import hashlib
 import json
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...plan_data import to_data
-from ..paths import exists
 from ..schema import JobError
 from ..share import letters_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from collections.abc import Callable
 
     from .query import Continuous
+    from .store import Store
 
-FORMAT: Final = 2
-_FOLDER: Final = "cepc"
+Done = TypeVar("Done")
+
+FORMAT: Final = 3
+FILE: Final = "cepc/program.json"
+DONE: Final = "done"
+"""In place of the micro-batch that a flush follows, while it is under way."""
+_NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
 
 
 def identity(what: Continuous) -> dict[str, Any]:
@@ -41,25 +46,34 @@ def _digest(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def claim(spark: SparkSession, folder: str, identity: dict[str, Any]) -> None:
-    """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed."""
-    found, begun = _read(spark, folder), exists(spark, f"{folder}/offsets")
-    if found is None or not begun:
-        if begun:
-            raise JobError(
-                f"{folder} is the checkpoint of another streaming query, not of a job of cepc's; name a new directory"
-            )
-        _write(spark, folder, {**identity, "id": uuid.uuid4().hex, "flushed": False})
-        return
-    if found["flushed"]:
+class Ended(JobError):  # noqa: N818 - it is no fault
+    """The checkpoint was ended by a flush."""
+
+
+def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
+    """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
+
+    Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
+    """
+    found, begun = _read(store, folder), bool(store.names(f"{folder}/offsets"))
+    if found is None and begun:
         raise JobError(
-            f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again"
+            f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another streaming query's and no"
+            " checkpoint of a job of cepc's, or the file was lost. Put the file back from a copy of the checkpoint, or name a new"
+            " directory to begin again"
         )
+    if found is None or not begun:
+        _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None})
+        return None
+    if found["flush"] == DONE:
+        raise Ended(f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again")
     if problems := _changes(found, identity):
         raise JobError(
             f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs to, or name a new"
             " directory to begin again; --flush with the old program closes its windows first"
         )
+    flush: int | None = found["flush"]
+    return flush
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -79,32 +93,62 @@ def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return found
 
 
-def buckets_of(spark: SparkSession, folder: str) -> int | None:
+def buckets_of(store: Store, folder: str) -> int | None:
     """How many the checkpoint was begun with; None of a new one."""
-    found = _read(spark, folder)
+    found = _read(store, folder)
     return None if found is None else int(found["buckets"])
 
 
-def id_of(spark: SparkSession, folder: str) -> str:
+def id_of(store: Store, folder: str) -> str:
     """Of this checkpoint alone: one that is begun again in the same place has another."""
-    return str((_read(spark, folder) or {})["id"])
+    return str((_read(store, folder) or {})["id"])
 
 
-def end(spark: SparkSession, folder: str) -> None:
-    """Nothing may come after a flush: its windows would be given twice."""
-    _write(spark, folder, {**(_read(spark, folder) or {}), "flushed": True})
+def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done:
+    """End the checkpoint: `write` gives out what is open after a micro-batch. Raises JobError.
+
+    That the flush has begun is said before any of its rows is written. From then on no event can be taken any more, so whoever finishes
+    it writes the same rows; and nothing may come after it, for its windows would be given twice.
+    """
+    batch = _newest(store, folder)
+    _write(store, folder, {**(_read(store, folder) or {}), "flush": batch})
+    done = write(batch)
+    _write(store, folder, {**(_read(store, folder) or {}), "flush": DONE})
+    return done
 
 
-def _read(spark: SparkSession, folder: str) -> dict[str, Any] | None:
-    if not exists(spark, f"{folder}/{_FOLDER}"):
+def _newest(store: Store, folder: str) -> int:
+    """The micro-batch that was done last. Raises JobError where another was begun after it, or none was done."""
+    begun, done = (
+        max((int(name) for name in store.names(f"{folder}/{log}") if name.isdecimal()), default=-1)
+        for log in ("offsets", "commits")
+    )
+    if begun != done:
+        raise JobError(
+            f"micro-batch {begun} of {folder} is not done: run the job with --trigger available-now --flush, which does it and then"
+            " closes what is open"
+        )
+    return done
+
+
+def _read(store: Store, folder: str) -> dict[str, Any] | None:
+    path = f"{folder}/{FILE}"
+    text = store.read(path)
+    if text is None:
+        if any(name.startswith("part-") for name in store.names(f"{folder}/cepc")):
+            raise JobError(
+                f"{folder} is a checkpoint of an earlier version of cepc: end it with --flush there, and name a new directory"
+            )
         return None
-    rows = spark.read.text(f"{folder}/{_FOLDER}").collect()
-    if not rows:  # the job was ended while it wrote this, before its first micro-batch
-        return None
-    found: dict[str, Any] = json.loads(rows[0].value)
-    return found
+    try:
+        found: dict[str, Any] = json.loads(text)
+        return {name: found[name] for name in _NAMES}
+    except (ValueError, TypeError, KeyError) as error:
+        raise JobError(
+            f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}. Put it back from a copy of the checkpoint, or"
+            " name a new directory to begin again"
+        ) from error
 
 
-def _write(spark: SparkSession, folder: str, data: dict[str, Any]) -> None:
-    text = json.dumps(data)
-    spark.createDataFrame([(text,)], "value STRING").coalesce(1).write.mode("overwrite").text(f"{folder}/{_FOLDER}")
+def _write(store: Store, folder: str, data: dict[str, Any]) -> None:
+    store.replace(f"{folder}/{FILE}", json.dumps(data))

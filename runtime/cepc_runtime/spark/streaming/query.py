@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from ...letter_words import words_needed
 from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
+from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter, keys
 from ..events import letters as letter_words
-from ..rows import ERROR, FAILED, QUERY, Packing, columns_of, layout_of, of_queries, row_schema
+from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
@@ -91,13 +92,14 @@ class Continuous:
         if several:
             found = copies(found, self.classes, count, apart=apart)
         names = [name for name, _ in plan.stream.columns] + [f"_letters_{i}" for i in range(words_needed(count))]
-        packed = found.select(
+        looked_at = found.select(
             self._bucket().alias(BUCKET),
             is_ahead(plan.stream, self.ahead).alias(AHEAD),
             *([MALFORMED] if apart is not None else []),
             *([CLASS] if several else []),
             *map(quote_name, names),
-        ).mapInArrow(pack, PACKED)
+        )
+        packed = encoded(looked_at).mapInArrow(pack, PACKED)
         return (
             packed.groupBy(BUCKET)
             .transformWithStateInPandas(Buckets(answering), BLOB, "append", "eventTime")
@@ -131,8 +133,8 @@ class Continuous:
     def of_query(self, rows: DataFrame, name: str) -> DataFrame:
         """The rows of one query, with its columns."""
         number = self.queries.index(name)
-        columns = columns_of(layout_of(self.plan), self.plan.queries[number], number, self.plan.stream)
-        return rows.where(of_queries([number])).selectExpr(*columns)
+        query, stream = self.plan.queries[number], self.plan.stream
+        return with_columns_of(rows.where(of_queries([number])), layout_of(self.plan), query, number, stream)
 
 
 def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead: int) -> Continuous:

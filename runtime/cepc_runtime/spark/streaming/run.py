@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,10 +20,13 @@ from ..schema import JobError
 from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
+from .intact import check_intact
+from .lease import take
 from .operator import flush
 from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
 from .source import checked, declared
+from .store import HadoopStore
 from .time import SHIFT
 
 if TYPE_CHECKING:
@@ -29,8 +34,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from .lease import Lease
     from .query import Continuous, Streamed
     from .sinks import Sink
+    from .store import Store
 
 POLL: Final = 0.2
 BUCKETS: Final = 32
@@ -43,10 +50,7 @@ class Running:
     """A stream that runs. `query` is Spark's own handle."""
 
     query: Any
-    spark: SparkSession
-    what: Continuous
-    identity: dict[str, Any]
-    folder: str
+    place: Place
     writing: Writing
     _reported: int = -1
 
@@ -55,22 +59,67 @@ class Running:
         for progress in self.query.recentProgress:
             if progress["batchId"] > self._reported and progress["batchId"] in self.writing.done:
                 self._reported = progress["batchId"]
-                to(_line(self.what, progress, self.writing.done.pop(self._reported)))
+                to(_line(self.place.what, progress, self.writing.done.pop(self._reported)))
+
+    def failure(self) -> Exception | None:
+        """Why it ended, or must: what was raised for the user comes before what Spark makes of it."""
+        lost: Exception | None = self.writing.lease.lost
+        failed: Exception | None = self.query.exception()
+        return lost or (self.writing.failure if failed is not None else None) or failed
+
+    def stop(self) -> None:
+        """End it, and give the checkpoint back."""
+        self.query.stop()
+        self.writing.lease.release()
 
     def flush(self, to: Report) -> None:
-        """What is still open, as at the end of a batch; the checkpoint is ended by it."""
-        answering = self.what.answering(checkpoint.fingerprint(self.identity))
-        states = self.spark.read.format("statestore").option("stateVarName", "state").load(self.folder)
-        rows = (
-            states.select(F.col("value.blob").alias("blob"))
+        """What is still open, as at the end of a batch; the checkpoint is ended by it. Raises JobError."""
+        self.place.flush(self.writing, to)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Queries and the checkpoint that they run on."""
+
+    spark: SparkSession
+    what: Continuous
+    folder: str
+
+    @property
+    def store(self) -> Store:
+        return HadoopStore(self.spark)
+
+    def lease(self) -> Lease:
+        """Raises JobError."""
+        jvm: Any = self.spark._jvm
+        mine = [os.getpid(), int(jvm.java.lang.ProcessHandle.current().pid())]
+        return take(self.store, self.folder, mine, lambda text: print(text, file=sys.stderr, flush=True))
+
+    def flush(self, writing: Writing, to: Report, *, resumed: bool = False) -> None:
+        """A flush that was cut short is begun again at the same micro-batch, and writes the same rows in the same places."""
+        writing.lease.release()
+        writing.lease = self.lease()
+        over = threading.Event()
+        writing.lease.keep(lambda: not over.is_set())
+        try:
+            checkpoint.flush(self.store, self.folder, lambda batch: writing(self._open(batch), FLUSHED))
+        finally:
+            over.set()
+            writing.lease.release()
+        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": writing.done.pop(FLUSHED)["out"]}
+        to({**line, "resumed": True} if resumed else line)
+
+    def _open(self, batch: int) -> DataFrame:
+        """The rows of what is open after a micro-batch."""
+        answering = self.what.answering(checkpoint.fingerprint(checkpoint.identity(self.what)))
+        states = self.spark.read.format("statestore").option("stateVarName", "state").option("batchId", batch)
+        return (
+            states.load(self.folder)
+            .select(F.col("value.blob").alias("blob"))
             .mapInArrow(flush(answering), BLOB)
             .mapInArrow(unpack(Packing.of(layout_of(self.what.plan))), self.what.schema())
             .where(no_error())
         )
-        self.writing(rows, FLUSHED)
-        done = self.writing.done.pop(FLUSHED)
-        checkpoint.end(self.spark, self.folder)
-        to({"stream": self.what.streamed.stream.name, "flush": True, "out": done["out"]})
 
 
 def start(
@@ -81,17 +130,36 @@ def start(
     trigger: dict[str, Any],
     late: str | None = None,
     dead: str | None = None,
+    finish: Report | None = None,
 ) -> Running:
-    """Begin, or go on where the checkpoint stands. Raises JobError."""
+    """Begin, or go on where the checkpoint stands. Raises JobError.
+
+    Where a flush was cut short, nothing but that flush is done, and told to `finish`; then Ended is raised.
+    """
     spark = events.sparkSession
     prepare_session(spark, what.buckets)
-    identity = checkpoint.identity(what)
-    checkpoint.claim(spark, folder, identity)
-    writing = Writing(what, sink, late, dead)
-    rows = what.rows(events, checkpoint.fingerprint(identity), dead is not None)
-    name = f"cepc {what.streamed.stream.name}"
-    writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
-    return Running(writer.trigger(**trigger).start(), spark, what, identity, folder, writing)
+    place = Place(spark, what, folder)
+    query: Any = None
+    lease = place.lease()
+    lease.keep(lambda: query is None or query.isActive)
+    writing = Writing(what, sink, late, dead, lease, folder)
+    try:
+        identity = checkpoint.identity(what)
+        check_intact(place.store, folder)
+        if checkpoint.claim(place.store, folder, identity) is not None:
+            place.flush(writing, finish or (lambda _: None), resumed=True)
+            raise checkpoint.Ended(
+                f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is written now, and it is"
+                " ended; name a new directory to begin again"
+            )
+        rows = what.rows(events, checkpoint.fingerprint(identity), dead is not None)
+        name = f"cepc {what.streamed.stream.name}"
+        writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
+        query = writer.trigger(**trigger).start()
+    except BaseException:
+        lease.release()
+        raise
+    return Running(query, place, writing)
 
 
 def stream(
@@ -107,13 +175,15 @@ def stream(
     dead: str | None = None,
     buckets: int | None = None,
     ahead: int = DAY,
+    finish: Report | None = None,
 ) -> list[Running]:
     """Start a streaming query for each stream of a job that has some of the queries; checkpoints are in `folder`, by stream.
 
     `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises JobError, and
-    nothing runs then.
+    nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished and are not started, nor are
+    those that were ended before, if there are others.
     """
-    check_session(spark)
+    check_session(spark, [one.stream for one in streams])
     known = [name for one in streams for name in one.stream.queries]
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:
@@ -121,19 +191,31 @@ def stream(
     wanted = [one for one in streams if set(names) & set(one.stream.queries)]
     given = given_events([one.stream for one in wanted], events)
     started: list[Running] = []
+    ended: list[checkpoint.Ended] = []
+    resumed: list[dict[str, Any]] = []
     try:
         for one in wanted:
             own = path_of(folder, one.stream.name)
-            what = continuous(one, names, buckets or checkpoint.buckets_of(spark, own) or BUCKETS, ahead)
+            what = continuous(one, names, buckets or checkpoint.buckets_of(HadoopStore(spark), own) or BUCKETS, ahead)
             frame = (
                 checked(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
             )
-            lost = [folder and path_of(folder, one.stream.name) for folder in (late, dead)]
-            started.append(start(what, frame, own, sink, trigger_of(trigger), *lost))
+            own_late, own_dead = (folder and path_of(folder, one.stream.name) for folder in (late, dead))
+            try:
+                started.append(start(what, frame, own, sink, trigger_of(trigger), own_late, own_dead, resumed.append))
+            except checkpoint.Ended as error:
+                if finish is None:
+                    raise
+                ended.append(error)
+        if ended and not started and not resumed:
+            raise ended[0]
     except BaseException:
         for running in started:
-            running.query.stop()
+            running.stop()
         raise
+    if finish is not None:
+        for line in resumed:
+            finish(line)
     return started
 
 
@@ -143,15 +225,16 @@ def wait(streams: list[Running], to: Report) -> None:
         while any(stream.query.isActive for stream in streams):
             for stream in streams:
                 stream.report(to)
-                if stream.query.exception() is not None:
-                    raise stream.query.exception()
+                if (failure := stream.failure()) is not None:
+                    raise failure
             time.sleep(POLL)
         for stream in streams:
-            stream.query.awaitTermination()
             stream.report(to)
+            if (failure := stream.failure()) is not None:
+                raise failure
     finally:
         for stream in streams:
-            stream.query.stop()
+            stream.stop()
 
 
 def trigger_of(text: str) -> dict[str, Any]:

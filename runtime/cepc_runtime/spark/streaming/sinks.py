@@ -17,12 +17,15 @@ from ..schema import JobError
 from ..sinks import path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
+from .intact import state_problem
+from .store import HadoopStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from .lease import Lease
     from .query import Continuous
 
 Sink = Callable[[str, "DataFrame", int], None]
@@ -53,7 +56,8 @@ def delta(folder: str, checkpoints: Mapping[str, str], options: Mapping[str, str
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         version = batch if batch != FLUSHED else 1 << 62  # after all others
-        once = {"txnAppId": checkpoint.id_of(rows.sparkSession, checkpoints[query]), "txnVersion": str(version)}
+        own = checkpoint.id_of(HadoopStore(rows.sparkSession), checkpoints[query])
+        once = {"txnAppId": own, "txnVersion": str(version)}
         rows.write.format("delta").options(**once, **(options or {})).mode("append").save(path_of(folder, query))
 
     return write
@@ -104,16 +108,29 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 
 @dataclass
 class Writing:
-    """Writes the micro-batches of one stream; what each did is in `done`, by its number."""
+    """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number. `failure` is
+    why one was not written.
+    """
 
     what: Continuous
     sink: Sink
     late: str | None
     dead: str | None
+    lease: Lease
+    folder: str
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
+    failure: Exception | None = None
     _buckets: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
+        try:
+            self.lease.check()
+            self._write(rows, batch)
+        except (JobError, *SPARK_ERRORS) as error:  # Spark's own report of it has no causes any more
+            self.failure = state_problem(self.folder, error) or error
+            raise
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
         try:
             counts = {str(r[QUERY]): int(r["count"]) for r in kept.groupBy(QUERY).count().collect()}
