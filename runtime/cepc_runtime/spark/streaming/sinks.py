@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 Sink = Callable[[str, "DataFrame", int], None]
 """`(query, rows, batch)`. It may be called again for the same batch, with the same rows, and must then change nothing."""
 
+BATCH: Final = "batch"
+"""What a reader of a query's directories takes for a column of them."""
+
 FLUSHED: Final = -1
 """The number of the batch that a flush writes."""
 
 
 def place(batch: int) -> str:
     """The directory of a micro-batch."""
-    return f"batch={batch:09d}" if batch != FLUSHED else f"batch={batch}"
+    return f"{BATCH}={batch:09d}" if batch != FLUSHED else f"{BATCH}={batch}"
 
 
 def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> Sink:
