@@ -125,7 +125,7 @@ def _unwritten(error: OSError) -> int:
     from .output import print_diagnostics
 
     _close_output()
-    print_diagnostics([unwritable("<stdout>", error.strerror or str(error))], {})
+    print_diagnostics([unwritable("<stdout>", error)], {})
     return 2
 
 

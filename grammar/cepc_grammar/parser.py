@@ -65,7 +65,7 @@ def parse(source: Source) -> Parsed:
             extents.append(Span(piece.tokens[0].start, piece.end, source.name))
             if piece.bare:
                 bare.add(statement.span)
-    unclosed = {d.span.start for d in lexed.diagnostics}
+    unclosed = {d.span.start for d in lexed.diagnostics if d.code == "E0102"}
     kept = [
         d
         for d in diagnostics

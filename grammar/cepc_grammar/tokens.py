@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from .diagnostic import Diagnostic
 from .source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Kind = OneOf["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
 
@@ -50,7 +54,7 @@ _TOKEN = re.compile(
     | (?P<LINE_COMMENT>--[^\n]*)
     | (?P<BLOCK_COMMENT>/\*)
     | (?P<BINARY>[xX]'[^'\n]*')
-    | (?P<STRING>[rR]'[^'\n]*'|[rR]"[^"\n]*"|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
+    | (?P<STRING>[rR]'[^'\n]*'|[rR]"[^"\n]*"|'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
     | (?P<QUOTED>`(?:[^`\n]|``)+`)
     | (?P<WORD>[^\W\d]\w*)
     | (?P<NUMBER>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[A-Za-z_]*)
@@ -59,6 +63,10 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+# What is read from left to right as in a string: two halves that belong together, a half, or another escape.
+_HIGH, _LOW = r"\\[uU](?:0000)?[dD][89abAB][0-9a-fA-F]{2}", r"\\[uU](?:0000)?[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPED_HALF = re.compile(rf"{_HIGH}{_LOW}|(?P<half>{_HIGH}|{_LOW}|[\ud800-\udfff])|\\[^\ud800-\udfff]")
 
 _OPEN_ENDED = {"'": "string", '"': "string", "`": "quoted name"}
 
@@ -93,8 +101,26 @@ def tokenize(source: Source) -> Tokens:
         else:
             tokens.append(RawToken(kind, found.group(), start, end, first_on_line))  # type: ignore[arg-type]
             first_on_line = False
+        if _SURROGATE.search(text, start, end) is not None and kind not in ("SPACE", "UNKNOWN"):
+            diagnostics += _halves(text, start, end, source.name)
         position = end
     return Tokens(tuple(tokens), tuple(comments), tuple(diagnostics))
+
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]|\\[uU](?:0000)?[dD][89a-fA-F]")
+
+
+def _halves(text: str, start: int, end: int, name: str) -> Iterator[Diagnostic]:
+    """What stands for half a character: by itself no text may have it, whatever holds the program or is given its value."""
+    for found in _ESCAPED_HALF.finditer(text, start, end):
+        half = found["half"]
+        if half is not None and (len(half) == 1 or text[start] in "\"'"):
+            at = Span(*found.span("half"), name)
+            shown = half if half.isprintable() else half.encode("unicode_escape").decode()
+            yield Diagnostic(
+                "E0103", f"`{shown}` is half a character", at, "no text has this by itself",
+                hint="write the whole character, or its number: `\\U0001F600`",
+            )  # fmt: skip
 
 
 def _line_end(text: str, start: int) -> int:
@@ -138,7 +164,10 @@ def string_value(text: str) -> str:
             return chr(code) if code <= 0x10FFFF else "\ufffd"
         return chr(int(octal, 8)) if octal else _ESCAPES.get(single, single)
 
-    return _ESCAPE.sub(unescape, body.replace(quote * 2, "\\" + quote) if quote * 2 in body else body)
+    value = _ESCAPE.sub(unescape, body.replace(quote * 2, "\\" + quote) if quote * 2 in body else body)
+    if _SURROGATE.search(value) is None:
+        return value
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # two halves are a character
 
 
 def quoted_name(text: str) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import zipfile
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ..errors import RunError
+from ..files.messages import unwritable
+from ..files.write import write_bytes, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
-    from pathlib import Path
 
     from .job import Job
 
@@ -41,14 +45,18 @@ Queries: {queries}.
 """
 
 
-def write_bundle(job: Job, folder: Path) -> None:
-    """Write the three files, replacing older ones. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_bundle(job: Job, folder: str) -> None:
+    """Write the three files, replacing older ones. Raises RunError."""
+    root = Path(folder)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError([unwritable(folder, error)]) from None
     source = "Without `--input` it reads\nwhat the program names by FROM. " if job.declared else ""
-    (folder / JOB).write_text(job.text, encoding="utf-8", newline="\n")
-    (folder / ARCHIVE).write_bytes(runtime_archive())
+    write_text(str(root / JOB), job.text)
+    write_bytes(str(root / ARCHIVE), runtime_archive())
     queries = ", ".join(_plain(name) for name in job.queries)
-    (folder / README).write_text(TEXT.format(source=source, queries=queries), encoding="utf-8", newline="\n")
+    write_text(str(root / README), TEXT.format(source=source, queries=queries))
 
 
 def runtime_archive() -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def analyze(
     A sample will do, if it holds whole groups and no gaps in time. The statistics file that -o writes is JSON, keyed by
     the names of types and columns and by the text of conditions, and may be edited.
     """
-    from ..errors import CepcError, RunError
-    from ..files.messages import unwritable
+    from ..errors import CepcError
+    from ..files.write import write_text
     from ..running.progress import Progress
     from ..statistics.analyze import analyze as analyzed
     from ..statistics.as_json import to_json
@@ -48,11 +48,8 @@ def analyze(
         with Progress(sys.stderr) as progress:
             found = analyzed(program, lambda s, plan: load(places, s, plan, progress), checked.sources)
         if output is None:
-            click.echo(show(found), nl=False)
+            click.echo(visible_lines(show(found)), nl=False)
             return
-        try:
-            Path(output).write_text(to_json(found), encoding="utf-8")
-        except OSError as error:
-            raise RunError([unwritable(output, error.strerror or str(error))]) from None
+        write_text(output, to_json(found))
     except CepcError as error:
         failed(ctx, error, checked.sources)

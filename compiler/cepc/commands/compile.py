@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -33,6 +32,7 @@ def compile(  # noqa: A001 - the word for it
     from ..codegen.bundle import write_bundle
     from ..codegen.compiling import job_of
     from ..errors import CepcError, ProgramError
+    from ..files.write import write_text
     from ..output import print_diagnostics, status
     from ..running.messages import nothing_to_run
 
@@ -53,11 +53,12 @@ def compile(  # noqa: A001 - the word for it
         ctx.exit(status(error.diagnostics))
     try:
         if bundle is not None:
-            write_bundle(job, Path(bundle))
+            write_bundle(job, bundle)
             click.echo(f"{bundle}: spark-submit --py-files cepc_runtime.zip job.py --help", err=True)
         if output is not None:
-            Path(output).write_text(job.text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise click.ClickException(f"{error.filename}: {error.strerror}") from None
+            write_text(output, job.text)
+    except CepcError as error:
+        print_diagnostics(error.diagnostics, {})
+        ctx.exit(status(error.diagnostics))
     if output is None and bundle is None:
         click.echo(job.text.encode(), nl=False)  # bytes: the text is UTF-8 whatever the locale

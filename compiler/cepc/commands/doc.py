@@ -66,6 +66,7 @@ def _file(name: str) -> int:
     from ..documenting import document, page_text
     from ..files.read import load
     from ..output import print_diagnostics, status
+    from ..visible import visible_lines
 
     loaded = load([name])
     for source in loaded.programs:
@@ -74,7 +75,7 @@ def _file(name: str) -> int:
         if problems:
             print_diagnostics(problems, {source.name: source})
             return status(problems)
-        click.echo(page_text(name, document(source, parsed)), nl=False)
+        click.echo(visible_lines(page_text(name, document(source, parsed))), nl=False)
     if loaded.diagnostics:
         print_diagnostics(loaded.diagnostics, loaded.sources)
     return status(loaded.diagnostics)

@@ -81,8 +81,8 @@ def _explain_code(code: str) -> None:
 
 def _explain_program(files: tuple[str, ...], form: str, output: str | None, sharing: dict[str, Any]) -> int:
     from ..api import check_files
-    from ..errors import CepcError, RunError
-    from ..files.messages import unwritable
+    from ..errors import CepcError
+    from ..files.write import write_text
     from ..output import print_diagnostics, status
 
     checked = check_files(files)
@@ -94,10 +94,7 @@ def _explain_program(files: tuple[str, ...], form: str, output: str | None, shar
             if output is None:
                 click.echo(text.encode(), nl=False)  # bytes: pages say that they are UTF-8
             else:
-                try:
-                    Path(output).write_text(text, encoding="utf-8", newline="\n")
-                except OSError as error:
-                    raise RunError([unwritable(output, error.strerror or str(error))]) from None
+                write_text(output, text)
         except CepcError as error:
             print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
             return status(error.diagnostics)

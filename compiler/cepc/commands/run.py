@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -135,16 +134,12 @@ def _write_page(
 ) -> None:
     """Raises RunError where that cannot be done."""
     from ..diagnostics.render import as_text, in_order, render_one
-    from ..errors import RunError
-    from ..files.messages import unwritable
+    from ..files.write import write_text
     from ..reporting.as_html import to_html
 
     found = in_order((*checked.diagnostics, *report.warnings), checked.sources)
     warnings = "\n".join(as_text(render_one(warning, checked.sources)) for warning in found)
-    try:
-        Path(path).write_text(to_html(program, report, stages.seconds, said, warnings), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise RunError([unwritable(path, error.strerror or str(error))]) from None
+    write_text(path, to_html(program, report, stages.seconds, said, warnings))
 
 
 def _usual_form(output: str | None) -> str:
@@ -180,7 +175,7 @@ def _write(found: Mapping[str, Any], form: str, output: str | None, limit: int |
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise RunError([unwritable(output or "<stdout>", error.strerror or str(error))]) from None
+        raise RunError([unwritable(output or "<stdout>", error)]) from None
 
 
 def _print(tables: Mapping[str, Any], form: str, limit: int | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..visible import visible_lines
 from .common import chosen_program, failed, right_program
 from .known import tests
 
@@ -46,7 +47,7 @@ def test(ctx: click.Context, files: tuple[str, ...], names: tuple[str, ...]) -> 
         for one in program.tests:
             if not names or one.name in names:
                 outcomes.append(run_test(program, one, checked.sources))
-                click.echo(show(outcomes[-1], checked.sources), nl=False)
+                click.echo(visible_lines(show(outcomes[-1], checked.sources)), nl=False)
     except CepcError as error:
         failed(ctx, error, checked.sources)
     click.echo(summary(outcomes))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
 from .known import queries
 
@@ -66,4 +67,4 @@ def why(
         raise click.UsageError(str(error)) from None
     except CepcError as error:
         failed(ctx, error, checked.sources)
-    click.echo(text, nl=False)
+    click.echo(visible_lines(text), nl=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -66,5 +68,5 @@ def _id(*names: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = visible(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from ..visible import visible
 from .describe import listed, queries, streams
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) 
         )
         parts.append((f"query {query.name}", (*query.facts, *made)))
     parts += ((f"shared in {one.stream}", tuple(sharing_facts(one))) for one in explanations)
-    return "\n".join("".join(f"{line.rstrip()}\n" for line in (title, *map(_row, facts))) for title, facts in parts)
+    return "\n".join(
+        "".join(f"{visible(line.rstrip())}\n" for line in (title, *map(_row, facts))) for title, facts in parts
+    )
 
 
 def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import Span
 
@@ -83,6 +86,11 @@ def empty(name: str, blank: bool) -> Diagnostic:
     )
 
 
-def unwritable(name: str, reason: str) -> Diagnostic:
-    hint = "" if name == "<stdout>" else "name another directory, or allow writing to this one"
+def unwritable(name: str, error: OSError | ValueError) -> Diagnostic:
+    number = getattr(error, "errno", None)
+    reason = os.strerror(number) if number else str(error)
+    full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "free some space, or name another place" if full else "name another directory, or allow writing to this one"
+    if name == "<stdout>":
+        hint = "free some space where it is written to" if full else ""
     return _about("E0008", f"the results cannot be written to `{name}`: {reason}", name, hint=hint)

@@ -72,11 +72,14 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int]]:
     raw, stream = open_text(file)
     done = 0
     with raw:
-        reader = _reader(file, wanted, stream)
+        counted = _Quotes(stream)
+        reader = _reader(file, wanted, counted)
         while True:
             try:
                 batch = reader.read_next_batch()
             except StopIteration:
+                if counted.found % 2 and _ends_in_quotes(file):
+                    raise DataError([messages.cut(file.name, "it ends within a value in quotes")]) from None
                 return
             except pa.ArrowInvalid as error:
                 raise _invalid(file, str(error)) from None
@@ -84,6 +87,33 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int]]:
                 raise DataError([messages.unreadable(file.name, reason(error))]) from None
             yield _converted(file, wanted, batch, done), raw.tell()
             done += batch.num_rows
+
+
+class _Quotes(io.RawIOBase):
+    """A stream that counts the quotes that pass."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.found = stream, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self.stream.read(size)
+        self.found += data.count(b'"')
+        return data
+
+
+def _ends_in_quotes(file: DataFile) -> bool:
+    """Whether a value is still open at the end, for which pyarrow takes it as it is. Values without quotes around them may have one."""
+    raw, stream = open_text(file)
+    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
+        try:
+            for _ in csv.reader(lines, strict=True):
+                pass
+        except csv.Error as error:
+            return "unexpected end" in str(error)
+    return False
 
 
 def _reader(file: DataFile, wanted: Wanted, stream: Any) -> Any:
@@ -138,12 +168,25 @@ def _invalid(file: DataFile, said: str) -> DataError:
     elif counts:
         more = "; is a quote not closed?" if said.count('"') % 2 else ""
         why = f"the header has {_columns(counts[1])}, this line {counts[2]}{more}"
+        if record is not None and int(counts[2]) < int(counts[1]) and _is_last(file, int(record[1])):
+            return DataError([messages.cut(file.name, f"its last line has {counts[2]} of {_columns(counts[1])}")])
     else:
         why = said.splitlines()[0].removeprefix("CSV parse error: ")
     if record is None:
         return DataError([messages.unreadable(file.name, why)])
     place, sources = _place(file, int(record[1]) - 1, None, None)
     return DataError([messages.malformed(place, "CSV row", why)], sources)
+
+
+def _is_last(file: DataFile, record: int) -> bool:
+    """Whether the file ends in this record (the header counted), and without an end of the line."""
+    raw, stream = open_text(file)
+    line = ""
+    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
+        seen = 0
+        for line in lines:
+            seen += bool(line.strip())
+    return seen == record and not line.endswith(("\n", "\r"))
 
 
 def _columns(count: str) -> str:

@@ -57,6 +57,15 @@ class DataFile:
         except OSError as error:
             raise DataError([messages.unreadable(self.name, reason(error))]) from None
 
+    def starts_with(self, first: bytes) -> bool:
+        with self.open_raw() as raw:
+            return bytes(raw.read(len(first))) == first
+
+    def ends_with(self, last: bytes) -> bool:
+        with self.open_raw() as raw:
+            raw.seek(max(raw.size() - len(last), 0))
+            return bytes(raw.read(len(last))) == last
+
 
 def find_files(path: str, form: Format | None = None) -> tuple[DataFile, ...]:
     """The files of a path, in the order of their names. Raises DataError."""

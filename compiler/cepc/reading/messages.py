@@ -57,10 +57,23 @@ def unknown_format(name: str, guess: str | None) -> Diagnostic:
     )  # fmt: skip
 
 
+TRUNCATED = "Truncated compressed stream"  # as pyarrow says it
+
+
 def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
     if reason == "Permission denied" and not hint:
         hint = f"its owner can allow it: `chmod a+r {name}`"
+    if reason == TRUNCATED:
+        return cut(name, "its compressed text has no end")
     return _about("E0704", f"`{name}` cannot be read: {reason}", name, hint=hint)
+
+
+CUT = "write or copy it once more, and read it when that is done"
+
+
+def cut(name: str, reason: str) -> Diagnostic:
+    """Of a file that somebody still writes, or whose writing or copying was broken off."""
+    return unreadable(name, f"{reason}, as if it were cut off", CUT)
 
 
 def no_source(stream: str, form: str | None) -> Diagnostic:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .files import DataFile
     from .wanted import Wanted
 
+MAGIC = b"PAR1"
 ROWS = 1 << 17  # in a batch
 
 
@@ -102,12 +103,14 @@ def _open(file: DataFile) -> Any:
 
 
 def _damaged(file: DataFile, error: Exception) -> Diagnostic:
+    if file.starts_with(MAGIC) and not file.ends_with(MAGIC):
+        return messages.cut(file.name, "its end, where Parquet says what there is, is missing")
     if "magic bytes not found" in str(error):
         return messages.unreadable(
             file.name, "it is no Parquet file", "`--input-format csv` or `json` names another format"
         )
     said = reason(error) if isinstance(error, OSError) else str(error).splitlines()[0]
-    return messages.unreadable(file.name, f"it is damaged, or no Parquet file ({said.rstrip('.')})")
+    return messages.unreadable(file.name, f"it is damaged, or no Parquet file ({said.rstrip('.')})", messages.CUT)
 
 
 def _instants(parquet: Any) -> list[str]:

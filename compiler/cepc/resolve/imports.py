@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
@@ -15,6 +15,9 @@ from cepc_grammar.source import Source
 
 from .lost import NOTHING, Lost, lost_in
 from .messages import names as say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Loader(Protocol):
@@ -60,21 +63,27 @@ class _Importing:
     lost: Lost = NOTHING
 
     def visit(self, key: str) -> None:
+        """Not by recursion: a chain of imports may be longer than Python's stack."""
         if key in self.done:
             return
+        pending = [self._begin(key)]
+        while pending:
+            statement = next(pending[-1], None)
+            if statement is None:
+                pending.pop()
+                self.statements += [s for s in self.files[self.path.pop()] if not isinstance(s, ast.Import)]
+                continue
+            target = self._read(statement)
+            if target is not None and target in self.path:
+                chain = [*self.path[self.path.index(target) :], target]
+                self.diagnostics.append(say.import_cycle(statement.span, [self.names[k] for k in chain]))
+            elif target is not None and target not in self.done:
+                pending.append(self._begin(target))
+
+    def _begin(self, key: str) -> Iterator[ast.Import]:
         self.done.add(key)
         self.path.append(key)
-        own = self.files[key]
-        for statement in own:
-            if isinstance(statement, ast.Import):
-                target = self._read(statement)
-                if target is not None and target in self.path:
-                    chain = [*self.path[self.path.index(target) :], target]
-                    self.diagnostics.append(say.import_cycle(statement.span, [self.names[k] for k in chain]))
-                elif target is not None:
-                    self.visit(target)
-        self.path.pop()
-        self.statements += [s for s in own if not isinstance(s, ast.Import)]
+        return (statement for statement in self.files[key] if isinstance(statement, ast.Import))
 
     def _read(self, node: ast.Import) -> str | None:
         """The key of what is imported, its statements read; None where there is nothing."""

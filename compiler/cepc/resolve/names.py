@@ -60,7 +60,7 @@ def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> t
         {name: query.name for name, query in _by_name(queries).items()},
         tests,
         lost,
-        circles({p.name.text: [a.name.text for a in atoms(p.pattern)] for p in patterns}),
+        circles({name: [a.name.text for a in atoms(p.pattern)] for name, p in _by_name(patterns).items()}),
     )
     return found, problems
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..visible import visible
 from .values import as_text
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _show_one(console: Any, name: str, table: Any, limit: int, terminal: bool) -
 
     shown = table.slice(0, limit)
     first = "" if shown.num_rows == table.num_rows else f", the first {shown.num_rows:,} (--limit says how many)"
-    console.print(Text.assemble((name, "bold"), f"  {rows(table.num_rows)}{first}"))
+    console.print(Text.assemble((visible(name), "bold"), f"  {rows(table.num_rows)}{first}"))
     if shown.num_rows:
         with console.capture() as capture:
             console.print(_table(shown))
@@ -54,9 +55,11 @@ def _table(table: Any) -> Any:
 
     made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for field in table.schema:
-        made.add_column(Text(field.name), justify="right" if _is_number(field.type) else "left", overflow="fold")
+        made.add_column(
+            Text(visible(field.name)), justify="right" if _is_number(field.type) else "left", overflow="fold"
+        )
     for row in zip(*(as_text(table.column(i), iso=False) for i in range(table.num_columns)), strict=True):
-        made.add_row(*(Text("NULL", "dim") if value is None else Text(value) for value in row))
+        made.add_row(*(Text("NULL", "dim") if value is None else Text(visible(value)) for value in row))
     return made
 
 

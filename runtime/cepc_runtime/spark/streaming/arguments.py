@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..rows import result_columns
 from ..schema import JobError
 from ..sinks import path_of
 from .kafka import SERVERS, check_connector, check_servers, kafka
 from .run import BUCKETS, DAY, to_stderr, trigger_of, wait
 from .run import stream as start_streams
-from .sinks import check_delta, console, delta, files
+from .sinks import BATCH, check_delta, console, delta, files
 from .source import read_stream
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def run_streams(
 ) -> None:
     """One streaming query for each stream of the program. Raises JobError, and what a query fails with."""
     avro = _schema(arguments.avro)
-    sink = _sink(spark, streams, arguments)
+    sink = _sink(spark, streams, names, arguments)
     wanted = [one.stream for one in streams if set(names) & set(one.stream.queries)]
     events = {}
     for stream in wanted:
@@ -118,7 +119,21 @@ def _schema(path: str | None) -> str | None:
         raise JobError(f"--avro {path}: {error.strerror}") from error
 
 
-def _sink(spark: SparkSession, streams: Sequence[Streamed], arguments: argparse.Namespace) -> Sink:
+def check_columns(streams: Sequence[Streamed], names: Sequence[str], folder: str) -> None:
+    """Whether the directories of micro-batches, read as one table, have all columns. Raises JobError."""
+    for plan in (one.plan(names) for one in streams):
+        for query in plan.queries:
+            for column, _ in result_columns(query, plan.stream):
+                if column.casefold() == BATCH:
+                    raise JobError(
+                        f"query {query.name} has a column {column}, which who reads {path_of(folder, query.name)} as a table would lose"
+                        f" to the number of the micro-batch, in {BATCH}=…: give it another name with AS"
+                    )
+
+
+def _sink(
+    spark: SparkSession, streams: Sequence[Streamed], names: Sequence[str], arguments: argparse.Namespace
+) -> Sink:
     """Raises JobError where it cannot be written to."""
     to, options = arguments.output, dict(arguments.output_option)
     match arguments.output_format:
@@ -132,6 +147,7 @@ def _sink(spark: SparkSession, streams: Sequence[Streamed], arguments: argparse.
             check_delta(spark)
             found = {q: path_of(arguments.checkpoint, s.stream.name) for s in streams for q in s.stream.queries}
             return delta(to, found, options)
+    check_columns(streams, names, to)
     return files(to, arguments.output_format, options)
 
 
