@@ -1,7 +1,7 @@
 """Runs tests for tests/mutants.py, in a copy of the source tree: a line of JSON in is a job, a line of JSON out its outcome.
 
 Every job is a process of its own, forked from this one, which has imported what is not this project's. The kernel is interpreted, so
-that its lines are traced and nothing is compiled; tests that start a process or a Spark session are no part of this.
+that its lines are traced and nothing is compiled. Long tests, and those that start a process or a Spark session, are no part of this.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class Traced:
     failed: set[str] = field(default_factory=set)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if "spark" not in getattr(item, "fixturenames", ())]
+        items[:] = [
+            item for item in items if not any(item.get_closest_marker(name) for name in ("spark", "process", "long"))
+        ]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
