@@ -21,6 +21,7 @@ from cepc_runtime.expression import Call, Expression, Field, Literal
 from cepc_runtime.kernel import loop
 from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.adjacent.run import Neighbours
+from cepc_runtime.kernel.adjacent.slices import Slices
 from cepc_runtime.kernel.compiled import LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
@@ -364,6 +365,25 @@ def test_rising_runs_of_any_length_are_counted_exactly() -> None:
 
 
 # ---- compilation -----------------------------------------------------------------------------------------------------
+
+
+BATCHES: dict[str, tuple[list[int], list[list[int]]]] = {
+    "as many as fit": ([1, 2, 3], [[1, 2], [3]]),
+    "one that fits exactly": ([3, 3], [[3], [3]]),
+    "one that is too large, alone": ([1, 9, 1], [[1], [9], [1]]),
+    "none": ([], []),
+}
+
+
+@pytest.mark.parametrize(("sizes", "expected"), BATCHES.values(), ids=BATCHES)
+def test_windows_are_counted_in_batches_of(sizes: list[int], expected: list[list[int]]) -> None:
+    """Of three events."""
+    end = np.cumsum(np.array(sizes, dtype=np.int64))
+    numbers = np.arange(len(sizes))
+    slices = Slices(np.arange(sum(sizes)), numbers, numbers, end - sizes, end)
+    assert [(part.end - part.first).tolist() for part in slices.batches(3)] == expected
+    assert [n for part in slices.batches(3) for n in part.windows.tolist()] == numbers.tolist()
+    assert slices.longest == max(sizes, default=0)
 
 
 def test_both_loops_are_compiled_where_numba_is() -> None:
