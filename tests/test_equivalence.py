@@ -250,6 +250,10 @@ def test_queries_that_share_states_round_sums_of_double_once(optimiser: str | No
 
 
 CORNERS = {
+    "a NOT has seen a part of what it forbids, between neighbours that are compared": Case(
+        SMALL + "QUERY q RETURN COUNT(*) AS r PATTERN SEQ(A, NOT SEQ(C c, C d), B) WHERE A.x < B.x WITHIN 8 s;",
+        seconds("A1 C1 B3 A2 A1 C1 B3 C1 B4"),
+    ),
     "PREV is the first of all events, in a condition about LAST": Case(
         SMALL + "QUERY q RETURN MATCH * PATTERN SEQ(A+, B) WHERE A.x - PREV(A).x < LAST(A).x WITHIN 8 s;",
         seconds("A1 A9 B3 A1 A2 B3"),

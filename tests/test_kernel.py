@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -415,11 +416,11 @@ def test_windows_are_counted_in_batches_of(sizes: list[int], expected: list[list
     assert slices.longest == max(sizes, default=0)
 
 
-def test_both_loops_are_compiled_where_numba_is() -> None:
+def test_both_loops_are_compiled_where_numba_is_and_their_machine_code_is_kept() -> None:
     for module in (loop, adjacent_loop):
         functions = compiled(module)
         assert functions is not None
-        assert "run" in functions
+        assert Path(functions["run"].stats.cache_path).is_dir()  # type: ignore[attr-defined]
 
 
 def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

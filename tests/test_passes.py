@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
+from cepc.passes.choose import choose
 from cepc.passes.engine import EngineModel, Load, load
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
 from cepc.passes.workload import Budget, Context, Workload
@@ -207,6 +208,18 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
     )
     plan = replace(compile_text(STREAM + "".join(queries)).plan, sharing=parts)
     assert load(plan, Rated(""), EngineModel(10, 1), 1_000_000) == expected
+
+
+def test_of_two_proposals_about_other_queries_both_are_taken() -> None:
+    inner = {"q": "A, B", "r": "A, B", "s": "C, D", "t": "C, D"}
+    texts = (f"{name}: SEQ({name.upper()}, {pair}, Z) | {LONG}" for name, pair in inner.items())
+    found = workload("; ".join(texts), Options(0))
+    for first, second in ("qr", "st"):
+        part = SharedStates((Member(first, (2, 3)), Member(second, (2, 3))), basis=True)
+        found = found.proposed(f"{first} and {second}", part)
+    chosen = choose(found, Context(Frequent("ABCD"), EngineModel(), Budget(), 1e6))
+    assert shown(chosen) == ["*q[2, 3] | r[2, 3]", "*s[2, 3] | t[2, 3]"]
+    assert chosen.notes[-1].text.startswith("took the best of each")
 
 
 # ---- the driver ------------------------------------------------------------------------------------------------------
