@@ -63,3 +63,10 @@ def test_a_plan_keeps_the_scopes_of_what_is_forbidden() -> None:
     guards = [guard for edge in plan.queries[0].positions.edges for guard in edge.guards]
     assert [scope for guard in guards for scope in guard.scopes] == [(0, "current")]
     assert from_text_of_plan(to_text(plan)) == plan
+
+
+def test_what_an_edge_forbids_is_in_order() -> None:
+    """So that a job is the same text in every process."""
+    forbidden = ", ".join(f"NOT N{n} n{n}" for n in range(12))
+    edges = planned(f"QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, {forbidden}, B)").positions.edges
+    assert [[guard.negation for guard in edge.guards] for edge in edges if edge.guards] == [list(range(12))]
