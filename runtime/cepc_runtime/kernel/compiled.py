@@ -65,7 +65,8 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
 
 def _is_kept(file: str, name: str) -> bool:
     """Whether numba has machine code of a function with this name, beside its file or where it keeps the user's."""
-    folders = (Path(file).parent / "__pycache__", _users())
+    users = _users() if os.environ.get("NUMBA_CACHE_DIR") else _users() / "numba"
+    folders = (Path(file).parent / "__pycache__", users)
     index = f"{Path(file).stem}.{name}-*.nbi"
     return any(folder.exists() and next(folder.rglob(index), None) is not None for folder in folders)
 
