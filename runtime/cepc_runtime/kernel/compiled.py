@@ -52,7 +52,7 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
             namespace[name] = (compiled(sys.modules[function.__module__]) or {})[name]
     version, file = _version(module), _file(module)
     keeps = _may_be_kept(Path(file))
-    if not keeps or not _is_kept(file, f"{names[0]}_{version}"):
+    if "run" in names and not (keeps and _is_kept(file, f"run_{version}")):
         LOG.info("translating %s to machine code, once for this installation: some seconds", module.__name__)
     for name in names:
         plain = FunctionType(functions[name].__code__.replace(co_filename=file), namespace, name)
