@@ -1,8 +1,8 @@
-"""Very many random programs, engine against oracle, by hand: `make long-run` or `python -m tests.long_run --programs 100000`.
+"""Very many random programs in every way of running them, by hand: `make long-run` or `python -m tests.long_run --programs 100000`.
 
-Draws batches of every kind of program in turn, each batch from a seed of its own, so that a run can be repeated and
-gone on with (`--seed`). A failure is shrunk and printed as a case for REGRESSIONS in test_equivalence.py; the run goes
-on. Every second round of kinds runs the compiled kernel instead of the interpreted one. Exits with 1 if anything failed.
+Cases have numbers, so that a run can be repeated and gone on with (`--first`). A case that fails is made small and printed as one for
+REGRESSIONS in test_equivalence.py; the run goes on. In the end stand what each property compared, and the pairs of constructs that were
+compared together. Exits with 1 if anything failed, or if a long run (LONG programs) has never met a pair that may stand together.
 """
 
 from __future__ import annotations
@@ -10,133 +10,164 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import traceback
-from collections import Counter
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import count, islice
 from multiprocessing import get_context
-from pprint import pformat
-from typing import TYPE_CHECKING
+from random import Random
+from typing import TYPE_CHECKING, Final
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis.errors import UnsatisfiedAssumption
-
-from tests.programs import Case, cases
-from tests.test_equivalence import KINDS, check_case
+from tests import (
+    test_equivalence,
+    test_motto_matches,
+    test_parts,
+    test_passes,
+    test_segments,
+    test_shared_states,
+    test_slices,
+    test_stream_operator,
+    test_streaming,
+)
+from tests.constructs import Pairs, constructs
+from tests.equivalence import Refused, compile_text
+from tests.programs import Make, bounded, cases, crowded, overlapping
+from tests.properties import Check, Seen, Tally, small_text, table
+from tests.test_equivalence import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ALL_KINDS = {**KINDS, "several queries of one program": cases(size=3)}
-BATCH = 100
-MOST_FAILURES = 10
+    from tests.programs import Case
+
+BATCH: Final = 25
+LONG: Final = 50_000
+MOST_FAILURES: Final = 10
+
+
+@dataclass(frozen=True)
+class Property:
+    """Cases, a check of them, and the way of running that it is about."""
+
+    way: str
+    make: Make
+    check: Check
+
+
+def _engine(interpreted: bool) -> Check:
+    return lambda case, _chance: compare(case, interpreted=interpreted)
+
+
+def _streaming() -> Iterator[tuple[str, Property]]:
+    for kind, make in test_streaming.KINDS.items():
+        yield f"stream: {kind}", Property("as a stream", bounded(make), test_streaming.check)
+
+
+PROPERTIES: Final[dict[str, Property]] = {
+    **{f"{kind}": Property("interpreted", make, _engine(True)) for kind, make in test_equivalence.KINDS.items()},
+    **{
+        f"{kind}, compiled": Property("compiled", make, _engine(False)) for kind, make in test_equivalence.KINDS.items()
+    },
+    **dict(_streaming()),
+    "stream: crowded panes": Property("as a stream", bounded(crowded), test_streaming.check),
+    "stream: shared matches": Property(
+        "as a stream", bounded(test_motto_matches.programs), test_streaming.check_sharing
+    ),
+    "stream: Spark's operator": Property(
+        "through Spark's operator", bounded(cases(size=3)), test_stream_operator.through_the_operator
+    ),
+    "shared in every way: any": Property("shared at every level", cases(size=3), test_passes.unchanged),
+    "shared in every way: in common": Property("shared at every level", overlapping(), test_passes.unchanged),
+    "any states side by side": Property("states side by side", overlapping(), test_shared_states.whatever_is_shared),
+    "shared matches": Property("matches joined", test_motto_matches.programs, test_motto_matches.check),
+    "panes": Property("in panes", test_parts.without_negation, test_parts.cut_in_time),
+    "partitions": Property("by partitions", test_parts.partitioned, test_parts.by_partitions),
+    "segments": Property("in segments", bounded(cases(match=False, size=3)), test_segments.in_segments),
+    "slices": Property("in slices", test_slices.counted, test_slices.in_slices),
+    **{
+        f"large groups: SELECT {select}": Property(
+            "large groups in pieces", cases(size=3, select=select), test_slices.with_large_groups
+        )
+        for select in ("ANY", "NEXT", "CONTIGUOUS")
+    },
+}
 
 
 @dataclass(frozen=True)
 class Batch:
-    kind: str
-    seed: int
-    interpreted: bool
+    name: str
+    first: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """`counts`: programs compared, those whose run must fail ("failing"), and those the compiler refused."""
-
     batch: Batch
-    counts: Counter[str]
-    failure: str | None
+    tally: Tally = field(default_factory=Tally)
+    pairs: Pairs = field(default_factory=Pairs)
+    failures: list[str] = field(default_factory=list)
 
 
-def batches(kinds: list[str], first_seed: int) -> Iterator[Batch]:
-    number = first_seed
-    while True:
-        for kind in kinds:
-            yield Batch(kind, number, interpreted=number % 2 == 0)
-        number += 1
+def batches(names: list[str], first: int) -> Iterator[Batch]:
+    for number in count(first, BATCH):
+        for name in names:
+            yield Batch(name, number)
 
 
 def run(batch: Batch) -> Outcome:
-    counts: Counter[str] = Counter()
-    failing: list[Case] = []
-
-    @seed(batch.seed)
-    @settings(
-        max_examples=BATCH,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(ALL_KINDS[batch.kind])
-    def compare(case: Case) -> None:
-        outcome = "refused"
+    found, given = Outcome(batch), PROPERTIES[batch.name]
+    for number in range(batch.first, batch.first + BATCH):
+        case = given.make(Random(f"{batch.name} {number}"))
         try:
-            outcome = "compared" if check_case(case, interpreted=batch.interpreted or None) else "failing"
-        except UnsatisfiedAssumption:
-            raise
-        except Exception:
-            failing.append(case)
-            raise
-        finally:
-            if not failing:  # what shrinking runs is not counted
-                counts[outcome] += 1
-
-    try:
-        compare()
-    except Exception as error:
-        return Outcome(batch, counts, _report(batch, failing[-1], error))
-    return Outcome(batch, counts, None)
+            seen = given.check(case, Random(number))
+        except Refused:
+            found.tally.refused += 1
+        except Exception as error:
+            again = f"python -m tests.long_run --property {batch.name!r} --first {number} --programs 1"
+            small = small_text(given.check, number, case, error)
+            found.failures.append(f"FAILED: {batch.name}, number {number}: {error!r}\n  again: {again}\n{small}")
+        else:
+            found.tally.add(seen)
+            _count(found.pairs, given.way, case, seen)
+    return found
 
 
-def _report(batch: Batch, case: Case, error: Exception) -> str:
-    """The last case that failed is the smallest: Hypothesis runs it again in the end."""
-    return "\n".join((
-        f"FAILED: {batch.kind}, seed {batch.seed}",
-        f"  again: python -m tests.long_run --kind {batch.kind!r} --seed {batch.seed} --programs {BATCH}",
-        case.text,
-        pformat(case.rows, width=200),
-        "".join(traceback.format_exception(error)),
-    ))  # fmt: skip
-
-
-def _table(counts: dict[str, Counter[str]], seconds: float) -> str:
-    columns = ("compared", "failing", "refused", "wrong")
-    lines = [f"{'kind':<52}" + "".join(f"{c:>10}" for c in columns)]
-    lines += [f"{kind:<52}" + "".join(f"{found[c]:>10,}" for c in columns) for kind, found in counts.items()]
-    total = sum(counts.values(), Counter())
-    lines.append(f"{f'all, in {seconds / 60:.1f} min':<52}" + "".join(f"{total[c]:>10,}" for c in columns))
-    return "\n".join(lines)
+def _count(pairs: Pairs, way: str, case: Case, seen: Seen) -> None:
+    compiled = compile_text(case.text)
+    for name, answer in seen.answers.items():
+        if answer.rows:
+            pairs.add(constructs(case, compiled, name, answer) | {way})
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Random programs, engine against oracle.")
+    parser = argparse.ArgumentParser(description="Random programs, every way of running them against the oracle.")
     parser.add_argument("--programs", type=int, default=100_000, help="stop after about so many (default 100,000)")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many minutes")
-    parser.add_argument("--seed", type=int, default=0, help="of the first batch of each kind")
-    parser.add_argument("--kind", choices=list(ALL_KINDS), action="append", help="only this one (repeatable)")
+    parser.add_argument("--first", type=int, default=1000, help="the number of the first case of each property")
+    parser.add_argument("--property", choices=list(PROPERTIES), action="append", help="only this one (repeatable)")
     parser.add_argument("--workers", type=int, default=1, help="processes (default 1)")
-    given_options = parser.parse_args()
-    kinds = given_options.kind or list(ALL_KINDS)
+    given = parser.parse_args()
+    names = given.property or list(PROPERTIES)
     begun = shown = time.monotonic()
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
-    failures = 0
-    wanted = islice(batches(kinds, given_options.seed), -(-given_options.programs // BATCH))
-    with get_context("spawn").Pool(given_options.workers, maxtasksperchild=50) as pool:
+    tallies, pairs, failures = {name: Tally() for name in names}, Pairs(), 0
+    wanted = islice(batches(names, given.first), -(-given.programs // BATCH))
+    with get_context("spawn").Pool(given.workers, maxtasksperchild=50) as pool:
         for outcome in pool.imap_unordered(run, wanted):
-            counts[outcome.batch.kind] += outcome.counts
-            if outcome.failure:
-                failures += 1
-                counts[outcome.batch.kind]["wrong"] += 1
-                print(outcome.failure, flush=True)
+            tallies[outcome.batch.name].plus(outcome.tally)
+            pairs.plus(outcome.pairs)
+            failures += len(outcome.failures)
+            print(*outcome.failures, sep="\n", end="\n" * bool(outcome.failures), flush=True)
             now = time.monotonic()
-            if now - begun > given_options.minutes * 60 or failures >= MOST_FAILURES:
+            if now - begun > given.minutes * 60 or failures >= MOST_FAILURES:
                 break
             if now - shown > 60:
                 shown = now
-                print(_table(counts, now - begun), flush=True)
-    print(_table(counts, time.monotonic() - begun), flush=True)
-    return 1 if failures else 0
+                print(table(tallies), flush=True)
+    total = Tally()
+    for tally in tallies.values():
+        total.plus(tally)
+    print(pairs.text())
+    print(table({**tallies, f"all, in {(time.monotonic() - begun) / 60:.1f} min": total}))
+    print(f"{failures} failed")
+    met = not pairs.missing() and not pairs.impossible()
+    return 1 if failures or not (met or total.cases < LONG or given.property) else 0
 
 
 if __name__ == "__main__":

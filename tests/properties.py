@@ -7,11 +7,12 @@ held to what a property has to have seen: rows in most cases, and events that co
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pprint import pformat
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import settings
 
@@ -20,38 +21,49 @@ from tests.smaller import smallest
 from tests.words import FAILING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Mapping
 
     from tests.oracle import Answer
     from tests.programs import Case
 
 WITH_ROWS: Final = 0.8
 DIFFERING: Final = 0.5
+ENOUGH: Final = 20
+"""Fewer cases show no shares."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a case showed: how many rows were compared, and how words were made that have fewer matches than the word they come from."""
+    """What a case showed: the answers with which rows were compared, and how words were made that have fewer matches than the word they
+    come from.
+    """
 
-    rows: int
+    answers: Mapping[str, Answer]
     differing: frozenset[str] = frozenset()
 
+    @property
+    def rows(self) -> int:
+        return sum(len(answer.rows) for answer in self.answers.values())
+
     @classmethod
-    def of(cls, case: Case, answers: Iterable[Answer]) -> Seen:
-        rows, differing = 0, set()
-        for answer in answers:
-            rows += len(answer.rows)
+    def of(cls, case: Case, answers: Mapping[str, Answer]) -> Seen:
+        differing = set()
+        for answer in answers.values():
             matches = Counter(case.rows[next(iter(match))[0]].get("word") for match in answer.matches)
             differing |= {
                 word.made
                 for number, word in enumerate(case.words)
                 if word.base is not None and matches[number] < matches[word.base]
             }
-        return cls(rows, frozenset(differing))
+        return cls(answers, frozenset(differing))
 
 
-NOTHING: Final = Seen(0)
+NOTHING: Final = Seen({})
 """Of a case whose run must fail, so that there are no rows to compare."""
+
+
+Check = Callable[["Case", Random], Seen]
+"""Fails where rows differ, and raises Refused where the program is no program."""
 
 
 @dataclass
@@ -78,6 +90,14 @@ class Tally:
         self.rows += other.rows
         self.with_rows += other.with_rows
         self.differing.update(other.differing)
+
+    def plain(self) -> dict[str, Any]:
+        """As what can be sent from one process to another."""
+        return asdict(self) | {"differing": dict(self.differing)}
+
+    @classmethod
+    def of_plain(cls, plain: dict[str, Any]) -> Tally:
+        return cls(**(plain | {"differing": Counter(plain["differing"])}))
 
     def lacking(self, with_rows: float, differing: float) -> list[str]:
         """What the cases do not show, in words."""
@@ -107,20 +127,20 @@ def table(tallies: dict[str, Tally]) -> str:
 
 
 TALLIES: dict[str, Tally] = {}
-"""Of all properties of this run, which conftest.py prints in the end."""
+"""Of all properties that this process has checked; reporting.py shows them in the end."""
 
 
 def hold(
     name: str,
     make: Callable[[Random], Case],
-    check: Callable[[Case, Random], Seen],
+    check: Check,
     *,
     cases: int | None = None,
     first: int = 0,
     with_rows: float = WITH_ROWS,
     differing: float = DIFFERING,
 ) -> Tally:
-    """Checks as many cases as the profile says. `check` fails where rows differ, and raises Refused where the program is no program."""
+    """Checks as many cases as the profile says."""
     tally = TALLIES[name] = Tally()
     for number in range(first, first + (settings().max_examples if cases is None else cases)):
         case = make(Random(f"{name} {number}"))
@@ -129,15 +149,19 @@ def hold(
         except Refused:
             tally.refused += 1
         except Exception as error:
-            small = smallest(case, partial(_fails, check, number, type(error)))
-            raise AssertionError(f"{name}, number {number}:\n{small.text}\n{pformat(small.rows, width=160)}") from error
-    lacking = tally.lacking(with_rows, differing)
+            raise AssertionError(f"{name}, number {number}:\n{small_text(check, number, case, error)}") from error
+    lacking = tally.lacking(with_rows, differing) if tally.cases + tally.refused >= ENOUGH else []
     assert not lacking, "\n".join((*lacking, table({name: tally})))
     return tally
 
 
-def _fails(check: Callable[[Case, Random], Seen], number: int, kind: type[Exception], case: Case) -> bool:
-    """Whether it fails in the same way."""
+def small_text(check: Check, number: int, case: Case, error: Exception) -> str:
+    """A smaller case that fails in the same way."""
+    small = smallest(case, partial(_fails, check, number, type(error)))
+    return f"{small.text}\n{pformat(small.rows, width=160)}"
+
+
+def _fails(check: Check, number: int, kind: type[Exception], case: Case) -> bool:
     try:
         check(case, Random(number))
     except Refused:

@@ -1,4 +1,4 @@
-"""Random programs on Spark against the local engine: by hand in any number, `python -m tests.spark_programs --programs 300`.
+"""Random programs on Spark against the oracle: by hand in any number, `python -m tests.spark_programs --programs 300`.
 
 One session runs them all. The events of each come in several files, in no order, so that every group is in more than one of
 them; programs are compiled at every level and with every optimiser forced, in turn. A failure is printed as a case for
@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
 import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from pprint import pformat
+from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
@@ -30,21 +28,20 @@ from cepc.passes import OPTIMISERS
 from cepc.sharing import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
 from cepc_runtime.types import to_arrow
-from tests.equivalence import Refused, by_engine, compile_text, same, table_of
-from tests.programs import cases, cases_between_neighbours, overlapping
+from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, same, table_of
+from tests.programs import between_neighbours, cases, overlapping
+from tests.properties import NOTHING, Seen, Tally, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hypothesis.strategies import SearchStrategy
     from pyspark.sql import DataFrame, SparkSession
 
     from cepc.codegen.compiling import Loaded
     from tests.equivalence import Compiled, Rows
-    from tests.programs import Case
+    from tests.programs import Case, Make
 
 FILES: Final = 3
-BATCH: Final = 10
 
 LEVELS: Final[dict[str, Options]] = {
     "-O0": Options(level=0),
@@ -52,15 +49,16 @@ LEVELS: Final[dict[str, Options]] = {
     "-O2": Options(seconds=None),
     **{f"forced {name}": Options(optimiser=name, seconds=None) for name in OPTIMISERS},
 }
-KINDS: Final[dict[str, SearchStrategy[Case]]] = {
+KINDS: Final[dict[str, Make]] = {
     "any": cases(size=4),
     "queries with much in common": overlapping(most=6),
     "aggregates counted": cases(size=4, match=False, select="ANY", pairs=False),
     "matches": cases(size=4, match=True),
     "conditions over several variables": cases(size=3, match=False, pairs=True),
-    "conditions between neighbours": cases_between_neighbours(),
+    "conditions between neighbours": between_neighbours,
     "SELECT NEXT": cases(size=4, select="NEXT"),
     "SELECT CONTIGUOUS": cases(size=4, select="CONTIGUOUS"),
+    "AFTER MATCH": cases(size=4, match=True, select="NEXT", after=True),
 }
 
 
@@ -94,49 +92,55 @@ def rows_in(table: pa.Table) -> Rows:
 def scattered(spark: SparkSession, case: Case, compiled: Compiled, folder: Path) -> DataFrame:
     """The events of a case in some files, in no order."""
     (stream,) = compiled.program.streams
-    table = table_of(case, compiled).cast(pa.schema([(name, to_arrow(type_)) for name, type_ in stream.columns]))
-    places = list(range(table.num_rows))
-    random.Random(len(case.text)).shuffle(places)
+    events = table_of(case, compiled).cast(pa.schema([(name, to_arrow(type_)) for name, type_ in stream.columns]))
+    places = list(range(events.num_rows))
+    Random(len(case.text)).shuffle(places)
     folder.mkdir()
     for number in range(FILES):
-        pq.write_table(table.take(pa.array(places[number::FILES], pa.int64())), folder / f"{number}.parquet")
+        pq.write_table(events.take(pa.array(places[number::FILES], pa.int64())), folder / f"{number}.parquet")
     return spark.read.parquet(str(folder))
 
 
-def agree(spark: SparkSession, case: Case, folder: Path, options: Options | None = None) -> str:
-    """Fails where Spark's rows are not the local engine's; else whether rows were "compared", or the run is "failing" in both, or
-    the program "refused".
-    """
-    try:
-        compiled = compile_text(case.text)
-    except Refused:
-        return "refused"
-    expected = by_engine(case, compiled, interpreted=True)
+def agree(spark: SparkSession, case: Case, folder: Path, options: Options | None = None) -> Seen:
+    """Fails where Spark's rows are not the oracle's, or the run does not fail where the local engine's does."""
+    compiled = compile_text(case.text)
+    answers = answered(case, compiled)
+    found = by_engine(case, compiled, interpreted=True)
+    if found is not None and answers is None:
+        return NOTHING  # a run that must fail may fail at another event, or not reach it
+    compare(spark, case, folder, None if found is None else {n: a.rows for n, a in (answers or {}).items()}, options)
+    return NOTHING if found is None or answers is None else Seen.of(case, answers)
+
+
+def compare(
+    spark: SparkSession, case: Case, folder: Path, expected: dict[str, Rows] | None, options: Options | None = None
+) -> None:
+    """Fails where the rows of the case's job are others, query by query or all brought together; None: the run has to fail."""
+    compiled = compile_text(case.text)
     events, job = scattered(spark, case, compiled, folder), loaded(case.text, options)
     results = job.build(spark, events)
     try:
         assert list(results) == [q.name for q in compiled.plan.queries]
         if expected is None:
-            return _failing([*(frame.collect for frame in results.values()), partial(job.tables, spark, events)])
+            _failing([*(frame.collect for frame in results.values()), partial(job.tables, spark, events)])
+            return
         for name, frame in results.items():
             found = rows_of(frame)
-            assert same(found, expected[name]), (name, found, expected[name])
+            assert same(found, expected[name], ABOUT), (name, found, expected[name])
         spark.catalog.clearCache()
         tables = job.tables(spark, events)
         assert list(tables) == list(results)
-        for name, table in tables.items():
-            assert same(rows_in(table), expected[name]), (name, table, expected[name])
+        for name, brought in tables.items():
+            assert same(rows_in(brought), expected[name], ABOUT), (name, brought, expected[name])
     finally:
         spark.catalog.clearCache()
-    return "compared"
 
 
-def _failing(asked: Sequence[Callable[[], object]]) -> str:
+def _failing(asked: Sequence[Callable[[], object]]) -> None:
     """Some query's rows fail, and so do all brought together."""
     *frames, tables = asked
     assert any(_fails(ask) for ask in frames), "the local engine fails where Spark has rows"
     assert _fails(tables), "the local engine fails where Spark has rows"
-    return "failing"
 
 
 def _fails(ask: Callable[[], object]) -> bool:
@@ -150,41 +154,11 @@ def _fails(ask: Callable[[], object]) -> bool:
 # ---- by hand ---------------------------------------------------------------------------------------------------------
 
 
-def batch(spark: SparkSession, kind: str, number: int, say: Callable[[str], None]) -> Counter[str]:
-    """Ten programs of a kind, from a seed of their own, each at the next level."""
-    counts: Counter[str] = Counter()
-    levels = list(LEVELS)
-
-    @seed(number)
-    @settings(
-        max_examples=BATCH,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),  # who finds a difference shrinks it by hand
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(KINDS[kind])
-    def run(case: Case) -> None:
-        level = levels[(number + sum(counts.values())) % len(levels)]
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                outcome = agree(spark, case, Path(folder, "events"), LEVELS[level])
-            except Exception as error:
-                outcome = "wrong"
-                say(f"FAILED: {kind}, seed {number}, {level}\n{case.text}\n{pformat(case.rows, width=160)}")
-                say("".join(traceback.format_exception(error))[-4000:])
-        counts[outcome] += 1
-        counts[f"{outcome} {level}"] += 1
-
-    run()
-    return counts
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Random programs, Spark against the local engine.")
+    parser = argparse.ArgumentParser(description="Random programs, Spark against the oracle.")
     parser.add_argument("--programs", type=int, default=300, help="stop after about so many (default 300)")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many minutes")
-    parser.add_argument("--seed", type=int, default=0, help="of the first batch of each kind")
+    parser.add_argument("--first", type=int, default=1000, help="the number of the first case of each kind")
     parser.add_argument("--kind", choices=list(KINDS), action="append", help="only this one (repeatable)")
     given_options = parser.parse_args()
     from cepc.running.spark import local_session
@@ -192,24 +166,25 @@ def main() -> int:
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 1g pyspark-shell")
     spark = local_session()
     spark.conf.set("spark.sql.shuffle.partitions", "2")
-    kinds, begun = given_options.kind or list(KINDS), time.monotonic()
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
-    for number in range(-(-given_options.programs // BATCH)):
-        kind = kinds[number % len(kinds)]
-        counts[kind] += batch(
-            spark, kind, given_options.seed + number // len(kinds), lambda text: print(text, flush=True)
-        )
+    kinds, levels, begun, wrong = given_options.kind or list(KINDS), list(LEVELS), time.monotonic(), 0
+    tallies = {kind: Tally() for kind in kinds}
+    for number in range(given_options.programs):
+        kind, level = kinds[number % len(kinds)], levels[number % len(levels)]
+        case = KINDS[kind](Random(f"{kind} {given_options.first + number // len(kinds)}"))
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                tallies[kind].add(agree(spark, case, Path(folder, "events"), LEVELS[level]))
+            except Refused:
+                tallies[kind].refused += 1
+            except Exception as error:
+                wrong += 1
+                print(f"FAILED: {kind}, number {number}, {level}\n{case.text}\n{pformat(case.rows, width=160)}")
+                print("".join(traceback.format_exception(error))[-4000:], flush=True)
         if time.monotonic() - begun > given_options.minutes * 60:
             break
     spark.stop()
-    total = sum(counts.values(), Counter[str]())
-    for name, found in (*counts.items(), *((level, _at(total, level)) for level in LEVELS), ("all", total)):
-        print(f"{name:<40}" + "".join(f"{found[c]:>6} {c}" for c in ("compared", "failing", "refused", "wrong")))
-    return 1 if total["wrong"] else 0
-
-
-def _at(counts: Counter[str], level: str) -> Counter[str]:
-    return Counter({name.removesuffix(f" {level}"): n for name, n in counts.items() if name.endswith(f" {level}")})
+    print(table(tallies), f"\n{wrong} wrong")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ def unchanged(case: Case, _chance: Random) -> Seen:
         assert found is not None, options
         for name, answer in expected.items():
             assert same(found[name], answer.rows), (options, name)
-    return Seen.of(case, expected.values())
+    return Seen.of(case, expected)
 
 
 @pytest.mark.parametrize(("kind", "make"), [("any", cases(size=3)), ("with much in common", overlapping())])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from cepc_runtime.plan import Plan, QueryPlan
+    from tests.oracle import Answer
 
 STREAM = "STREAM s (at BIGINT, kind STRING, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
@@ -140,7 +141,8 @@ def in_segments(case: Case, chance: Random) -> Seen:
         return NOTHING
     plan, table = compiled.plan, read(table_of(case, compiled), compiled.plan.stream).table
     hot = frozenset(keys_of(query) for query in plan.queries if query.group_by)
-    longer, most, seen = chance.randint(0, 40), chance.choice((10**6, 3)), []
+    longer, most = chance.randint(0, 40), chance.choice((10**6, 3))
+    seen: dict[str, Answer] = {}
     for given_class in classes_of(plan.queries, cut=plan.stream.unit, hot=hot):
         if given_class.segments is None:
             continue
@@ -151,7 +153,7 @@ def in_segments(case: Case, chance: Random) -> Seen:
             for number, query in zip(given_class.queries, asked, strict=True):
                 found, expected = values(rows, plan, number), answers[query.name].rows
                 assert same(found, expected), (segments, query.name, found, expected)
-        seen += [answers[query.name] for query in asked]
+        seen |= {query.name: answers[query.name] for query in asked}
     return Seen.of(case, seen)
 
 

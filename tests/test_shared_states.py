@@ -195,7 +195,7 @@ def whatever_is_shared(case: Case, chance: Random) -> Seen:
     assert found is not None
     for name, answer in answers.items():
         assert same(found[name], answer.rows), (name, found[name], answer.rows)
-    return Seen.of(case, answers.values())
+    return Seen.of(case, answers)
 
 
 @pytest.mark.parametrize("decision", DECISIONS)

@@ -14,8 +14,6 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import functions as F  # noqa: N812
 
 import cepc
@@ -27,41 +25,36 @@ from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
 from cepc_runtime.types import to_arrow
-from tests.equivalence import compile_text, same
+from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
-from tests.spark_programs import KINDS, LEVELS, agree, build, loaded, rows_of
+from tests.properties import Seen, hold
+from tests.spark_programs import KINDS, LEVELS, agree, build, compare, loaded, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
 
-def check(spark: SparkSession, case: Case, folder: Path, level: str = "-O2") -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        assume(agree(spark, case, Path(own, "events"), LEVELS[level]) != "refused")
+def check(spark: SparkSession, folder: Path) -> Callable[[Case, random.Random], Seen]:
+    def checked(case: Case, chance: random.Random) -> Seen:
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            return agree(spark, case, Path(own, "events"), LEVELS[chance.choice(list(LEVELS))])
+
+    return checked
 
 
-@given(case=cases(size=4), level=st.sampled_from(list(LEVELS)))
-@settings(
-    max_examples=5,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],  # a job takes a second: who finds a difference shrinks it by hand
-)
-def test_rows_equal_those_of_the_local_engine(spark: SparkSession, tmp_path: Path, case: Case, level: str) -> None:
-    check(spark, case, tmp_path, level)
+def test_rows_equal_the_oracles(spark: SparkSession, tmp_path: Path) -> None:
+    hold("Spark: any", cases(size=4), check(spark, tmp_path), cases=6)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-@given(data=st.data())
-@settings(max_examples=7, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
-def test_rows_equal_those_of_the_local_engine_at_length(
-    spark: SparkSession, tmp_path: Path, kind: str, data: st.DataObject
-) -> None:
+def test_rows_equal_the_oracles_at_length(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     """spark_programs.py runs any number of them."""
-    check(spark, data.draw(KINDS[kind]), tmp_path, data.draw(st.sampled_from(list(LEVELS))))
+    hold(f"Spark, at length: {kind}", KINDS[kind], check(spark, tmp_path), cases=10)
 
 
 def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSession, tmp_path: Path) -> None:
@@ -73,7 +66,7 @@ def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSessi
     )
     kinds = "AABAZBABBAAZ"
     rows = tuple({"at": i // 2, "kind": c, "k": i % 2, "x": i % 3} for i, c in enumerate(kinds * 2))
-    assert agree(spark, Case(text, rows), tmp_path / "events") == "compared"
+    assert agree(spark, Case(text, rows), tmp_path / "events").rows
 
 
 def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: SparkSession, tmp_path: Path) -> None:
@@ -88,7 +81,11 @@ def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: Spa
     )
     times = [*range(-150, 150), *range(-4, 4), *range(24, 60, 6), -86_400, 86_399, 86_400, 500_000]
     rows = tuple({"at": at, "kind": "AABCB"[at * 7 % 5], "k": at % 2, "x": at % 11} for at in times)
-    assert agree(spark, Case(text, rows), tmp_path / "events") == "compared"
+    case = Case(text, rows)
+    expected = by_engine(case, compile_text(text))
+    assert expected is not None
+    assert all(expected.values())
+    compare(spark, case, tmp_path / "events", expected)
 
 
 # ---- one program, from files to rows ---------------------------------------------------------------------------------
@@ -141,7 +138,7 @@ def test_only_columns_and_types_that_are_needed_are_read_and_once(spark: SparkSe
     expected = cepc.compile(program).run(rides)
     for name, rows in expected.items():
         assert rows.num_rows
-        assert same(rows_of(results[name]), rows.to_pylist())
+        assert same(rows_of(results[name]), rows.to_pylist(), ABOUT)
         assert results[name].columns == rows.column_names
     # Adaptive execution may join small partitions but nothing may stand between the sort and the kernel.
     lines = plan_of(results["counted"]).splitlines()
@@ -203,7 +200,7 @@ def test_csv_is_read_by_the_names_of_its_header(spark: SparkSession, rides: Path
     stream = load(job_of(*_checked(STREAM + LISTED))).streams["rides"]
     found = build(spark, STREAM + LISTED, read(spark, stream, "csv", str(tmp_path / "rides")))
     expected = cepc.compile(STREAM + LISTED).run(rides)["listed"]
-    assert same(rows_of(found["listed"]), expected.to_pylist())
+    assert same(rows_of(found["listed"]), expected.to_pylist(), ABOUT)
 
 
 def test_queries_are_chosen_by_name_and_dataframes_are_lazy(spark: SparkSession) -> None:
@@ -290,7 +287,7 @@ def test_tables_have_the_rows_and_columns_of_dataframes(spark: SparkSession, cho
     assert not expected["none"].num_rows
     for name, table in tables.items():
         assert table.column_names == expected[name].column_names
-        assert same(table.to_pylist(), expected[name].to_pylist()), name
+        assert same(table.to_pylist(), expected[name].to_pylist(), ABOUT), name
 
 
 def test_tables_of_many_queries_are_as_few_jobs_as_those_of_one(spark: SparkSession) -> None:
@@ -354,7 +351,7 @@ def test_plain_aggregates_are_those_of_the_kernel_and_need_no_python(spark: Spar
     for name, frame in results.items():
         assert "MapInArrow" not in plan_of(frame)
         found = rows_of(frame)
-        assert same(found, expected[name].to_pylist()), (name, found, expected[name].to_pylist())
+        assert same(found, expected[name].to_pylist(), ABOUT), (name, found, expected[name].to_pylist())
         assert [f.dataType.simpleString() for f in frame.schema] == [_spark_name(f.type) for f in expected[name].schema]
 
 

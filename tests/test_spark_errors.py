@@ -39,3 +39,30 @@ SAID = [
 @pytest.mark.parametrize(("text", "said"), SAID)
 def test_a_package_that_is_missing_or_of_another_spark_is_named(text: str, said: str) -> None:
     assert sentence(RuntimeError(text)) == said
+
+
+TASK = "calling o8.save.\n: [TASK_WRITE_FAILED] Task failed while writing rows to {}. SQLSTATE: 58030\n\tat x"
+JAVA = "\nCaused by: java.io.IOException: No space left on device\n\tat y"
+FULL = [
+    pytest.param(
+        TASK.format("file:/out/q/batch=000000001") + JAVA, " of file:/out/q/batch=000000001", id="while rows are written",
+    ),
+    pytest.param(
+        "Caused by: java.io.FileNotFoundException: /tmp/blockmgr/0c/x (No space left on device)", " of /tmp/blockmgr/0c/x",
+        id="Spark's own files",
+    ),
+    pytest.param(
+        "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device: '/tmp/a b'", " of /tmp/a b", id="a worker",
+    ),
+    pytest.param("java.io.IOException: Disk quota exceeded", "", id="somewhere"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "where"), FULL)
+def test_a_disk_that_is_full_is_named_where_it_is_known(text: str, where: str) -> None:
+    assert sentence(RuntimeError(text)) == f"no space is left on the disk{where}: free some and run the job again"
+
+
+def test_a_record_may_speak_of_full_disks() -> None:
+    said = "a record of stream s is no event: No space left on device"
+    assert sentence(RuntimeError(f"[USER_RAISED_EXCEPTION] {said} SQLSTATE: P0001")) == said

@@ -132,7 +132,7 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
     for number, query in enumerate(plan.queries):
         rows = answers[query.name].rows
         assert same(stream.rows[number], rows), (query.name, stream.rows[number], rows)
-    return Seen.of(case, answers.values())
+    return Seen.of(case, answers)
 
 
 def test_rows_are_those_of_a_batch() -> None:

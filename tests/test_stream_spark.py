@@ -6,6 +6,8 @@ import json
 import os
 import random
 import shutil
+import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -19,14 +21,16 @@ from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming import checkpoint, run
 from cepc_runtime.spark.streaming.query import continuous
-from cepc_runtime.spark.streaming.run import start, wait
-from cepc_runtime.spark.streaming.sinks import files
+from cepc_runtime.spark.streaming.run import start, stream, wait
+from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
-from cepc_runtime.spark.streaming.store import HadoopStore
-from tests import stream_kills
-from tests.equivalence import same
+from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
+from tests.equivalence import ABOUT, same
+from tests.faults import spark as faults
+from tests.faults.driver import descendants, end
+from tests.faults.work import work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +134,7 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
     expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():
         assert table.num_rows
-        assert same(job.rows(query, table.schema), table.to_pylist()), query
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
 
     lines = [line for line in job.lines if "flush" not in line]
     assert [line["batch"] for line in lines] == list(range(len(lines)))
@@ -157,20 +161,51 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
     rows = events()[:600]
     put(tmp_path / "in", 0, rows)
     job = Job(spark, tmp_path, SMALL)
-    with monkeypatch.context() as amid, pytest.raises(KeyboardInterrupt):
-        amid.setattr(checkpoint, "end", _interrupt)
-        job.run(flush=True)
+    job.run()
+    with monkeypatch.context() as amid:
+        amid.setattr(Writing, "_summary", _interrupt)  # all rows are written
+        with pytest.raises(KeyboardInterrupt):
+            job.run(flush=True)
     shutil.rmtree(tmp_path / "out" / "plain" / "batch=-1")  # as where it was written last
     # An event that closes all windows, whose rows are in batch=-1.
     put(tmp_path / "in", 1, [{**rows[0], "at": START + timedelta(hours=1), "kind": "Travel"}])
-    with pytest.raises(JobError, match="was being ended by --flush when its job stopped: the rest .* is written now"):
+    with pytest.raises(JobError, match=r"was being ended by --flush when its job stopped: the rest .* is written now"):
         job.run()
     expected = cepc.compile(SMALL).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():
         assert table.num_rows
-        assert same(job.rows(query, table.schema), table.to_pylist()), query
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
     with pytest.raises(JobError, match="was ended by --flush"):
         job.run()
+
+
+def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    streams = [
+        streamed(SMALL),
+        streamed(f"{SMALL.partition('QUERY')[0]}QUERY other RETURN COUNT(*) AS n PATTERN Drop WITHIN 9 s;"),
+    ]
+    streams[1] = replace(streams[1], stream=replace(streams[1].stream, name="trips"))
+    frames = {s.stream.name: read_stream(spark, s.stream, "parquet", str(tmp_path / "in"), {}) for s in streams}
+    ended = {"rides"}
+
+    def start(what: Continuous, *_: object) -> str:
+        if what.streamed.stream.name in ended:
+            raise checkpoint.Ended(f"{what.streamed.stream.name} was ended by --flush")
+        return what.streamed.stream.name
+
+    def begun(finish: Any) -> Any:
+        return stream(spark, streams, str(tmp_path / "c"), files(str(tmp_path / "o"), "parquet"), frames, finish=finish)
+
+    monkeypatch.setattr(run, "start", start)
+    assert begun(lambda _: None) == ["trips"]
+    with pytest.raises(checkpoint.Ended, match="rides was ended"):
+        begun(None)
+    ended.add("trips")
+    with pytest.raises(checkpoint.Ended, match="rides was ended"):
+        begun(lambda _: None)
 
 
 def _interrupt(*_: object) -> None:
@@ -232,6 +267,30 @@ def test_the_checkpoint_of_another_program_is_refused_with_what_changed(spark: S
         checkpoint.claim(HadoopStore(spark), str(tmp_path / "foreign"), checkpoint.identity(Job(spark, tmp_path).what))
 
 
+def test_the_files_of_a_checkpoint_are_made_once_replaced_as_a_whole_and_listed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    store, path = HadoopStore(spark), f"{tmp_path}/cepc/lease.json"
+    assert store.read(path) is None
+    assert store.names(f"{tmp_path}/cepc") == []
+    assert store.create(path, "ä 1")
+    assert not store.create(path, "2")
+    assert store.read(path) == "ä 1"
+    store.replace(path, "3")
+    store.replace(f"{tmp_path}/cepc/program.json", "4")
+    assert store.read(f"file:{path}") == "3"
+    assert store.names(f"{tmp_path}/cepc") == [
+        "lease.json",
+        "program.json",
+    ]  # and no file of check sums, or half written
+    store.delete(path)
+    store.delete(path)
+    assert store.read(path) is None
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=f"{tmp_path}/file/program.json cannot be written: "):
+        store.replace(f"{tmp_path}/file/program.json", "5")
+
+
 def test_a_window_without_an_end_is_refused() -> None:
     text = PROGRAM.replace("PATTERN Travel WITHIN 1 MINUTE", "PATTERN Travel WITHIN UNBOUNDED")
     found = streamed(text)
@@ -283,7 +342,31 @@ def test_a_wrong_command_is_said_before_spark_starts(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.long  # starts of Spark of its own
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    killed = stream_kills.run(tmp_path, kills=2, files=4)
-    assert killed.drivers + killed.workers >= 1
-    assert killed.different == ()
+    told = faults.run(tmp_path, faults=2, files=4)
+    assert told.wrong == []
+    assert told.faults.total() == 2
+
+
+@pytest.mark.long  # starts of Spark of its own
+def test_a_second_job_and_a_flush_are_kept_off_a_checkpoint_until_its_job_has_ended(tmp_path: Path) -> None:
+    events = work(4, 1, keys=20)
+    faults.prepare(tmp_path, events)
+    first = faults.begin(tmp_path, arguments=("--trigger", "1 second"))
+    leased = tmp_path / "checkpoint" / "s" / "cepc" / "lease.json"
+    while first.poll() is None and not leased.exists():
+        time.sleep(0.1)
+    code, said = faults.finished(faults.begin(tmp_path))
+    assert code == 1
+    assert f"error: another job runs on the checkpoint {tmp_path}/checkpoint/s: process {first.pid} on " in said
+    assert "end that job first, or name another directory as --checkpoint" in said
+    assert not list(tmp_path.glob("out/*/batch=-1"))
+    for process in [*descendants(first.pid), first.pid]:
+        end(process)
+    first.communicate()
+    assert leased.exists()
+    code, said = faults.finished(faults.begin(tmp_path))
+    assert code == 0, said
+    assert not leased.exists()
+    assert faults.wrong(tmp_path, events) == []

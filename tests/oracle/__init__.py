@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cepc_grammar import ast
 
-from .errors import EvaluationError, Overflow, Unsupported
+from .errors import EvaluationError, Overflow, TooMuch, Unsupported
 from .helpers import written_out
 from .matches import Finder, Found
 from .rows import Row, rows
@@ -22,7 +22,7 @@ Events = Sequence[Mapping[str, object]]
 Match = frozenset[tuple[int, str]]
 """(index into the events, variable) of each event that a match binds."""
 
-__all__ = ["Answer", "EvaluationError", "Match", "Overflow", "Unsupported", "answers", "evaluate", "matches"]
+__all__ = ["Answer", "EvaluationError", "Match", "Overflow", "TooMuch", "Unsupported", "answers", "evaluate", "matches"]
 
 
 @dataclass(frozen=True)

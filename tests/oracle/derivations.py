@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 
 from .conditions import Bindings, Condition, agree, by_variable
+from .errors import TooMuch
 from .expressions import conjuncts
 from .patterns import Choice, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence, variables
 
@@ -108,6 +109,9 @@ class Part:
 
 EMPTY = Part()
 
+MOST_PARTS = 60_000
+"""Of one partition: more would take minutes."""
+
 
 class Writing:
     """Writes patterns out over the events of one partition. Parts with the same events, gaps and marks are one part."""
@@ -123,6 +127,7 @@ class Writing:
         """`admits(variable, event)` is false where a local condition is; `traced` keeps paths; matches span less than `span`."""
         self._events, self._among, self._admits, self._traced, self._span = events, tuple(among), admits, traced, span
         self._written: dict[tuple[object, ...], tuple[Part, ...]] = {}
+        self._parts = 0
         self._scopes: dict[Scope, tuple[tuple[Condition, ...], tuple[str, ...]]] = {}
 
     def derivations(self, node: Node) -> tuple[Part, ...]:
@@ -151,8 +156,15 @@ class Writing:
         """Derivations of the node from events of a rank above `after`; with `partial`, also their prefixes."""
         key = (node, after, path, partial)
         if key not in self._written:
-            self._written[key] = tuple(dict.fromkeys(self._all(node, after, path, partial)))
+            self._written[key] = self._counted(self._all(node, after, path, partial))
         return self._written[key]
+
+    def _counted(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        found = tuple(dict.fromkeys(parts))
+        self._parts += len(found)
+        if self._parts > MOST_PARTS:
+            raise TooMuch
+        return found
 
     def _all(self, node: Node, after: int, path: Path, partial: bool) -> Iterable[Part]:
         match node:
@@ -203,7 +215,7 @@ class Writing:
     def _rest(self, elements: tuple[Node, ...], place: int, after: int, path: Path, partial: bool) -> tuple[Part, ...]:
         key = (elements, place, after, path, partial)
         if key not in self._written:
-            self._written[key] = tuple(dict.fromkeys(self._sequence(elements, place, after, path, partial)))
+            self._written[key] = self._counted(self._sequence(elements, place, after, path, partial))
         return self._written[key]
 
     def _iterations(self, node: Repetition, count: int, after: int, path: Path, partial: bool) -> list[Part]:
@@ -223,7 +235,7 @@ class Writing:
             count = min(count, node.least)  # from there on every iteration is like the one before
         key = (node, count, after, path, partial, "iterations")
         if key not in self._written:
-            self._written[key] = tuple(dict.fromkeys(self._iterations(node, count, after, path, partial)))
+            self._written[key] = self._counted(self._iterations(node, count, after, path, partial))
         return self._written[key]
 
     def _joined(
@@ -240,6 +252,8 @@ class Writing:
 
     def _side_by_side(self, some: list[Part], others: list[Part]) -> list[Part]:
         """Every pair that shares no event."""
+        if len(some) * len(others) > 50 * MOST_PARTS:
+            raise TooMuch
         return [
             a.beside(b)
             for a in some

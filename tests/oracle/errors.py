@@ -17,3 +17,7 @@ class Overflow(Exception):  # noqa: N818  (the language page calls it that)
 
 class Unsupported(Exception):  # noqa: N818
     """The program means nothing, or uses a function that the oracle does not know."""
+
+
+class TooMuch(Exception):  # noqa: N818
+    """There are more derivations than brute force can go through in reasonable time."""

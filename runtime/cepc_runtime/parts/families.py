@@ -175,7 +175,7 @@ def _weight(numbers: frozenset[Number]) -> int:
 
 def _layout(query: QueryPlan) -> QueryPlanes:
     assert query.automaton is not None
-    return planes_of(query.automaton, query.measures)
+    return planes_of(query.automaton, query.measures, rests=False)
 
 
 def _numbers(queries: Iterable[QueryPlan]) -> tuple[Number, ...]:
@@ -271,7 +271,7 @@ def _planes(
     variables, found = one.automaton.variables, []
     known = {
         (plane.value.role, plane.variable, plane.value.argument): p
-        for p, plane in enumerate(_layout(one).planes, start=1)
+        for p, plane in enumerate(planes_of(one.automaton, one.measures).planes, start=1)
     }
     for number, place in zip(numbers, places, strict=True):
         if number.role is None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyspark
 from pyspark.errors import PySparkException
 
-__all__ = ["SPARK_ERRORS", "Py4JJavaError", "package_for", "sentence"]
+__all__ = ["SPARK_ERRORS", "Py4JJavaError", "out_of_space", "package_for", "sentence"]
 
 try:
     from py4j.protocol import Py4JJavaError
@@ -34,6 +34,12 @@ _LINKAGE: Final = re.compile(
 )
 """A class was compiled against another one than is there; in a stream Spark leaves out the error's name."""
 
+_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
+_ON_FULL: Final = (
+    re.compile(r"(/\S+) \((?:No space|Disk quota)"),
+    re.compile(r"No space left on device: '([^']+)'"),
+    re.compile(r"writing rows to (\S+?)\.?\s"),
+)
 _ABSENT: Final = re.compile(r"Failed to find the data source: (\w+)")
 _PACKAGES: Final = {
     "delta": "io.delta:delta-spark_{}_2.13:VERSION",
@@ -50,12 +56,22 @@ def package_for(source: str) -> str | None:
 def sentence(error: Exception) -> str:
     """The innermost cause that is meant for people, after the file that was read, if that was it."""
     text = str(error)
+    if _OURS not in text and (no_space := out_of_space(text)):
+        return no_space
     if _LINKAGE.search(text):
         return _of_another_spark(text)
     said = _cause(error, text)
     absent = _ABSENT.search(said)
     package = package_for(absent[1]) if absent else None
     return f"{said} Run the job with spark-submit --packages {package}" if package else said
+
+
+def out_of_space(text: str, path: str | None = None) -> str | None:
+    """What to say of an error of this text, for `path` if that is known, where a disk is full."""
+    if not _FULL.search(text):
+        return None
+    found = next((match[1] for pattern in _ON_FULL if (match := pattern.search(text))), path)
+    return f"no space is left on the disk{f' of {found}' if found else ''}: free some and run the job again"
 
 
 def _of_another_spark(text: str) -> str:

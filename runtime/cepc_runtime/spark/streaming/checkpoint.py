@@ -6,15 +6,19 @@ import hashlib
 import json
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...plan_data import to_data
 from ..schema import JobError
 from ..share import letters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .query import Continuous
     from .store import Store
+
+Done = TypeVar("Done")
 
 FORMAT: Final = 3
 FILE: Final = "cepc/program.json"
@@ -100,22 +104,30 @@ def id_of(store: Store, folder: str) -> str:
     return str((_read(store, folder) or {})["id"])
 
 
-def begin_flush(store: Store, folder: str) -> int:
-    """Say that the flush has begun, before any of its rows is written: from now on no event can be taken any more, so whoever
-    finishes it writes the same rows. The micro-batch that it follows. Raises JobError.
+def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | None:
+    """End the checkpoint: `write` gives out what is open after a micro-batch; None where there was none, so nothing is open. Raises
+    JobError.
+
+    That the flush has begun is said before any of its rows is written. From then on no event can be taken any more, so whoever finishes
+    it writes the same rows; and nothing may come after it, for its windows would be given twice.
     """
-    batch = newest(store, folder)
-    _write(store, folder, {**(_read(store, folder) or {}), "flush": batch})
-    return batch
+    found = _read(store, folder) or {}
+    batch = _newest(store, folder) if found["flush"] is None else int(found["flush"])
+    if batch < 0:
+        return None
+    if str(batch) not in store.names(f"{folder}/commits"):
+        raise JobError(
+            f"{folder}/commits/{batch} is missing, and the flush that follows this micro-batch cannot be finished without it: put it"
+            " back from a copy of the checkpoint"
+        )
+    _write(store, folder, {**found, "flush": batch})
+    done = write(batch)
+    _write(store, folder, {**found, "flush": DONE})
+    return done
 
 
-def end(store: Store, folder: str) -> None:
-    """Nothing may come after a flush: its windows would be given twice."""
-    _write(store, folder, {**(_read(store, folder) or {}), "flush": DONE})
-
-
-def newest(store: Store, folder: str) -> int:
-    """The micro-batch that was done last. Raises JobError where another was begun after it, or none was done."""
+def _newest(store: Store, folder: str) -> int:
+    """The micro-batch that was done last, -1 where there is none. Raises JobError where another was begun after it."""
     begun, done = (
         max((int(name) for name in store.names(f"{folder}/{log}") if name.isdecimal()), default=-1)
         for log in ("offsets", "commits")

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from ..errors import out_of_space
 from ..schema import JobError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def check_intact(store: Store, folder: str) -> None:
     for number in begun[-2:]:
         offsets = _lines(store, f"{folder}/offsets/{number}")
     for number in done[-1:]:
-        _lines(store, f"{folder}/commits/{number}")
+        _lines(store, f"{folder}/commits/{number}", "delete it: its micro-batch is done again, and doubles nothing")
     for place, offset in enumerate(offsets[1:]):  # the first is of the micro-batch itself
         found = _json(offset)
         if isinstance(found, dict) and set(found) == {"logOffset"}:
@@ -56,6 +57,8 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
     first = max((number for number in compact if number <= newest), default=-1)
     if first >= 0:
         _lines(store, f"{folder}/{first}.compact")
+    elif "0" not in names and names:
+        raise _missing(f"{folder}/*.compact, the newest one,")
     for number in range(first + 1, newest + 1):
         if str(number) not in names:
             raise _missing(f"{folder}/{number}")
@@ -65,10 +68,10 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
 def state_problem(folder: str, error: Exception) -> JobError | None:
     """What to say of an error of Spark's, if it is that the state cannot be read."""
     text = str(error)
-    if "STATE_STORE" not in text and f"{folder}/state/" not in text:
+    if out_of_space(text) or ("STATE_STORE" not in text and f"{folder}/state/" not in text):
         return None
     file = _STATE.search(text)
-    name = file[0] if file and folder.rpartition("/")[2] in file[0] else f"{folder}/state"
+    name = file[0] if file and folder.rpartition("/")[2] in file[0] else f"one of the files of {folder}/state"
     return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {_CURE}")
 
 
@@ -89,11 +92,11 @@ def _text(store: Store, path: str) -> str:
     return text
 
 
-def _lines(store: Store, path: str) -> list[str]:
+def _lines(store: Store, path: str, cure: str = _CURE) -> list[str]:
     """Of a log's file: a version, and lines of JSON, or `-` where there is nothing to say."""
     version, *lines = _text(store, path).splitlines() or [""]
     if not re.fullmatch(r"v\d+", version) or not lines or any(_json(line) is None for line in lines if line != "-"):
-        raise _damaged(path)
+        raise _damaged(path, cure)
     return lines
 
 
@@ -106,8 +109,8 @@ def _json(text: str) -> Any:
 
 
 def _missing(path: str) -> JobError:
-    return JobError(f"{path} is missing, and the checkpoint cannot be gone on with without it: {_CURE}")
+    return JobError(f"{path} is missing, and the job cannot go on without it: {_CURE}")
 
 
-def _damaged(path: str) -> JobError:
-    return JobError(f"{path} is damaged, and the checkpoint cannot be gone on with without it: {_CURE}")
+def _damaged(path: str, cure: str = _CURE) -> JobError:
+    return JobError(f"{path} is damaged, and the job cannot go on without it: {cure}")

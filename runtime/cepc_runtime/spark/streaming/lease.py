@@ -13,11 +13,11 @@ import socket
 import threading
 import time
 import uuid
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..schema import JobError
 from .store import StoreError
@@ -63,9 +63,8 @@ class Holder:
 
     def has_ended(self) -> bool:
         """Whether the processes are known to be gone: never of another machine's."""
-        return (
-            bool(self.machine) and self.machine == _machine() and all(_began(n) != began for n, began in self.processes)
-        )
+        here = bool(self.machine) and self.machine == _machine()
+        return here and all(_is_gone(number, began) for number, began in self.processes)
 
     def __str__(self) -> str:
         return f"process {self.processes[0][0]} on {self.host}, since {self.since}"
@@ -89,21 +88,28 @@ class Lease:
     holder: Holder
     lost: JobError | None = None
     _over: threading.Event = field(default_factory=threading.Event)
-    _one: threading.Lock = field(default_factory=threading.Lock)
+    _one: AbstractContextManager[Any] = field(default_factory=threading.RLock)
 
     def check(self) -> None:
         """Raises JobError where another job has taken it over."""
-        if self.lost is None:
-            text = self.store.read(self.path)
-            other = None if text is None else from_text(text)
-            if other is None or other.id != self.holder.id:
-                by = f"by {other}" if other is not None else "from this job"
+        with self._one:
+            if self.lost is None and not self._is_mine():
+                text = self.store.read(self.path)
+                other = None if text is None else from_text(text)
                 self.lost = JobError(
-                    f"{_folder(self.path)} was taken over {by}, when this job had not renewed its lease for {STALE:.0f} seconds;"
-                    " nothing is written twice: let one of the two jobs run, and this one end"
+                    f"{_folder(self.path)} was taken over by {other or 'another job'}, when this job had not renewed its lease for"
+                    f" {STALE:.0f} seconds; nothing is written twice: let one of the two jobs run, and this one end"
                 )
         if self.lost is not None:
             raise self.lost
+
+    def _is_mine(self) -> bool:
+        """One that is gone is made again: whoever takes over what he thinks is left sees that it is not."""
+        text = self.store.read(self.path)
+        if text is None:
+            return self.store.create(self.path, self.holder.to_text())
+        holder = from_text(text)
+        return holder is not None and holder.id == self.holder.id
 
     def renew(self) -> None:
         """Raises JobError where it was lost, or cannot be renewed."""
@@ -153,16 +159,18 @@ def take(
     Where that takes a while to find out, `say` is told why.
     """
     path, mine = f"{folder}/{NAME}", Holder.here(processes or [os.getpid()])
-    waited, last = 0.0, store.read(path)
+    waited, deleted, last = 0.0, False, store.read(path)
     while not store.create(path, mine.to_text()):
         text = store.read(path)
-        other = None if text is None else from_text(text)
-        if text is None:
+        if text is None:  # it was given back just now
+            wait(LOOK)
             continue
-        if (other is not None and other.has_ended()) or waited >= STALE:
+        other = from_text(text)
+        if not deleted and ((other is not None and other.has_ended()) or waited >= STALE):
             store.delete(path)
+            deleted = True
             continue
-        if text != last:
+        if text != last or deleted:
             whom = f": {other}" if other is not None else ""
             raise JobError(
                 f"another job runs on the checkpoint {folder}{whom}; end that job first, or name another directory as --checkpoint"
@@ -204,3 +212,17 @@ def _began(process: int) -> str | None:
     except OSError:
         return None
     return None if fields[0] in "ZX" else fields[19]
+
+
+def _is_gone(process: int, began: str) -> bool:
+    """Whether no process of this machine has this number that began then."""
+    now = _began(process)
+    if now is not None:
+        return now != began
+    try:
+        os.kill(process, 0)  # nothing is sent; who may not see another's process learns so that there is one
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return True  # it has ended, and nobody has asked for its code yet

@@ -102,15 +102,17 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            batch = checkpoint.begin_flush(self.store, self.folder)
-            writing(self._open(batch), FLUSHED)
-            done = writing.done.pop(FLUSHED)
-            checkpoint.end(self.store, self.folder)
+            done = checkpoint.flush(self.store, self.folder, lambda batch: self._flushed(writing, batch))
         finally:
             over.set()
             writing.lease.release()
-        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": done["out"]}
+        out = done["out"] if done is not None else dict.fromkeys(self.what.queries, 0)
+        line = {"stream": self.what.streamed.stream.name, "flush": True, "out": out}
         to({**line, "resumed": True} if resumed else line)
+
+    def _flushed(self, writing: Writing, batch: int) -> dict[str, Any]:
+        writing(self._open(batch), FLUSHED)
+        return writing.done.pop(FLUSHED)
 
     def _open(self, batch: int) -> DataFrame:
         """The rows of what is open after a micro-batch."""
@@ -142,7 +144,9 @@ def start(
     spark = events.sparkSession
     prepare_session(spark, what.buckets)
     place = Place(spark, what, folder)
+    query: Any = None
     lease = place.lease()
+    lease.keep(lambda: query is None or query.isActive)
     writing = Writing(what, sink, late, dead, lease, folder)
     try:
         identity = checkpoint.identity(what)
@@ -160,7 +164,6 @@ def start(
     except BaseException:
         lease.release()
         raise
-    lease.keep(lambda: query.isActive)
     return Running(query, place, writing)
 
 

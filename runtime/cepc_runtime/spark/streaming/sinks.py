@@ -112,7 +112,7 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 @dataclass
 class Writing:
     """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number. `failure` is
-    what it raised for the user.
+    why one was not written.
     """
 
     what: Continuous
@@ -122,20 +122,15 @@ class Writing:
     lease: Lease
     folder: str
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
-    failure: JobError | None = None
+    failure: Exception | None = None
     _buckets: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         try:
             self.lease.check()
             self._write(rows, batch)
-        except JobError as error:
-            self.failure = error
-            raise
-        except SPARK_ERRORS as error:
-            self.failure = state_problem(self.folder, error)
-            if self.failure is not None:
-                raise self.failure from error
+        except (JobError, *SPARK_ERRORS) as error:  # Spark's own report of it has no causes any more
+            self.failure = state_problem(self.folder, error) or error
             raise
 
     def _write(self, rows: DataFrame, batch: int) -> None:

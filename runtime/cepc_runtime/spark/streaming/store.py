@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ..errors import Py4JJavaError
+from ..errors import Py4JJavaError, out_of_space
 from ..schema import JobError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
+
+
+_LOCAL: Final = "org.apache.hadoop.fs.LocalFileSystem"
+_RAW: Final = "org.apache.hadoop.fs.RawLocalFileSystem"
 
 
 class StoreError(JobError):
@@ -44,7 +50,8 @@ class HadoopStore:
 
     def read(self, path: str) -> str | None:
         try:
-            stream = self._system(path).open(self._path(path))
+            system, file = self._at(path)
+            stream = system.open(file)
             try:
                 return bytes(stream.readAllBytes()).decode(errors="replace")
             finally:
@@ -56,10 +63,10 @@ class HadoopStore:
 
     def create(self, path: str, text: str) -> bool:
         try:
-            system = self._system(path)
-            if system.exists(self._path(path)):  # also where a store looks only when a file is closed
+            system, file = self._at(path)
+            if system.exists(file):  # also where a store looks only when a file is closed
                 return False
-            self._fill(system.create(self._path(path), False), text)
+            _fill(system.create(file, False), text)
         except Py4JJavaError as error:
             if _is(error, "FileAlreadyExistsException"):
                 return False
@@ -68,58 +75,65 @@ class HadoopStore:
 
     def replace(self, path: str, text: str) -> None:
         folder, _, name = path.rpartition("/")
-        beside = f"{folder}/.{name}.tmp"
         try:
-            files = self._context(path)
-            if files is None:  # an object store, where a file is there when it is closed
-                self._fill(self._system(path).create(self._path(path), True), text)
+            system, file = self._at(path)
+            rename = self._renaming(system)
+            if rename is None:  # an object store, where a file is there when it is closed
+                _fill(system.create(file, True), text)
                 return
-            self._fill(self._system(path).create(self._path(beside), True), text)
-            rename = self._jvm.org.apache.hadoop.fs.Options.Rename
-            how = self._gateway.new_array(rename, 1)
-            how[0] = rename.OVERWRITE
-            files.rename(self._path(beside), self._path(path), how)
+            _, beside = self._at(f"{folder}/.{name}.tmp")
+            _fill(system.create(beside, True), text)
+            rename(beside, file)
         except Py4JJavaError as error:
             raise _failed("written", path, error) from error
 
     def delete(self, path: str) -> None:
         try:
-            self._system(path).delete(self._path(path), False)
+            system, file = self._at(path)
+            system.delete(file, False)
         except Py4JJavaError as error:
             raise _failed("deleted", path, error) from error
 
     def names(self, folder: str) -> list[str]:
         try:
-            return sorted(
-                str(found.getPath().getName()) for found in self._system(folder).listStatus(self._path(folder))
-            )
+            system, file = self._at(folder)
+            return sorted(str(found.getPath().getName()) for found in system.listStatus(file))
         except Py4JJavaError as error:
             if _is(error, "FileNotFoundException"):
                 return []
             raise _failed("read", folder, error) from error
 
-    def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
+    def _at(self, path: str) -> tuple[Any, Any]:
+        """The file system of a path, and the path there. A local one is taken without the files of check sums beside it, which are
+        not replaced in one step with their file.
+        """
+        named = self._jvm.org.apache.hadoop.fs.Path(path)
+        system = named.getFileSystem(self._conf)
+        if system.getClass().getName() == _LOCAL:
+            system = system.getRawFileSystem()
+        return system, system.makeQualified(named)
 
-    def _system(self, path: str) -> Any:
-        return self._path(path).getFileSystem(self._conf)
-
-    def _context(self, path: str) -> Any:
-        """What can rename onto a file that is there; None where a store has no such thing."""
-        uri = self._system(path).getUri()
+    def _renaming(self, system: Any) -> Callable[[Any, Any], object] | None:
+        """What renames onto a file that is there; None where a store has no such thing."""
+        if system.getClass().getName() == _RAW:
+            return system.rename  # type: ignore[no-any-return]
         try:
-            return self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(uri, self._conf)
+            files = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(system.getUri(), self._conf)
         except Py4JJavaError as error:
             if _is(error, "UnsupportedFileSystemException"):
                 return None
             raise
+        options = self._jvm.org.apache.hadoop.fs.Options.Rename
+        how = self._gateway.new_array(options, 1)
+        how[0] = options.OVERWRITE
+        return lambda source, target: files.rename(source, target, how)
 
-    @staticmethod
-    def _fill(stream: Any, text: str) -> None:
-        try:
-            stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()
+
+def _fill(stream: Any, text: str) -> None:
+    try:
+        stream.write(bytearray(text.encode()))
+    finally:
+        stream.close()
 
 
 def _is(error: Py4JJavaError, name: str) -> bool:
@@ -128,4 +142,4 @@ def _is(error: Py4JJavaError, name: str) -> bool:
 
 def _failed(what: str, path: str, error: Py4JJavaError) -> StoreError:
     why = f"{error.java_exception.getClass().getSimpleName()}: {error.java_exception.getMessage()}"
-    return StoreError(f"{path} cannot be {what}: {why.splitlines()[0]}")
+    return StoreError(out_of_space(why, path) or f"{path} cannot be {what}: {why.splitlines()[0]}")

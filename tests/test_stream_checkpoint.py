@@ -1,0 +1,125 @@
+"""What a checkpoint says of itself and of its files, without Spark."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming.intact import check_intact
+from tests.faults.local import LocalStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORE = LocalStore()
+IDENTITY = {"format": checkpoint.FORMAT, "stream": "s", "queries": {"q": "1"}, "buckets": 2}
+
+
+def made(folder: Path, begun: int = 14, done: int = 14) -> str:
+    """The files of a checkpoint as Spark writes them, with so many micro-batches begun and done."""
+    checkpoint.claim(STORE, str(folder), IDENTITY)
+    files = {"metadata": '{"id":"0a"}'}
+    files |= {f"offsets/{n}": f'v1\n{{"batchWatermarkMs":{n}}}\n{{"logOffset":{n}}}' for n in range(2, begun)}
+    files |= {f"commits/{n}": 'v1\n{"nextBatchWatermarkMs":0}' for n in range(2, done)}
+    files |= {f"sources/0/{n}": f'v1\n{{"path":"{n}","batchId":{n}}}' for n in range(8, begun)}
+    files["sources/0/9.compact"] = files.pop("sources/0/9")
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+def test_a_checkpoint_that_is_whole_is_gone_on_with(tmp_path: Path) -> None:
+    check_intact(STORE, made(tmp_path))
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
+
+
+def test_a_micro_batch_that_is_not_done_is_no_damage(tmp_path: Path) -> None:
+    check_intact(STORE, made(tmp_path, 15))
+
+
+def test_files_that_are_not_needed_may_be_missing_or_damaged(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    (tmp_path / "sources/0/8").unlink()  # it is in 9.compact
+    (tmp_path / "offsets/3").write_text("")  # long done
+    (tmp_path / "commits/13").unlink()  # the micro-batch is done again
+    check_intact(STORE, folder)
+
+
+@pytest.mark.parametrize(
+    "file", ["metadata", "offsets/13", "offsets/5", "sources/0/13", "sources/0/9.compact", "commits/12"]
+)
+def test_a_file_that_is_missing_is_named_with_what_to_do(tmp_path: Path, file: str) -> None:
+    folder = made(tmp_path)
+    (tmp_path / file).unlink()
+    with pytest.raises(JobError) as failure:
+        check_intact(STORE, folder)
+    said, name = str(failure.value), file.replace("9.compact", "*.compact, the newest one,")
+    assert said.startswith(f"{folder}/{name} is missing"), said
+    assert "put it back from a copy of the whole checkpoint, or name a new directory" in said
+
+
+@pytest.mark.parametrize("text", ["", "v1", 'v1\n{"batchWat', "\x00" * 60], ids=["empty", "short", "cut", "zeros"])
+@pytest.mark.parametrize("file", ["metadata", "offsets/13", "sources/0/13", "sources/0/9.compact", "commits/13"])
+def test_a_file_that_is_damaged_is_named_with_what_to_do(tmp_path: Path, file: str, text: str) -> None:
+    folder = made(tmp_path)
+    (tmp_path / file).write_text(text)
+    with pytest.raises(JobError) as failure:
+        check_intact(STORE, folder)
+    assert str(failure.value).startswith(f"{folder}/{file} is damaged")
+    cure = "delete it" if file.startswith("commits") else "put it back from a copy of the whole checkpoint"
+    assert cure in str(failure.value)
+
+
+def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_before(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    file = tmp_path / checkpoint.FILE
+    whole = file.read_text()
+    for text in ("", whole[:40], "[]", json.dumps({"format": 3})):
+        file.write_text(text)
+        with pytest.raises(JobError, match=f"{file} is damaged: .*Put it back"):
+            checkpoint.claim(STORE, folder, IDENTITY)
+    file.unlink()
+    with pytest.raises(JobError, match=r"has micro-batches, but not the file cepc/program.json .*or the file was lost"):
+        checkpoint.claim(STORE, folder, IDENTITY)
+    (file.parent / "part-00000.txt").write_text("{}")
+    with pytest.raises(JobError, match="is a checkpoint of an earlier version of cepc"):
+        checkpoint.claim(STORE, folder, IDENTITY)
+
+
+def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+
+    def cut_short(batch: int) -> None:
+        assert batch == 13
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.flush(STORE, folder, cut_short)
+    assert checkpoint.claim(STORE, folder, IDENTITY) == 13
+    with pytest.raises(JobError, match="query q is not what it was"):
+        checkpoint.claim(STORE, folder, {**IDENTITY, "queries": {"q": "2"}})
+    (tmp_path / "commits/13").rename(tmp_path / "lost")
+    with pytest.raises(JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it"):
+        checkpoint.flush(STORE, folder, cut_short)
+    (tmp_path / "lost").rename(tmp_path / "commits/13")
+    assert checkpoint.flush(STORE, folder, lambda batch: batch) == 13
+    with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
+        checkpoint.claim(STORE, folder, IDENTITY)
+
+
+def test_nothing_is_flushed_while_a_micro_batch_is_not_done(tmp_path: Path) -> None:
+    folder = made(tmp_path, 15)
+    with pytest.raises(JobError, match=r"micro-batch 14 of .* is not done: run the job with --trigger available-now"):
+        checkpoint.flush(STORE, folder, lambda batch: batch)
+    assert checkpoint.claim(STORE, folder, IDENTITY) is None
+
+
+def test_where_nothing_was_read_a_flush_writes_nothing_and_ends_nothing(tmp_path: Path) -> None:
+    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    assert checkpoint.flush(STORE, str(tmp_path), lambda _: pytest.fail("there is nothing")) is None
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
