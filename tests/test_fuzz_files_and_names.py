@@ -28,7 +28,7 @@ def test_any_file_of_events_is_answered(kind: str) -> None:
     seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
     count, failures = run(kind, seed, SECONDS)
     assert not failures, failures[0]
-    assert count > 5
+    assert count > 0
 
 
 @pytest.mark.long
