@@ -26,17 +26,19 @@ demo: .venv/.ready  # EXAMPLE=examples/… runs another one
 	$(RUN) python $(EXAMPLE)/generate.py out/events.parquet --events 20000
 	$(RUN) cepc run $(EXAMPLE)/queries.cep --events out/events.parquet --format table --limit 3
 
-test: .venv/.ready  # everything; HYPOTHESIS_PROFILE=dev|ci|long sets the size of the properties
-	$(RUN) pytest -q -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+PYTEST := $(RUN) pytest -q -n $(WORKERS) --dist loadgroup
 
-quick: .venv/.ready  # without Spark and the longer properties: seconds
-	$(RUN) pytest -q -m "not spark and not long" $(PYTEST_ARGS)
+test: .venv/.ready  # everything but the long tests: minutes
+	$(PYTEST) -m "not long" $(PYTEST_ARGS)
 
-long: .venv/.ready  # the longer properties in full size, by hand
-	HYPOTHESIS_PROFILE=long $(RUN) pytest -q -m long $(PYTEST_ARGS)
+quick: .venv/.ready  # without Spark, other processes and most cases of the properties: a minute
+	HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not long and not process" $(PYTEST_ARGS)
+
+long: .venv/.ready  # the long tests, and all properties with four times as many cases: half an hour
+	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "long or property or hypothesis" $(PYTEST_ARGS)
 
 PROGRAMS ?= 100000
-long-run: .venv/.ready  # random programs, engine against oracle, by the ten thousand
+long-run: .venv/.ready  # random programs in every way of running them, by the ten thousand; docs/testing.md says how to read it
 	$(RUN) python -m tests.long_run --programs $(PROGRAMS) --workers $(WORKERS)
 
 check: test lint types

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytest_plugins = ["tests.reporting"]
+
 # A deadline measures the machine, not the code, on cores that are shared with a JVM.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _COMMON, max_examples=8, derandomize=True)
 settings.register_profile("dev", _COMMON, max_examples=25)
 # Derandomised, so that a red run means a changed program; `dev` and `long` are the ones that explore.
 settings.register_profile("ci", _COMMON, max_examples=100, derandomize=True, print_blob=True)
@@ -25,8 +28,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one session.
 
-    Tests that start a JVM of their own run in whichever worker has time.
+    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold` checks a property.
     """
+    if isinstance(item, pytest.Function) and "hold" in item.function.__code__.co_names:
+        item.add_marker("property")
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker("spark")
         item.add_marker(pytest.mark.xdist_group("spark"))

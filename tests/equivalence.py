@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
+EVERY = 17
+"""Digits that tell every double from all others."""
+ABOUT = 9
+"""Digits that sums of DOUBLE have where parts of a group are put together."""
+
 
 class Refused(Exception):  # noqa: N818 - the generator went too far, no failure
     """The compiler has errors for the program; the codes of its diagnostics."""
@@ -84,21 +89,21 @@ def by_engine(case: Case, compiled: Compiled, *, interpreted: bool | None = None
     return {name: table.to_pylist() for name, table in found.tables.items()}
 
 
-def same(left: Rows, right: Rows) -> bool:
-    """Equal as multisets of rows; DOUBLE up to the last digits."""
-    return Counter(map(_comparable, left)) == Counter(map(_comparable, right))
+def same(left: Rows, right: Rows, digits: int = EVERY) -> bool:
+    """Equal as multisets of rows, DOUBLE in so many digits."""
+    return Counter(_comparable(row, digits) for row in left) == Counter(_comparable(row, digits) for row in right)
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: Any, digits: int) -> Any:
     match value:
         case dict():
-            return tuple((k, _comparable(v)) for k, v in sorted(value.items()))
+            return tuple((k, _comparable(v, digits)) for k, v in sorted(value.items()))
         case list() | tuple():
-            return tuple(_comparable(v) for v in value)
+            return tuple(_comparable(v, digits) for v in value)
         case float() if math.isnan(value):
             return "NaN"
         case float():
-            return ("double", float(f"{value:.9g}") + 0.0)
+            return ("double", float(f"{value:.{digits}g}") + 0.0)
         case Decimal():
             return ("decimal", value.normalize() + 0)
     return (type(value).__name__, value)

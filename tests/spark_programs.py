@@ -28,7 +28,7 @@ from cepc.passes import OPTIMISERS
 from cepc.sharing import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
 from cepc_runtime.types import to_arrow
-from tests.equivalence import Refused, answered, by_engine, compile_text, same, table_of
+from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, same, table_of
 from tests.programs import between_neighbours, cases, overlapping
 from tests.properties import NOTHING, Seen, Tally, table
 
@@ -126,12 +126,12 @@ def compare(
             return
         for name, frame in results.items():
             found = rows_of(frame)
-            assert same(found, expected[name]), (name, found, expected[name])
+            assert same(found, expected[name], ABOUT), (name, found, expected[name])
         spark.catalog.clearCache()
         tables = job.tables(spark, events)
         assert list(tables) == list(results)
         for name, brought in tables.items():
-            assert same(rows_in(brought), expected[name]), (name, brought, expected[name])
+            assert same(rows_in(brought), expected[name], ABOUT), (name, brought, expected[name])
     finally:
         spark.catalog.clearCache()
 

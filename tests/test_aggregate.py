@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.doubles import add_exactly
 from cepc_runtime.expression import Aggregate, Call, Expression, Literal
 from cepc_runtime.numerals import cast_column, quotients
 from cepc_runtime.plan import OutputPlan, Plan, QueryPlan
 from cepc_runtime.results import ResultOverflowError, WindowEdgeError
-from cepc_runtime.totals import add_exactly
 from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
 from cepc_runtime.types import Decimal as DecimalType
 from tests.automata import COUNT, LETTERS, Event, aggregate, automaton, name_of, plan, query, stream, table

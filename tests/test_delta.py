@@ -15,7 +15,7 @@ import pytest
 
 from cepc.java import spark_environment
 from tests import kafka_broker
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 from tests.test_stream_job import EVENTS, expected, progress, put, submit
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def check(folder: Path, jars: Sequence[Path], out: Path) -> None:
     for query, table in expected().items():
         copy(folder, jars, out / query, "delta", folder / "seen" / query, "parquet")
         found: list[dict[str, Any]] = pq.read_table(folder / "seen" / query).select(table.column_names).to_pylist()
-        assert same(found, table.to_pylist()), query
+        assert same(found, table.to_pylist(), ABOUT), query
 
 
 def test_a_batch_reads_a_table_and_writes_one_for_each_query(jars: list[Path], tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
+from random import Random
 
 import pytest
 
-from tests.equivalence import Refused, answered, by_engine, compile_text, same
+from cepc.passes import OPTIMISERS
+from cepc.sharing import Options, plan_shared
+from tests.equivalence import Refused, answered, by_engine, by_oracle, compile_text, same
 from tests.programs import Case, Make, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
 
@@ -100,7 +105,52 @@ def tied(returned: str) -> Case:
     return Case(f"{SMALL}{patterns}QUERY q RETURN {returned} WITHIN 60 s;", at(BEFORE_TIES))
 
 
+DOUBLES = "STREAM s (at BIGINT, kind STRING, k INT, x DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+SUMMED = "SUM(A.x) AS s, AVG(A.x) AS a"
+
+
+def doubles(returned: str, *values: float, kinds: str = "A", keys: int = 1) -> Case:
+    """An event each second, of these kinds by turns, and of so many keys."""
+    rows = [
+        {"at": at, "kind": kinds[at % len(kinds)], "k": at % len(kinds) // 2 % keys, "x": x}
+        for at, x in enumerate(values)
+    ]
+    return Case(f"{DOUBLES}QUERY q RETURN {returned};", tuple(rows))
+
+
+def scattered(count: int, decades: int) -> list[float]:
+    random = Random(7)
+    return [random.uniform(-1, 1) * 10 ** random.randint(-decades, decades) for _ in range(count)]
+
+
+CANCELLING = (1e16, 1.0, -1e16)
+
+ROUNDED = {
+    "of numbers that cancel": doubles(f"{SUMMED} PATTERN A WITHIN 60 s", *CANCELLING),
+    "of the same in another order": doubles(f"{SUMMED} PATTERN A WITHIN 60 s", *sorted(CANCELLING)),
+    "of random numbers": doubles(f"{SUMMED} PATTERN A WITHIN 10 s SLIDE 3 s", *scattered(60, 0)),
+    "of numbers of all sizes": doubles(f"{SUMMED} PATTERN A WITHIN 20 s SLIDE 7 s", *scattered(90, 300)),
+    "of many matches": doubles(f"{SUMMED} PATTERN SEQ(A+, B) WITHIN 9 s", *scattered(40, 3), kinds="AAAAB"),
+    "whose half unit is decided by a tiny number": doubles(f"{SUMMED} PATTERN A WITHIN 9 s", 2.0**53, 1.0, 2.0**-600),
+    "whose average overflows only on the way": doubles(f"{SUMMED} PATTERN A WITHIN 9 s", 1.7e308, 1.7e308),
+    "over partitions": doubles(
+        f"{SUMMED} PATTERN SEQ(A, B) WHERE [k] WITHIN 30 s", *scattered(60, 8), kinds="ABAAB", keys=2
+    ),
+    "whose matches are looked at one by one": doubles(
+        f"{SUMMED} PATTERN SEQ(A, B) WHERE A.x < B.x WITHIN 20 s SLIDE 5 s", *scattered(40, 12), kinds="AAB"
+    ),
+    "with conditions between neighbours": doubles(
+        f"{SUMMED} PATTERN A+ WHERE A.x > PREV(A).x WITHIN 7 s", *scattered(24, 2)
+    ),
+    "of one match": doubles(f"MATCH {SUMMED} PATTERN A{{3}} WITHIN 4 s", *CANCELLING, *scattered(20, 9)),
+    "of no number and of infinite ones": doubles(
+        f"{SUMMED} PATTERN A WITHIN 2 s", 1.0, float("inf"), 1.0, float("nan"), float("inf"), float("-inf"), 1e308
+    ),
+}
+"""Sums and averages of DOUBLE that were not the exact ones, rounded once."""
+
 REGRESSIONS = {
+    **{f"a sum of DOUBLE was not rounded once: {what}": case for what, case in ROUNDED.items()},
     "what NOT forbids at the end of an operand of AND was not counted before the other operand's last event": Case(
         SMALL + "QUERY q RETURN COUNT(*) AS r PATTERN AND(B, SEQ(A, NOT C)) WITHIN 8 s;", seconds("A1 C2 B3")
     ),
@@ -169,6 +219,34 @@ REGRESSIONS = {
         SMALL + "QUERY q RETURN SUM(A.z) AS r PATTERN A WITHIN 5 s;", stream((0, "A", 1, "1.50"), (1, "A", 1, "-0.25"))
     ),
 }
+
+
+@pytest.mark.parametrize("events", [20, 24, 40, 47])
+def test_sums_of_double_over_any_number_of_matches_that_float64_counts_are_rounded_once(events: int) -> None:
+    """Each event is in half of the 2**events - 1 matches."""
+    values = scattered(events, 5)
+    case = doubles(f"{SUMMED} PATTERN A+ WITHIN UNBOUNDED", *values)
+    found = by_engine(case, compile_text(case.text))
+    total = sum(map(Fraction, values)) * 2 ** (events - 1)
+    row = {"s": float(total), "a": float(sum(map(Fraction, values)) / events), "window_start": None, "window_end": None}
+    assert found == {"q": [row]}
+
+
+@pytest.mark.parametrize("optimiser", [None, *OPTIMISERS])
+def test_queries_that_share_states_round_sums_of_double_once(optimiser: str | None) -> None:
+    queries = "\n".join(
+        f"QUERY q{n} RETURN SUM(B.x) AS s, AVG(B.x) AS a, COUNT(*) AS n PATTERN {pattern} WITHIN 10 s SLIDE 5 s;"
+        for n, pattern in enumerate(("SEQ(A, B+, C)", "SEQ(B+, C)", "SEQ(A, B+)"))
+    )
+    case = doubles("COUNT(*) AS n PATTERN A WITHIN 5 s", *scattered(40, 4), kinds="ABBC")
+    case = Case(f"{DOUBLES}{queries}", case.rows)
+    compiled = compile_text(case.text)
+    (plan,) = plan_shared(compiled.program, Options() if optimiser is None else Options(optimiser=optimiser)).plans
+    found, expected = by_engine(case, replace(compiled, plan=plan)), by_oracle(case, compiled)
+    assert found is not None
+    assert expected is not None
+    assert plan.sharing or optimiser is not None
+    assert all(same(found[name], rows) and rows for name, rows in expected.items())
 
 
 @pytest.mark.parametrize("case", REGRESSIONS.values(), ids=REGRESSIONS.keys())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import kafka_broker
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 from tests.test_stream_job import BAD, EVENTS, expected, progress, put, rows, submit
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_rows_from_a_topic_are_those_of_a_batch_and_other_records_are_set_apart(
         ended = submit(tmp_path, *arguments, *more, jars=jars())
         assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected(events).items():
-        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
     written = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
     records = broker.consume("rides", len(events) + 4)
     where = {(p, offset): None if value == "null" else value for p, offset, _, value in records}
@@ -110,7 +110,7 @@ def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker
     once = {one["id"]: one for one in found}
     assert len(once) == len(found) - repeated
     for query, table in wanted.items():
-        assert same([one["row"] for one in once.values() if one["query"] == query], table.to_pylist()), query
+        assert same([one["row"] for one in once.values() if one["query"] == query], table.to_pylist(), ABOUT), query
 
 
 def test_values_may_be_avro(broker: Broker, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_values_may_be_avro(broker: Broker, tmp_path: Path) -> None:
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected().items():
-        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
     (dead,) = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
     assert (dead["reason"], dead["record_base64"]) == ("it is not Avro of the schema", "AQ==")
 

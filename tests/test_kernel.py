@@ -345,7 +345,7 @@ def test_batches_of_windows_and_pairs_make_no_difference(limits: tuple[int, int]
     arranged = arrange(read(table(rows), s), s, ["g"])
     kinds = classify(arranged, LETTERS)
     layout = planes_of(q.automaton, q.measures)
-    values = values_of([], arranged.table, kinds)
+    values = values_of([], arranged.table, kinds, arranged.group_starts)
     whole = Neighbours(arranged, kinds, q).count(layout, values.matrix, values.index, interpreted=True)
     parts = Neighbours(arranged, kinds, q, *limits).count(layout, values.matrix, values.index, interpreted=True)
     assert whole.planes.tolist() == parts.planes.tolist()

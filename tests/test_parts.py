@@ -18,7 +18,7 @@ from cepc_runtime.parts.ways import ways_of
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from tests.automata import automaton, query
-from tests.equivalence import answered, compile_text, same, table_of
+from tests.equivalence import ABOUT, answered, compile_text, same, table_of
 from tests.programs import Asked, Case, bounded, case
 from tests.properties import NOTHING, Seen, hold
 
@@ -110,7 +110,7 @@ def cut_in_time(case: Case, _chance: Random) -> Seen:
     cut_ones = [one for one in compiled.plan.queries if can_be_cut(one)]
     for one in cut_ones:
         rows = cut(replace(compiled.plan, queries=(one,)), one, table).to_pylist()
-        assert same(rows, answers[one.name].rows), (one.name, rows, answers[one.name].rows)
+        assert same(rows, answers[one.name].rows, ABOUT), (one.name, rows, answers[one.name].rows)
     return Seen.of(case, {one.name: answers[one.name] for one in cut_ones})
 
 
@@ -156,7 +156,7 @@ def by_partitions(case: Case, chance: Random) -> Seen:
         ]
         totals = totals_of_partitions(one, pa.concat_tables(parts))
         rows = result_table(Results(totals, alone.stream)).to_pylist()
-        assert same(rows, answers[one.name].rows), (one.name, rows, answers[one.name].rows)
+        assert same(rows, answers[one.name].rows, ABOUT), (one.name, rows, answers[one.name].rows)
     return Seen.of(case, {one.name: answers[one.name] for one in apart_ones})
 
 
@@ -180,5 +180,5 @@ def test_counts_of_any_size_are_exact() -> None:
     table = table_of(Case(text, tuple({"at": i, "kind": "A", "z": Decimal(i) / 100} for i in range(150))), compiled)
     (one,) = compiled.plan.queries
     rows = cut(compiled.plan, one, table).to_pylist()
-    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist())
+    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist(), ABOUT)
     assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()

@@ -16,7 +16,7 @@ from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
-from tests.equivalence import answered, compile_text, same, table_of
+from tests.equivalence import ABOUT, answered, compile_text, same, table_of
 from tests.programs import Asked, bounded, case, cases
 from tests.properties import NOTHING, Seen, hold
 
@@ -135,7 +135,7 @@ QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP
         return [row for batch in given for row in batch.to_pylist()]
 
     assert len(rows(10**6)) > 30
-    assert same(rows(20), rows(10**6))
+    assert same(rows(20), rows(10**6), ABOUT)
 
 
 def test_a_row_of_one_piece_passes_over_first_events_that_the_next_piece_decides() -> None:
@@ -150,7 +150,7 @@ QUERY q RETURN A.at AS a, C.at AS c PATTERN SEQ(A, C) SELECT NEXT AFTER MATCH SK
         return [row for batch in given for row in batch.to_pylist()]
 
     assert len(rows(10**6)) == 1
-    assert same(rows(1), rows(10**6))
+    assert same(rows(1), rows(10**6), ABOUT)
 
 
 def in_slices(case: Case, _chance: Random) -> Seen:
@@ -173,7 +173,7 @@ def in_slices(case: Case, _chance: Random) -> Seen:
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
         ]
         rows = [row for part in parts for row in part.to_pylist()]
-        assert same(rows, answers[query.name].rows), (query.name, rows, answers[query.name].rows)
+        assert same(rows, answers[query.name].rows, ABOUT), (query.name, rows, answers[query.name].rows)
         seen[query.name] = answers[query.name]
     return Seen.of(case, seen)
 
@@ -224,7 +224,7 @@ def with_large_groups(case: Case, _chance: Random) -> Seen:
             return [row for batch in given for row in batch.to_pylist()]
 
         few, asked = rows(3), [plan.queries[number].name for number in one.queries]
-        assert same(few, rows(10**6)), one
+        assert same(few, rows(10**6), ABOUT), one
         assert len(few) == sum(len(answers[name].rows) for name in asked), one
         seen |= {name: answers[name] for name in asked}
     return Seen.of(case, seen)

@@ -25,7 +25,7 @@ from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
 from cepc_runtime.types import to_arrow
-from tests.equivalence import by_engine, compile_text, same
+from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
 from tests.properties import Seen, hold
 from tests.spark_programs import KINDS, LEVELS, agree, build, compare, loaded, rows_of
@@ -138,7 +138,7 @@ def test_only_columns_and_types_that_are_needed_are_read_and_once(spark: SparkSe
     expected = cepc.compile(program).run(rides)
     for name, rows in expected.items():
         assert rows.num_rows
-        assert same(rows_of(results[name]), rows.to_pylist())
+        assert same(rows_of(results[name]), rows.to_pylist(), ABOUT)
         assert results[name].columns == rows.column_names
     # Adaptive execution may join small partitions but nothing may stand between the sort and the kernel.
     lines = plan_of(results["counted"]).splitlines()
@@ -200,7 +200,7 @@ def test_csv_is_read_by_the_names_of_its_header(spark: SparkSession, rides: Path
     stream = load(job_of(*_checked(STREAM + LISTED))).streams["rides"]
     found = build(spark, STREAM + LISTED, read(spark, stream, "csv", str(tmp_path / "rides")))
     expected = cepc.compile(STREAM + LISTED).run(rides)["listed"]
-    assert same(rows_of(found["listed"]), expected.to_pylist())
+    assert same(rows_of(found["listed"]), expected.to_pylist(), ABOUT)
 
 
 def test_queries_are_chosen_by_name_and_dataframes_are_lazy(spark: SparkSession) -> None:
@@ -287,7 +287,7 @@ def test_tables_have_the_rows_and_columns_of_dataframes(spark: SparkSession, cho
     assert not expected["none"].num_rows
     for name, table in tables.items():
         assert table.column_names == expected[name].column_names
-        assert same(table.to_pylist(), expected[name].to_pylist()), name
+        assert same(table.to_pylist(), expected[name].to_pylist(), ABOUT), name
 
 
 def test_tables_of_many_queries_are_as_few_jobs_as_those_of_one(spark: SparkSession) -> None:
@@ -351,7 +351,7 @@ def test_plain_aggregates_are_those_of_the_kernel_and_need_no_python(spark: Spar
     for name, frame in results.items():
         assert "MapInArrow" not in plan_of(frame)
         found = rows_of(frame)
-        assert same(found, expected[name].to_pylist()), (name, found, expected[name].to_pylist())
+        assert same(found, expected[name].to_pylist(), ABOUT), (name, found, expected[name].to_pylist())
         assert [f.dataType.simpleString() for f in frame.schema] == [_spark_name(f.type) for f in expected[name].schema]
 
 

@@ -22,7 +22,7 @@ import pytest
 import cepc
 from cepc.codegen.bundle import runtime_archive
 from cepc.java import spark_environment
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 from tests.test_examples import NAMES, program
 from tests.test_spark_examples import sample, write_shuffled
 
@@ -195,7 +195,7 @@ def test_a_bundle_runs_where_there_is_no_cepc(environment: dict[str, str], maste
     for name, rows in expected.items():
         assert (output / name / "_SUCCESS").exists()
         assert rows.num_rows
-        assert same(utc(ds.dataset(output / name).to_table()), rows.to_pylist()), name
+        assert same(utc(ds.dataset(output / name).to_table()), rows.to_pylist(), ABOUT), name
 
 
 # All examples in one application: importing a job runs nothing, so a driver of its own may build from several.
@@ -224,4 +224,7 @@ def test_the_jobs_of_all_examples_run_there(environment: dict[str, str], master:
     assert done.returncode == 0, done.stderr[-4000:]
     for name in NAMES:
         for query, rows in cepc.compile(program(name)).run(sample(name)).items():
-            assert same(utc(ds.dataset(tmp_path / name / "rows" / query).to_table()), rows.to_pylist()), (name, query)
+            assert same(utc(ds.dataset(tmp_path / name / "rows" / query).to_table()), rows.to_pylist(), ABOUT), (
+                name,
+                query,
+            )

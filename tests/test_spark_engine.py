@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import cepc
 from cepc.cli import cepc as command
 from cepc.java import spark_environment
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 from tests.test_examples import program
 from tests.test_spark_examples import sample, write_shuffled
 from tests.test_spark_job import EVENTS, LONG, PROGRAM, write_json, write_parquet
@@ -39,7 +39,7 @@ def test_one_command_goes_from_a_program_and_a_directory_to_rows(spark: SparkSes
     assert result.exit_code == 0, result.output
     printed = [json.loads(line) for line in result.stdout.splitlines()]
     local = CliRunner().invoke(command, ["run", str(program("food_delivery")), "--events", str(tmp_path / "orders")])
-    assert same(printed, [json.loads(line) for line in local.stdout.splitlines()])
+    assert same(printed, [json.loads(line) for line in local.stdout.splitlines()], ABOUT)
     assert result.stderr == f"read by Spark, dropped 1 without a type; {len(printed)} rows of 4 queries\n"
 
 
@@ -99,6 +99,7 @@ spark.stop()
     find_spec("grpc") is None or find_spec("grpc_status") is None,
     reason="Spark Connect needs pip install 'pyspark[connect]', which cepc itself does not",
 )
+@pytest.mark.long  # a server of its own
 def test_dataframes_of_spark_connect_are_the_same(tmp_path: Path) -> None:
     (tmp_path / "p.cep").write_text(PROGRAM)
     small = write_parquet(tmp_path / "small.parquet", EVENTS)
@@ -110,5 +111,5 @@ def test_dataframes_of_spark_connect_are_the_same(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     found, failure = done.stdout.splitlines()
     for query, rows in cepc.compile(PROGRAM).run(small).items():
-        assert same(json.loads(found)[query], rows.to_pylist()), query
+        assert same(json.loads(found)[query], rows.to_pylist(), ABOUT), query
     assert failure.startswith("query rises: COUNT(*) does not fit BIGINT in the window from 0 to 1000 for k = x;")

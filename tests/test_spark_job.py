@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 from tests.test_spark_cluster import utc
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def test_json_may_lack_keys_and_the_whole_output_is_marked_last(
     assert capsys.readouterr().err.splitlines()[-1] == "stream s: dropped 1 without a time"
     for query, expected in cepc.compile(PROGRAM).run(events).items():
         assert expected.num_rows
-        assert same(rows(out / query), expected.to_pylist()), query
+        assert same(rows(out / query), expected.to_pylist(), ABOUT), query
     whole = (out / "_SUCCESS").stat().st_mtime_ns
     assert all((out / query / "_SUCCESS").stat().st_mtime_ns <= whole for query in ("rises", "pairs", "kinds"))
     assert sorted(p.name for p in out.iterdir() if not p.name.startswith(".")) == [
@@ -130,7 +130,7 @@ def test_a_table_is_read_by_its_name_in_sparks_catalogue(
     finally:
         spark.sql(f"DROP DATABASE {database} CASCADE" if database else f"DROP VIEW {table}")
     expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(EVENTS, schema=SCHEMA), "pairs")["pairs"]
-    assert same(rows(out / "pairs"), expected.to_pylist())
+    assert same(rows(out / "pairs"), expected.to_pylist(), ABOUT)
 
 
 def test_options_reach_the_reader(run: Any, tmp_path: Path) -> None:

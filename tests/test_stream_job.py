@@ -23,7 +23,7 @@ from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
 from cepc_runtime.spark.job import Memory, read_stream
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -125,7 +125,7 @@ def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path
     assert run("--input", source, "--output", str(tmp_path / "out"), "--output-format", form, "--flush") == 0
     for query, table in expected().items():
         assert table.num_rows
-        assert same(rows(tmp_path / "out" / query, form, table.schema), table.to_pylist()), query
+        assert same(rows(tmp_path / "out" / query, form, table.schema), table.to_pylist(), ABOUT), query
         batches = [len(list(batch.glob("part-*"))) for batch in (tmp_path / "out" / query).glob("batch=*")]
         assert set(batches) == {1}  # one file each, of however many buckets
 
@@ -168,12 +168,13 @@ def test_rows_can_be_kept_in_memory_and_any_function_is_a_sink(spark: SparkSessi
     running.query.awaitTermination()
     running.flush(lambda _: None)
     wanted = expected()["rises"]
-    assert same(memory.table("rises").cast(wanted.schema).to_pylist(), wanted.to_pylist())
+    assert same(memory.table("rises").cast(wanted.schema).to_pylist(), wanted.to_pylist(), ABOUT)
 
 
 # ---- records that are no events --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long  # spark-submit
 def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -> None:
     source = put(tmp_path / "in" / "0.json", EVENTS)
     (tmp_path / "in" / "1.json").write_text("\n".join(BAD))
@@ -183,7 +184,7 @@ def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
     for query, table in expected().items():
-        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
     lines = [line for line in progress(ended.stdout) if "flush" not in line]
     assert "Exception" not in ended.stdout + ended.stderr  # as Spark logs where it looks for what is not there yet
     assert sum(line["malformed"] for line in lines) == len(BAD)
@@ -208,7 +209,7 @@ def test_without_a_place_for_it_such_a_record_stops_the_job_and_nothing_is_lost(
     assert "--dead DIR writes such records there and goes on" in said
     assert run(*arguments, "--dead", str(tmp_path / "dead"), "--flush") == 0
     for query, table in expected().items():
-        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
     assert len([line for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]) == 2
 
 

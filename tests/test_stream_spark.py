@@ -27,7 +27,7 @@ from cepc_runtime.spark.streaming.run import start, stream, wait
 from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
-from tests.equivalence import same
+from tests.equivalence import ABOUT, same
 from tests.faults import spark as faults
 from tests.faults.driver import descendants, end
 from tests.faults.work import work
@@ -134,7 +134,7 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
     expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():
         assert table.num_rows
-        assert same(job.rows(query, table.schema), table.to_pylist()), query
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
 
     lines = [line for line in job.lines if "flush" not in line]
     assert [line["batch"] for line in lines] == list(range(len(lines)))
@@ -174,7 +174,7 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
     expected = cepc.compile(SMALL).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():
         assert table.num_rows
-        assert same(job.rows(query, table.schema), table.to_pylist()), query
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
     with pytest.raises(JobError, match="was ended by --flush"):
         job.run()
 
@@ -342,12 +342,14 @@ def test_a_wrong_command_is_said_before_spark_starts(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.long  # starts of Spark of its own
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     told = faults.run(tmp_path, faults=2, files=4)
     assert told.wrong == []
     assert told.faults.total() == 2
 
 
+@pytest.mark.long  # starts of Spark of its own
 def test_a_second_job_and_a_flush_are_kept_off_a_checkpoint_until_its_job_has_ended(tmp_path: Path) -> None:
     events = work(4, 1, keys=20)
     faults.prepare(tmp_path, events)

@@ -22,7 +22,7 @@ from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, state_size
 from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
-from tests.equivalence import Compiled, Rows, answered, by_engine, by_oracle, compile_text, same, table_of
+from tests.equivalence import ABOUT, Compiled, Rows, answered, by_engine, by_oracle, compile_text, same, table_of
 from tests.programs import Case, between_neighbours, bounded, cases, crowded, overlapping
 from tests.properties import NOTHING, Seen, hold
 from tests.test_equivalence import TIED, tied
@@ -108,7 +108,7 @@ def check(
     assert (bucket.state.events, bucket.state.panes) == (0, 0)
     for number, query in enumerate(compiled.plan.queries):
         rows = expected[query.name].rows
-        assert same(bucket.rows[number], rows), (query.name, bucket.rows[number], rows)
+        assert same(bucket.rows[number], rows, ABOUT), (query.name, bucket.rows[number], rows)
     return Seen.of(case, expected)
 
 
@@ -162,7 +162,7 @@ def test_match_queries_of_a_stream_are_found_together(monkeypatch: pytest.Monkey
         bucket.take(table_of(Case("", ()), one), END)
         found.append(bucket.rows)
         monkeypatch.setattr("cepc_runtime.streaming.advance.decided", None)  # which searches one query by itself
-    assert all(same(found[0][q], found[1][q]) and found[0][q] for q in (0, 1))
+    assert all(same(found[0][q], found[1][q], ABOUT) and found[0][q] for q in (0, 1))
 
 
 # ---- by hand ---------------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_the_gap_of_a_not_is_looked_at_where_the_event_that_ends_it_ties_with(re
         some = tuple(row for row in case.rows if row["at"] == instant)
         bucket.take(table_of(Case("", some), compiled), instant)
     bucket.take(table_of(Case("", ()), compiled), END)
-    assert same(bucket.rows[0], expected["q"])
+    assert same(bucket.rows[0], expected["q"], ABOUT)
 
 
 def test_a_row_passes_over_first_events_that_are_not_decided_yet_when_it_is_found() -> None:
@@ -346,7 +346,7 @@ def test_crowded_panes_are_folded_and_the_rows_are_the_same(query: str, step: in
     seen = run_through(compiled, table, step, wait=wait)
     assert max(bucket.state.panes for bucket in seen) > 1
     for number, plan in enumerate(compiled.plan.queries):
-        assert same(seen[-1].rows[number], expected[plan.name]), plan.name
+        assert same(seen[-1].rows[number], expected[plan.name], ABOUT), plan.name
 
 
 @pytest.mark.parametrize("count", [70, 900, 1500])
@@ -364,7 +364,7 @@ def test_large_counts_as_double_are_those_of_a_batch(count: int) -> None:
         seen = run_through(compiled, table, 10)
         assert max(bucket.state.panes for bucket in seen) > 0
         for number, query in enumerate(compiled.plan.queries):
-            assert same(seen[-1].rows[number], expected[query.name]), query.name
+            assert same(seen[-1].rows[number], expected[query.name], ABOUT), query.name
 
 
 def test_few_events_are_not_folded() -> None:
@@ -539,7 +539,7 @@ def test_state_shrinks_with_sharing(one: str, other: str, more: float) -> None:
     expected = by_engine(Case("", tuple(table.to_pylist())), compiled)
     assert expected is not None
     rows = run_through(compiled, table)[-1].rows
-    assert all(same(rows[number], expected[query.name]) for number, query in enumerate(compiled.plan.queries))
+    assert all(same(rows[number], expected[query.name], ABOUT) for number, query in enumerate(compiled.plan.queries))
 
 
 def test_queries_whose_windows_have_no_good_common_pane_have_panes_of_their_own() -> None:

@@ -86,7 +86,9 @@ def measured(size: int, own: int, events: int, rounds: int) -> dict[str, Outcome
     arranged = arrange(reading, plan.stream, (), canonical=False)
     kinds = Kinds(kinds.of[arranged.order], kinds.letters)
     planes = [planes_of(q.automaton, q.measures) for q in plan.queries if q.automaton]
-    values = values_of([plane.value for of in planes for plane in of.planes], arranged.table, kinds)
+    values = values_of(
+        [plane.value for of in planes for plane in of.planes], arranged.table, kinds, arranged.group_starts
+    )
     shared = [SharedStates(tuple(Member(q.name, (1, 2)) for q in plan.queries), basis=True)]
     ways: dict[str, tuple[Sequence[SharedStates], Costs]] = {
         "unshared": ((), NEVER),

@@ -122,7 +122,7 @@ def _totals(
             assert query.automaton is not None
             neighbours = Neighbours(events, kinds, query)
             layout = planes_of(query.automaton, query.measures)
-            values = values_of([plane.value for plane in layout.planes], events.table, kinds)
+            values = values_of([plane.value for plane in layout.planes], events.table, kinds, events.group_starts)
             emissions = neighbours.count(layout, values.matrix, values.index, interpreted=interpreted)
             yield (
                 query,

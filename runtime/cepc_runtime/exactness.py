@@ -2,7 +2,7 @@
 
 Below 2**53 a float64 that is a sum of non-negative integers is exact, and so was every number that went into it. A signed sum is
 exact if the same sum of magnitudes is that small. Rows past that bound are counted again in integers, unless all that asks
-for them is a BIGINT into which they certainly do not fit.
+for them is a BIGINT into which they certainly do not fit. Sums of DOUBLE are counted again where they might be rounded wrongly.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from .double_sums import double_sums, exact_sum, places_of
 from .expression import aggregates
-from .kernel.modulo import FITS, count_modulo
+from .kernel.modulo import FITS, count_modulo, whole
 from .kernel.planes import is_exact
 from .types import is_integer
 
 if TYPE_CHECKING:
-    from .columns import Bools, Floats
+    from .columns import Bools, Floats, Ints
     from .kernel.exact import Number, Recount
     from .kernel.planes import MeasurePlanes, QueryPlanes
     from .kernel.run import Emissions
@@ -29,6 +30,9 @@ EXACT: Final = 2.0**53
 MANY: Final = 16
 """So many rows are worth another pass of the kernel."""
 
+SLOWER: Final = 50
+"""So many times slower than a pass of the kernel are Python's integers, event by event."""
+
 HOPELESS: Final = 1.01 * 2.0**63
 """No BIGINT, however inexact."""
 
@@ -36,25 +40,32 @@ Column = npt.NDArray[Any]
 """int64 or float64, or Python's exact numbers where one is too large for either."""
 
 
-def exact_planes(recount: Recount, emissions: Emissions) -> tuple[Column, ...]:
-    """The planes' columns: integers where a measure has to be exact."""
+def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = None) -> tuple[Column, ...]:
+    """The planes' columns: integers where a measure has to be exact. Rows with equal `targets` will be one row of results (without,
+    each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
+    """
     query, layout, planes = recount.query, recount.planes, emissions.planes
-    if np.all(np.abs(planes[:, : layout.additive]) < EXACT):  # so they are all exact that have to be
-        whole = _exactly(query, layout)
-        return tuple(planes[:, p].astype(np.int64) if p in whole else planes[:, p] for p in range(layout.count))
     again = np.zeros(len(planes), dtype=np.bool_)
-    for measure, found in zip(query.measures, layout.measures, strict=True):
-        if _is_whole(measure):
-            if measure.exact:
-                needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
-                inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
-                again |= inexact & ~_hopeless(query, measure, found, planes)
-        elif found.total is not None:
-            again |= _overflown(recount, found, emissions)
-    exact, integers = _counted_again(recount, emissions, again), _exactly(query, layout)
-    return tuple(
+    if not np.all(np.abs(planes[:, : layout.additive]) < EXACT):  # else they are all exact that have to be
+        for measure, found in zip(query.measures, layout.measures, strict=True):
+            if _is_whole(measure):
+                if measure.exact:
+                    needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
+                    inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
+                    again |= inexact & ~_hopeless(query, measure, found, planes)
+            elif found.total is not None:
+                again |= _overflown(recount, found, emissions)
+    sums = double_sums(recount, emissions, targets)
+    unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
+    exact, integers = _counted_again(recount, emissions, again, unsure), _exactly(query, layout)
+    columns = [
         _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
-    )
+    ]
+    for own in sums:
+        total, rest, last = own.places
+        columns[total], columns[rest] = own.columns(exact)
+        columns[last] = np.zeros(len(planes))
+    return tuple(columns)
 
 
 def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
@@ -66,24 +77,48 @@ def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
     return {plane for plane in found if plane is not None}
 
 
-def _counted_again(recount: Recount, emissions: Emissions, again: Bools) -> dict[int, list[Number]]:
-    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one."""
+def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[Number]]:
+    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one. So are those with an `unsure`
+    sum of DOUBLE.
+    """
     fits = again & np.all(np.abs(emissions.planes[:, : recount.planes.additive]) < FITS, axis=1)
+    if np.count_nonzero(fits) < MANY:
+        fits[:] = False
+    many = _many(recount, emissions, unsure)
     exact: dict[int, list[Number]] = {}
-    if np.count_nonzero(fits) >= MANY:
+    if fits.any() or many:
         found, chosen = count_modulo(recount)
         places = {key: i for i, key in enumerate(zip(found.groups.tolist(), found.windows.tolist(), strict=True))}
-        for row in np.flatnonzero(fits).tolist():
-            planes: list[Number] = emissions.planes[row, : recount.planes.additive].tolist()
+        rows = np.flatnonzero(fits | unsure if many else fits)
+        doubles = [
+            (places_of(own), exact_sum(recount, emissions, own, rows))
+            for own in dict.fromkeys(recount.planes.measures)
+            if own.rest is not None
+        ]
+        for row in rows.tolist():
             numbers = found.planes[places[int(emissions.groups[row]), int(emissions.windows[row])]].tolist()
-            for plane, number in zip((0, *chosen), numbers, strict=True):
-                planes[plane] = number
-            exact[row] = planes
-    for row in np.flatnonzero(again).tolist():
+            modulo = dict(zip((0, *chosen), numbers, strict=True))
+            planes: list[Number] = emissions.planes[row, : recount.planes.additive].tolist()
+            for plane in modulo:
+                if plane == 0 or (plane > 0 and whole(recount.planes.planes[plane - 1])):
+                    planes[plane] = modulo[plane]
+            sums = [(own, sum_of(row, modulo)) for own, sum_of in doubles]
+            if all(number is not None for _, number in sums):
+                for (total, rest, last), number in sums:
+                    planes[total], planes[rest], planes[last] = number or 0, 0, 0
+                exact[row] = planes
+    for row in np.flatnonzero(again | unsure).tolist():
         if row not in exact:
             about = float(emissions.planes[row, 0])
             exact[row] = recount.row(int(emissions.groups[row]), int(emissions.windows[row]), about)
     return exact
+
+
+def _many(recount: Recount, emissions: Emissions, unsure: Bools) -> bool:
+    """Whether another pass of the kernel costs less than to look at the events of these rows one by one."""
+    rows = np.flatnonzero(unsure)
+    events = int(recount.lengths(emissions.groups[rows], emissions.windows[rows]).sum()) if len(rows) else 0
+    return events * SLOWER > recount.events.length
 
 
 def _is_whole(measure: Measure) -> bool:

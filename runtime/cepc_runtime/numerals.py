@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from . import doubles
 from .types import BIGINT, BOOLEAN, DOUBLE, STRING, Decimal, Interval, integer_range, is_float, is_integer, to_arrow
 
 if TYPE_CHECKING:
@@ -38,12 +39,25 @@ def cast_column(numbers: npt.NDArray[Any], scale: int, absent: Bools | None, typ
     return _array(values, type_), misfits
 
 
-def quotients(totals: npt.NDArray[Any], counts: npt.NDArray[Any], scale: int, type_: DataType) -> tuple[Any, Bools]:
-    """Each total (times 10**-scale) divided by its count and rounded once, null where the count is 0."""
+def quotients(
+    totals: npt.NDArray[Any],
+    counts: npt.NDArray[Any],
+    scale: int,
+    type_: DataType,
+    rests: npt.NDArray[Any] | None = None,
+) -> tuple[Any, Bools]:
+    """Each total (times 10**-scale) divided by its count and rounded once, null where the count is 0. Totals of DOUBLE may have rests
+    (doubles.py).
+    """
     absent = np.asarray(counts == 0, dtype=np.bool_)
     if type_ == DOUBLE and scale == 0 and _divides_exactly(totals) and _divides_exactly(counts):
+        divisors = counts.astype(np.float64)
+        if rests is not None:
+            return pa.array(doubles.quotients(totals, rests, divisors), mask=absent), np.zeros_like(absent)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return pa.array(totals.astype(np.float64) / counts.astype(np.float64), mask=absent), np.zeros_like(absent)
+            return pa.array(totals.astype(np.float64) / divisors, mask=absent), np.zeros_like(absent)
+    if rests is not None:
+        totals = doubles.added(totals.astype(object), rests)
     exact = np.array(
         [0 if not c else t if _special(t) else Fraction(t) / Fraction(c) for t, c in zip(totals.tolist(), counts.tolist(), strict=True)]
         + [None],

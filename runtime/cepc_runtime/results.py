@@ -123,7 +123,7 @@ class Results:
         count = self.totals.planes[planes.count][row]
         if planes.total is None:
             return int(count)
-        total = self.totals.planes[planes.total][row]
+        total = self.totals.sums(planes.total)[row]
         if not count:
             return None
         if isinstance(total, float):
@@ -158,11 +158,12 @@ class Results:
         counts = self.totals.planes[planes.count][rows]
         if planes.total is None:
             return cast_column(counts, 0, None, aggregate.type)
-        totals = self.totals.planes[planes.total][rows]
         assert measure.argument is not None
         scale = measure.argument.type.scale if isinstance(measure.argument.type, Decimal) else 0
         if measure.function == "avg":
-            return quotients(totals, counts, scale, aggregate.type)
+            rests = None if planes.rest is None else self.totals.planes[planes.rest][rows]
+            return quotients(self.totals.planes[planes.total][rows], counts, scale, aggregate.type, rests)
+        totals = self.totals.sums(planes.total)[rows]
         return cast_column(totals, scale, np.asarray(counts == 0, dtype=np.bool_), aggregate.type)
 
     def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from .columns import Ints, codes, combine_codes, dense
+from .doubles import add_exactly, added
 from .exactness import exact_planes
-from .kernel.exact import Number, Recount
+from .kernel.exact import Recount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .events import Events
     from .exactness import Column
     from .kernel.adjacent.run import Neighbours
@@ -44,16 +42,28 @@ class Totals:
     def __len__(self) -> int:
         return len(self.windows)
 
+    def sums(self, plane: int) -> Column:
+        """The numbers of a plane; those of a total of DOUBLE with their rests, rounded once."""
+        rest = next((m.rest for m in self.layout.measures if m.total == plane), None)
+        return self.planes[plane] if rest is None else added(self.planes[plane], self.planes[rest])
+
 
 def totals_of(
     query: QueryPlan, events: Events, kinds: Kinds, layout: QueryPlanes, values: Values, emissions: Emissions,
     neighbours: Neighbours | None = None,
 ) -> Totals:  # fmt: skip
     """The totals of one query from what the kernel emitted for it."""
-    planes = exact_planes(Recount(events, kinds, query, layout, values, neighbours), emissions)
+    keys, partitions = {name: events.keys.column(name) for name in query.group_by}, len(events.group_starts) - 1
+    targets = None
+    if set(keys) != set(query.partition):
+        group_of, _ = _groups(keys, partitions)
+        combined, _ = combine_codes(
+            [(group_of[emissions.groups], partitions), codes(pa.array(emissions.windows))], len(emissions.groups)
+        )
+        targets, _ = dense(combined)
+    planes = exact_planes(Recount(events, kinds, query, layout, values, neighbours), emissions, targets)
     totals = Totals(query, layout, emissions.groups, emissions.windows, {}, planes, values.extremes)
-    keys = {name: events.keys.column(name) for name in query.group_by}
-    return grouped(totals, keys, len(events.group_starts) - 1)
+    return grouped(totals, keys, partitions)
 
 
 # ---- GROUP BY --------------------------------------------------------------------------------------------------------
@@ -63,8 +73,7 @@ def grouped(totals: Totals, keys: dict[str, Any], partitions: int) -> Totals:
     """The totals of so many partitions as those of the groups that they belong to. `keys` are the grouping attributes of each."""
     if set(keys) == set(totals.query.partition):
         return _replaced(totals, totals.groups, totals.windows, keys, totals.planes)
-    combined, _ = combine_codes([codes(column) for column in keys.values()], partitions)
-    group_of, first = dense(combined)
+    group_of, first = _groups(keys, partitions)
     keys = {name: column.take(first) for name, column in keys.items()}
     groups = group_of[totals.groups]
     order = np.lexsort((totals.windows, groups))
@@ -75,6 +84,11 @@ def grouped(totals: Totals, keys: dict[str, Any], partitions: int) -> Totals:
         _reduced(column[order], starts, p < totals.layout.additive) for p, column in enumerate(totals.planes)
     )
     return _replaced(totals, groups[starts], windows[starts], keys, planes)
+
+
+def _groups(keys: dict[str, Any], partitions: int) -> tuple[Ints, Ints]:
+    """The group that each partition belongs to, and the first partition of each."""
+    return dense(combine_codes([codes(column) for column in keys.values()], partitions)[0])
 
 
 def _replaced(totals: Totals, groups: Ints, windows: Ints, keys: dict[str, Any], planes: tuple[Column, ...]) -> Totals:
@@ -96,13 +110,3 @@ def _reduced(column: Column, starts: Ints, additive: bool) -> Column:
     for i, (start, end) in enumerate(zip(starts.tolist(), ends, strict=True)):
         sums[i] = add_exactly(column[start:end].tolist())
     return sums
-
-
-def add_exactly(numbers: Sequence[Number]) -> Number:
-    """The sum of exact numbers, among which infinite ones and NaN are as in float arithmetic."""
-    special = [n for n in numbers if isinstance(n, float) and not math.isfinite(n)]
-    if special:
-        return math.fsum(special) if len(set(special)) == 1 else math.nan
-    if all(isinstance(n, int) for n in numbers):
-        return sum(numbers)
-    return sum((Fraction(n) for n in numbers), Fraction())

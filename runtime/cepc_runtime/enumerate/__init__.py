@@ -9,7 +9,7 @@ search.py       depth first through all blocks; derivations.py merges the deriva
 standing.py     which complete matches stand, and in which windows (windows.py); forbidden.py conditional negation
 after.py        AFTER MATCH
 enumerator.py   all of it put together for a query
-matches.py      rows of match queries, with lists.py; measures.py totals of aggregate queries
+matches.py      rows of match queries, with lists.py; measures.py totals of aggregate queries, with bins.py
 joins.py        matches of several queries from matches of shared parts of their patterns
 run.py          from events to result tables
 """

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..columns import approximate, exact_integers, flat, nulls, ranks
+from ..doubles import ROUNDING, add_exactly, added, halves, pair, rounds_once
 from ..numerals import cast_column, quotients
-from ..totals import add_exactly
 from ..types import Decimal, is_float, is_integer, to_arrow
 from .ragged import starts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ..columns import Floats
     from ..expression import Aggregate
     from .standing import Matches
     from .timeline import Bools, Ints
@@ -88,10 +90,11 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
     assert aggregate.argument is not None
     type_ = aggregate.argument.type
     scale = type_.scale if isinstance(type_, Decimal) else 0
-    totals = sums(counts, numbers(values, type_))
+    found = numbers(values, type_)
+    totals, rests = (sums(counts, found), None) if not is_float(type_) else sums_of_doubles(counts, found)
     if aggregate.function == "avg":
-        return quotients(totals, counts, scale, aggregate.type)
-    return cast_column(totals, scale, counts == 0, aggregate.type)
+        return quotients(totals, counts, scale, aggregate.type, rests)
+    return cast_column(totals if rests is None else added(totals, rests), scale, counts == 0, aggregate.type)
 
 
 def numbers(values: Any, type_: Any) -> Column:
@@ -108,9 +111,7 @@ def numbers(values: Any, type_: Any) -> Column:
 
 
 def sums(counts: Ints, values: Column) -> Column:
-    """The sum of each list, 0 of an empty one. Integers are exact whatever their size, and floats overflow only if
-    the sum does.
-    """
+    """The sum of each list of integers, 0 of an empty one, exact whatever its size."""
     some = counts > 0
     starts = starts_of(counts)[some]
     totals: Column = np.zeros(len(counts), dtype=values.dtype)
@@ -118,16 +119,38 @@ def sums(counts: Ints, values: Column) -> Column:
         return totals
     if values.dtype == np.int64 and _largest(values) * int(counts.max()) >= _SAFE:
         values, totals = values.astype(object), totals.astype(object)
-    with np.errstate(over="ignore", invalid="ignore"):
-        totals[some] = np.add.reduceat(values, starts)
-    if values.dtype == np.float64:
-        lost = np.flatnonzero(~np.isfinite(totals))
-        if len(lost):
-            ends = np.cumsum(counts)
-            totals = totals.astype(object)
-            for row in lost.tolist():
-                totals[row] = add_exactly(values[ends[row] - counts[row] : ends[row]].tolist())
+    totals[some] = np.add.reduceat(values, starts)
     return totals
+
+
+def sums_of_doubles(counts: Ints, values: Floats) -> tuple[Column, Floats]:
+    """The total and the rest (doubles.py) of each list, 0 of an empty one; they round to the exact sum and average."""
+    some = np.flatnonzero(counts)
+    starts = starts_of(counts)[some]
+    totals, rests = np.zeros(len(counts)), np.zeros(len(counts))
+    if not len(some):
+        return totals, rests
+    with np.errstate(invalid="ignore", over="ignore"):
+        first, left = halves(values, starts)
+        totals[some], rests[some] = np.add.reduceat(first, starts), np.add.reduceat(left, starts)
+        # One number is its parts; the rests of several are rounded once for each but the first.
+        sizes = np.where(counts[some] > 1, np.add.reduceat(np.abs(left), starts), 0.0)
+        most = np.asarray(ROUNDING * counts[some] * sizes, dtype=np.float64)
+        lost = ~np.isfinite(totals[some]) & np.isfinite(np.maximum.reduceat(np.abs(values), starts))
+        sure = rounds_once(totals[some], rests[some], most, counts[some].astype(np.float64))
+    exact: dict[int, Fraction] = {}
+    for place in np.flatnonzero(~sure | lost).tolist():
+        row, start = int(some[place]), int(starts[place])
+        number = Fraction(add_exactly(values[start : start + int(counts[row])].tolist()))
+        totals[row], rests[row] = pair(number)
+        if not np.isfinite(totals[row]):
+            exact[row] = number
+    if not exact:
+        return totals, rests
+    column = totals.astype(object)
+    for row, number in exact.items():
+        column[row] = number
+    return column, rests
 
 
 def _largest(numbers: Column) -> int:

@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..columns import codes, combine_codes, dense, flat, nulls, ranks
+from ..doubles import add_exactly
 from ..expression import fields
-from ..kernel.planes import MeasurePlanes, Plane, QueryPlanes, ValueKey
-from ..totals import Totals, add_exactly
+from ..kernel.planes import MeasurePlanes, Plane, QueryPlanes, ValueKey, is_exact
+from ..totals import Totals
+from .bins import Binned, binned, joined
 from .derivations import numbered
 from .lists import BoundLists, numbers, sums
 
@@ -42,7 +44,7 @@ class Sums:
 
     group: Ints
     window: Ints
-    additive: tuple[Column, ...]
+    additive: tuple[Column | Binned, ...]
     extremes: tuple[Any, ...]
     greatest: tuple[bool, ...]
 
@@ -67,13 +69,13 @@ class Measuring:
     def add(self, matches: Matches, frames: Frames) -> None:
         """Matches, and the windows in which they stand: `frames.row` indexes them."""
         bound = BoundLists(matches)
-        additive: list[Column] = [np.ones(len(frames.row), dtype=np.int64)]
+        additive: list[Column | Binned] = [np.ones(len(frames.row), dtype=np.int64)]
         extremes: list[Any] = []
         for measure in self._query.measures:
             if measure.variable is None:
                 continue
             found, extreme = self._of_matches(measure, bound.lists(measure.variable))
-            additive += [column[frames.row] for column in found]
+            additive += [column.take(frames.row) for column in found]
             extremes += [] if extreme is None else [extreme.take(pa.array(frames.row))]
         group = self._group_of[self._partition[matches.positions[0][frames.row]]]
         greatest = tuple(m.function == "max" for m in self._query.measures if m.function in ("min", "max"))
@@ -89,7 +91,9 @@ class Measuring:
             nothing = tuple(none for _ in range(layout.count))
             return Totals(query, layout, none, none, self._keys, nothing, dict.fromkeys(_keys(layout), pa.nulls(0)))
         found = _combined(self._waiting)
-        planes: list[Column] = [*found.additive]
+        planes: list[Column] = []
+        for column in found.additive:
+            planes += column.numbers() if isinstance(column, Binned) else (column,)
         extremes: dict[Any, Any] = {}
         for key, values, greatest in zip(_keys(layout), found.extremes, found.greatest, strict=True):
             ranked = ranks(values)
@@ -100,7 +104,7 @@ class Measuring:
 
     # ---- one match ---------------------------------------------------------------------------------------------------
 
-    def _of_matches(self, measure: Measure, lists: Lists) -> tuple[list[Column], Any]:
+    def _of_matches(self, measure: Measure, lists: Lists) -> tuple[list[Column | Binned], Any]:
         """For each match what the measure adds: the sums, and the extreme value (None where none is asked for)."""
         if measure.argument is None:
             return [lists.counts], None
@@ -115,7 +119,8 @@ class Measuring:
             case "min" | "max":
                 return [], _extreme(lists.counts, values, measure.function == "max")
         values = values.filter(pa.array(present))
-        return [counts, sums(counts, numbers(values, measure.argument.type))], None
+        found = numbers(values, measure.argument.type)
+        return [counts, sums(counts, found) if is_exact(measure.argument.type) else binned(counts, found)], None
 
     def _argument(self, measure: Measure, positions: Ints) -> Any:
         """The measure's argument for events, evaluated once for each."""
@@ -130,7 +135,7 @@ def _layout(measures: Sequence[Measure]) -> QueryPlanes:
     additive: list[Plane] = []
     extremes: list[Plane] = []
     found: list[MeasurePlanes] = []
-    kept = 1 + sum({"count": 1, "sum": 2, "avg": 2}.get(m.function, 0) for m in measures if m.variable is not None)
+    kept = 1 + sum(map(_width, measures))
     for number, measure in enumerate(measures):
         own = frozenset((number,))  # tells measures of the same argument apart
         if measure.variable is None:
@@ -142,10 +147,20 @@ def _layout(measures: Sequence[Measure]) -> QueryPlanes:
         else:
             place = 1 + len(additive)
             additive.append(Plane(number, ValueKey("present", measure.argument, own)))
-            if measure.function != "count":
-                additive.append(Plane(number, ValueKey("value", measure.argument, own)))
-            found.append(MeasurePlanes(count=place, total=None if measure.function == "count" else place + 1))
+            roles: list[Role] = ["value", "rest"]
+            additive += [Plane(number, ValueKey(r, measure.argument, own)) for r in roles[: _width(measure) - 1]]
+            total, rest = (place + n if _width(measure) > n else None for n in (1, 2))
+            found.append(MeasurePlanes(count=place, total=total, rest=rest))
     return QueryPlanes((*additive, *extremes), kept, tuple(found))
+
+
+def _width(measure: Measure) -> int:
+    """How many sums it needs: a count, a total, and of DOUBLE a rest."""
+    if measure.variable is None or measure.function in ("min", "max"):
+        return 0
+    if measure.function == "count" or measure.argument is None:
+        return 1
+    return 2 if is_exact(measure.argument.type) else 3
 
 
 def _keys(layout: QueryPlanes) -> Iterable[ValueKey]:
@@ -173,7 +188,7 @@ def _combined(parts: Sequence[Sums]) -> Sums:
     group, window = np.concatenate([p.group for p in parts]), np.concatenate([p.window for p in parts])
     order, number = numbered([group, window])
     starts = np.flatnonzero(np.diff(number, prepend=-1))
-    additive = [_added(np.concatenate(c)[order], starts) for c in zip(*(p.additive for p in parts), strict=True)]
+    additive = [_added(columns, order, starts) for columns in zip(*(p.additive for p in parts), strict=True)]
     place = np.empty(len(order), dtype=np.int64)
     place[order] = number
     extremes = [
@@ -184,8 +199,11 @@ def _combined(parts: Sequence[Sums]) -> Sums:
     return replace(parts[0], group=group[kept], window=window[kept], additive=tuple(additive), extremes=tuple(extremes))
 
 
-def _added(column: Column, starts: Ints) -> Column:
-    """The sum of each run, by the rules of `sums`."""
+def _added(columns: Sequence[Column | Binned], order: Ints, starts: Ints) -> Column | Binned:
+    """The sum of each run of the columns' rows in that order, by the rules of `sums`."""
+    if isinstance(columns[0], Binned):
+        return joined([column for column in columns if isinstance(column, Binned)]).take(order).added(starts)
+    column = np.concatenate([column for column in columns if not isinstance(column, Binned)])[order]
     if column.dtype != object:
         return sums(np.diff(np.append(starts, len(column))), column)
     ends = [*starts[1:].tolist(), len(column)]

@@ -106,10 +106,31 @@ class Recount:
         low, high = np.searchsorted(self.events.ticks[first:end], [start, start + within]).tolist()
         return first + low, first + high
 
+    def lengths(self, groups: Ints, windows: Ints) -> Ints:
+        """How many events the given groups have in the given windows, or more."""
+        within = self.query.within
+        if within is None or self._keys is None:
+            return np.asarray(np.diff(self.events.group_starts)[groups], dtype=np.int64)
+        keys, low, span = self._keys
+        begin = windows * (self.query.slide or within) - low
+        first, end = (np.searchsorted(keys, groups * span + np.clip(edge, 0, span)) for edge in (begin, begin + within))
+        return np.asarray(end - first, dtype=np.int64)
+
+    @cached_property
+    def _keys(self) -> tuple[Ints, int, int] | None:
+        """The events' groups and ticks as one number, the first tick, and how many there are; None where that does not fit 64 bits."""
+        ticks = self.events.ticks
+        low, span = int(ticks.min(initial=0)), int(ticks.max(initial=0)) - int(ticks.min(initial=0)) + 1
+        if span * len(self.events.group_starts) >= 1 << 62:
+            return None
+        return self.events.groups * span + (ticks - low), low, span
+
     def _sum(self, plane: Plane, rows: Ints, place: int) -> _Sum:
         key = plane.value
         if key.role == "one":
             return _Sum([Track(plane.variable, dict.fromkeys(rows.tolist(), 1))], place, 1)
+        if key.role in ("rest", "last"):  # an exact total leaves nothing
+            return _Sum([], place, 1)
         found = dict(zip(rows.tolist(), self.values.exact(key, rows), strict=True))
         assert key.argument is not None
         if key.role == "present" or is_exact(key.argument.type):
@@ -163,6 +184,8 @@ class _Sum:
     scale: int
 
     def total(self, totals: Row) -> Number:
+        if not self.tracks:
+            return 0
         if len(self.tracks) == 1:
             return totals[self.place] if self.scale == 1 else Fraction(totals[self.place], self.scale)
         finite, nan, high, low = totals[self.place : self.place + 4]

@@ -26,13 +26,19 @@ def whole(plane: Plane) -> bool:
     return role in ("one", "present") or (role == "value" and argument is not None and is_exact(argument.type))
 
 
+def in_units(plane: Plane) -> bool:
+    """Whether the plane sums up parts of doubles, which here are integers, in units of their scale."""
+    return plane.value.role in ("rest", "last") or (plane.value.role == "value" and not whole(plane))
+
+
 def count_modulo(recount: Recount) -> tuple[Emissions, tuple[int, ...]]:
     """The emissions modulo 2**64, with the count and then these planes of the query."""
-    chosen = tuple(p for p, plane in enumerate(recount.planes.planes, start=1) if whole(plane))
-    kept = tuple(recount.planes.planes[p - 1] for p in chosen)
-    planes = QueryPlanes(kept, 1 + len(kept), ())
-    keys = list(dict.fromkeys(plane.value for plane in kept))
+    every = list(enumerate(recount.planes.planes, start=1))
+    kept = [(p, plane) for p, plane in every if whole(plane) or in_units(plane)]
+    planes = QueryPlanes(tuple(plane for _, plane in kept), 1 + len(kept), ())
+    keys = list(dict.fromkeys(plane.value for plane in planes.planes))
     matrix, index = recount.values.modulo(keys), {key: i for i, key in enumerate(keys)}
+    chosen = tuple(p for p, _ in kept)
     if recount.neighbours is not None:
         return recount.neighbours.count(planes, matrix, index), chosen
     layout = build([recount.query], [planes], recount.kinds.letters, index)

@@ -7,7 +7,7 @@ matches; minimum planes keep the least value of any. Which value an event has is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from ..types import DataType, is_float
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from ..expression import Expression
     from ..plan import Automaton, Measure
 
-Role = OneOf["one", "present", "value", "magnitude", "least", "greatest"]
+Role = OneOf["one", "present", "value", "rest", "last", "magnitude", "least", "greatest"]
+
+PARTS: Final[tuple[Role, Role, Role]] = ("value", "rest", "last")
+"""Of a FLOAT or DOUBLE."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueKey:
     """The value of an event that is bound to a variable: 1; 1 if the argument is not null; the argument; its magnitude; or its
-    place among all values, negated for `greatest`. `letters` are those with which the variable is bound: the argument is
-    evaluated on no other event.
+    place among all values, negated for `greatest`. Of a FLOAT or DOUBLE, `value`, `rest` and `last` are the parts that it is taken
+    into (doubles.py). `letters` are those with which the variable is bound: the argument is evaluated on no other event.
     """
 
     role: Role
@@ -47,6 +50,8 @@ class MeasurePlanes:
 
     count: int | None = None
     total: int | None = None
+    rest: int | None = None  # of totals of FLOAT and DOUBLE: what is to be added,
+    last: int | None = None  # and what the kernel adds up apart; then it is in the rest
     magnitude: int | None = None  # of exact totals: below 2^53 it proves that the total is exact
     extreme: int | None = None
 
@@ -69,9 +74,9 @@ def is_exact(argument_type: DataType) -> bool:
     return not is_float(argument_type)
 
 
-def planes_of(automaton: Automaton, measures: tuple[Measure, ...]) -> QueryPlanes:
-    """The planes of a query; what several measures need is kept once."""
-    wanted = [_wanted(automaton, measure) for measure in measures]
+def planes_of(automaton: Automaton, measures: tuple[Measure, ...], *, rests: bool = True) -> QueryPlanes:
+    """The planes of a query; what several measures need is kept once. Without rests, sums of DOUBLE are as exact as one is."""
+    wanted = [_wanted(automaton, measure, rests) for measure in measures]
     planes = list(dict.fromkeys(plane for needed in wanted for plane in needed.values()))
     planes.sort(key=lambda plane: not plane.additive)
     index = {plane: i + 1 for i, plane in enumerate(planes)}
@@ -84,7 +89,7 @@ def planes_of(automaton: Automaton, measures: tuple[Measure, ...]) -> QueryPlane
     return QueryPlanes(tuple(planes), 1 + sum(plane.additive for plane in planes), tuple(found))
 
 
-def _wanted(automaton: Automaton, measure: Measure) -> dict[str, Plane]:
+def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[str, Plane]:
     if measure.variable is None:
         return {}
     # A variable that the automaton never binds gets planes that stay empty.
@@ -106,4 +111,6 @@ def _wanted(automaton: Automaton, measure: Measure) -> dict[str, Plane]:
     needed = {"count": plane("present"), "total": plane("value")}
     if is_exact(measure.argument.type):
         needed["magnitude"] = plane("magnitude")
+    elif rests:
+        needed |= {"rest": plane("rest"), "last": plane("last")}
     return needed

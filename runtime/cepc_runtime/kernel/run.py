@@ -101,7 +101,8 @@ def count_matches(
     """
     ties = len(events.instant_starts) <= events.length
     table = table_of(tuple(queries), tuple(shared), costs, ties)
-    values = values_of([plane.value for own in table.planes for plane in own.planes], events.table, kinds)
+    keys = [plane.value for own in table.planes for plane in own.planes]
+    values = values_of(keys, events.table, kinds, events.group_starts)
     layout, kinds = table.of(kinds, values.index)
     emissions, work = run_kernel(
         events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows, tell=tell

@@ -9,14 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..columns import approximate, exact_integers, low_words, nulls, ranks
+from ..doubles import parts
 from ..expression import Field, rewrite
 from ..letters import evaluate_on
-from .planes import is_exact
+from .planes import PARTS, is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..columns import Floats, Ints
+    from ..doubles import Scale
     from ..expression import Expression
     from ..letters import Kinds
     from .planes import Role, ValueKey
@@ -34,13 +36,16 @@ class Argument:
 class Values:
     """`matrix[index[key]]` are the numbers of a key: 0 where an event adds nothing, inf where it has no place in an order.
 
-    `extremes[key]` are the values by rank.
+    `extremes[key]` are the values by rank. `scales[key]` is, group by group, that of a part of FLOAT or DOUBLE;
+    groups begin at `groups`.
     """
 
     matrix: npt.NDArray[np.float64]
     index: dict[ValueKey, int]
     arguments: dict[tuple[Expression, frozenset[int]], Argument]
     extremes: dict[ValueKey, Any]
+    scales: dict[ValueKey, Scale]
+    groups: Ints
 
     def exact(self, key: ValueKey, events: Ints) -> list[int | float | None]:
         """The values of a `present`, `value` or `magnitude` key at some events, as Python numbers; null for None."""
@@ -63,20 +68,25 @@ class Values:
         return np.abs(row) if key.role == "magnitude" else row
 
     def modulo(self, keys: Sequence[ValueKey]) -> Ints:
-        """The numbers of `one`, `present` and whole `value` keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude`
-        have their signs.
+        """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have their signs,
+        parts of doubles are in units.
         """
         matrix = np.ones((len(keys), self.matrix.shape[1]), dtype=np.int64)
         for row, key in zip(matrix, keys, strict=True):
-            if key.argument is not None:
+            if key in self.scales:
+                numbers = self.matrix[self.index[key]]
+                units = np.repeat(self.scales[key].unit, np.diff(np.append(self.groups, len(numbers))))
+                row[:] = np.where(np.isfinite(numbers), numbers, 0.0) / units
+            elif key.argument is not None:
                 argument = self.arguments[key.argument, key.letters]
                 row[:] = 0
                 row[argument.rows] = ~nulls(argument.column) if key.role == "present" else low_words(argument.column)
         return matrix
 
 
-def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
-    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound.
+def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) -> Values:
+    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound. `groups` is
+    where the table's groups begin, and its length.
 
     Queries that name or restrict their variables differently have the numbers in common.
     """
@@ -91,6 +101,7 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
     matrix = np.zeros((len(same), len(kinds.of)), dtype=np.float64)
     arguments: dict[tuple[Expression, frozenset[int]], Argument] = {}
     extremes: dict[ValueKey, Any] = {}
+    scales: dict[ValueKey, Scale] = {}
     for row, ((role, expression), alike) in zip(matrix, same.items(), strict=True):
         if expression is None:
             row[:] = 1
@@ -101,10 +112,19 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds) -> Values:
             row[:] = np.inf
             row[argument.rows], values = _places(argument.column, role == "greatest")
             extremes |= dict.fromkeys(alike, values)
+        elif role in ("rest", "last"):  # they are found with the first part
+            continue
         else:
             row[argument.rows] = _numbers(argument.column, role)
+    places = {own: number for number, own in enumerate(same)}
+    for role, expression in same:
+        if role == "value" and ("rest", expression) in places:
+            found = parts(matrix[places[role, expression]], groups[:-1])
+            for own, (part, scale) in zip(PARTS, found, strict=True):
+                matrix[places[own, expression]] = part
+                scales |= dict.fromkeys(same[own, expression], scale)
     index = {key: number for number, alike in enumerate(same.values()) for key in alike}
-    return Values(matrix, index, arguments, extremes)
+    return Values(matrix, index, arguments, extremes, scales, groups[:-1])
 
 
 def _of_no_variable(argument: Expression | None) -> Expression | None:

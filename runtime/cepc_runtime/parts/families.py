@@ -13,7 +13,7 @@ from ..plan import Measure, Member, OutputPlan, SharedStates
 from ..types import DOUBLE, STRING
 from .panes import PANE, between, can_be_cut
 from .products import Products, rows_of
-from .ways import ways_of
+from .ways import count_of_ways, ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -149,8 +149,10 @@ def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
             continue
         assert query.automaton is not None
         assert query.within is not None
+        if count_of_ways(query.automaton) > MOST:
+            continue
         own, partition = frozenset(_numbers([query])), tuple(sorted(query.partition))
-        if not own or len(ways_of(query.automaton)) > MOST:
+        if not own:
             continue
         length = gcd(query.within, query.slide or query.within)
         for place, (other, numbers) in enumerate(found):
@@ -173,7 +175,7 @@ def _weight(numbers: frozenset[Number]) -> int:
 
 def _layout(query: QueryPlan) -> QueryPlanes:
     assert query.automaton is not None
-    return planes_of(query.automaton, query.measures)
+    return planes_of(query.automaton, query.measures, rests=False)
 
 
 def _numbers(queries: Iterable[QueryPlan]) -> tuple[Number, ...]:
@@ -269,7 +271,7 @@ def _planes(
     variables, found = one.automaton.variables, []
     known = {
         (plane.value.role, plane.variable, plane.value.argument): p
-        for p, plane in enumerate(_layout(one).planes, start=1)
+        for p, plane in enumerate(planes_of(one.automaton, one.measures).planes, start=1)
     }
     for number, place in zip(numbers, places, strict=True):
         if number.role is None:

@@ -107,7 +107,7 @@ def _counted(
 
 def _spread(totals: Totals, plane: int, length: int) -> Any:
     """A plane of what was found as a column with a number for each pane."""
-    column = totals.planes[plane]
+    column = totals.sums(plane)
     if plane < totals.layout.additive:
         spread = np.zeros(length, dtype=column.dtype)
         spread[totals.groups] = column

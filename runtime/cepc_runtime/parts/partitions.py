@@ -32,7 +32,7 @@ def partition_query(query: QueryPlan) -> QueryPlan:
 def totals_of_partitions(query: QueryPlan, found: Any) -> Totals:
     """The totals of a query from all rows of its `partition_query`."""
     assert query.automaton is not None
-    layout = planes_of(query.automaton, query.measures)
+    layout = planes_of(query.automaton, query.measures, rests=False)
     planes, extremes = planes_told(query, layout, found)
     windows = np.zeros(found.num_rows, dtype=np.int64)
     if query.within is not None:
