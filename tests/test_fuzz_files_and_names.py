@@ -1,4 +1,7 @@
-"""Whatever stands in a file of events, there are rows or a diagnostic; by hand for longer: `python -m tests.fuzz_events`."""
+"""Whatever stands in a file of events or is a name in a program, there are rows or a diagnostic.
+
+By hand for longer: `python -m tests.fuzz_events` and `python -m tests.fuzz_jobs`, each with `--seconds` and `--seed`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepc.errors import DataError
+from tests import fuzz_jobs
 from tests.fuzz_events import FLAT, KINDS, changed, compiled, example, run
 
 if TYPE_CHECKING:
@@ -25,6 +29,14 @@ def test_any_file_of_events_is_answered(kind: str) -> None:
     count, failures = run(kind, seed, SECONDS)
     assert not failures, failures[0]
     assert count > 5
+
+
+@pytest.mark.long
+def test_a_program_of_any_names_is_made_into_a_job_and_an_explanation() -> None:
+    seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
+    count, right, failures = fuzz_jobs.run(seed, 4 * SECONDS)
+    assert not failures, failures[0]
+    assert right > count / 5 > 1
 
 
 def test_an_example_is_known_by_its_seed_and_number() -> None:
