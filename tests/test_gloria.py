@@ -29,7 +29,7 @@ from cepc.passes.gloria import (
 )
 from cepc.passes.gloria.cost import CostModel, Members
 from cepc.passes.gloria.graph import Graph, Pruning, build
-from cepc.passes.gloria.nodes import Generator
+from cepc.passes.gloria.nodes import Generator, options_of
 from cepc.passes.gloria.places import write
 from cepc.passes.gloria.search import Path as GraphPath
 from cepc.passes.gloria.search import eliminate, parts, path_search, search
@@ -651,6 +651,31 @@ def test_a_basis_pays_for_many_columns_and_long_runs() -> None:
     assert [a.basis for a in alignments(many.shared)].count(True) == 1
     often = EngineModel(rates(X=1000, Y=1000, A=1000, B=1000))
     assert not [s for s in share(queries(*patterns, columns=100), often).shared if isinstance(s.snapshot, Basis)]
+
+
+RUNS: dict[str, tuple[Pattern, dict[str, float]]] = {
+    "what comes before": (seq("X", A_B), {"AB": 3}),
+    "what comes just before": (seq("XY", A_B), {"AB": 7}),
+    "what comes after": (seq(A_B, "Y"), {"AB": 7}),
+    "what comes just after": (seq(A_B, "YX"), {"AB": 7}),
+    "both": (seq("X", A_B, "Y"), {"AB": 10}),
+    "each of two that may come after": (seq("X", A_B, Or((event("Y"), event("Z")))), {"AB": 110}),
+    "each of two that may come before": (seq("X", Repeat(event("Z"), 0, 1), A_B), {"AB": 103}),
+    "what comes between the runs of an inner loop": (seq("X", plus("C", A_B), "Y"), {"AB": 40 + 7, "CAB": 3 + 7}),
+    "what leads back to an inner loop": (seq("X", plus(A_B, "C"), "Y"), {"AB": 3 + 40, "ABC": 3 + 7}),
+    "nothing": (A_B, {"AB": 0}),
+    "each of its own events at most": (seq("X", plus("EF"), "Y"), {"EF": 3}),
+}
+
+
+@pytest.mark.parametrize(("pattern", "expected"), RUNS.values(), ids=RUNS)
+def test_runs_of_a_kleene_sub_pattern_end_with(pattern: Pattern, expected: dict[str, float]) -> None:
+    """What a basis costs depends on it."""
+    model = EngineModel(rates(A=1000, B=2000, C=40, E=1, F=2, X=3, Y=7, Z=100))
+    template = template_of(queries(pattern, pattern))
+    options = [option for number in range(len(template.pools)) for option in options_of(template, number, model)]
+    bases = [option.snapshot for option in options if isinstance(option.snapshot, Basis)]
+    assert {"".join(ALPHABET[t.letters[0]] for t in basis.types): basis.runs for basis in bases} == expected
 
 
 @pytest.mark.parametrize("model", [PaperModel, EngineModel])
