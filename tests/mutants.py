@@ -279,7 +279,7 @@ def main() -> int:
     parser.add_argument("--only", help="the changes of a folder, a file or a line, as motto/suffix.py:51")
     parser.add_argument("--seconds", type=float, default=60, help="of tests for a change (default 60)")
     parser.add_argument("--workers", type=int, default=1)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.cover:
         command, *files = options.cover
         if command != "cover":

@@ -32,6 +32,8 @@ COUNTED = [
 ]
 LISTED = [
     ("events apart", "PATTERN SEQ(A, B, C) WHERE A.x < C.x"),
+    ("events apart, if the first is there", "PATTERN SEQ(A?, B, C) WHERE A.x < C.x"),
+    ("events of which there may be several", "PATTERN SEQ(A, A*, B) WHERE FIRST(A).x < B.x"),
     ("neighbours under NEXT", "PATTERN SEQ(A, B) WHERE A.x < B.x SELECT NEXT"),
     ("a condition on what NOT forbids", "PATTERN SEQ(A, NOT C, B) WHERE A.x < C.x"),
     ("NOT WITHIN", "PATTERN SEQ(A, NOT C WITHIN 2 s)"),
