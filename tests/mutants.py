@@ -5,7 +5,7 @@
     python -m tests.mutants --sample 150 --seed 1      so many changes, each with the tests that run its line, until one of these fails
     python -m tests.mutants --only motto/suffix.py:51  every change of a line, of a file or of a folder
 
-Of the tests that run a line, the fastest of every file come first, then the second fastest, for `--seconds` in all; a change that
+Of the tests that run a line the fastest come first, then those that run most of its module, for `--seconds` in all; a change that
 lives is tried again with more. Tests of a Spark session and of other processes are not among them, so a line may be tested better
 than is told. The working tree is never changed: a worker has a copy.
 """
@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.mutations import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tests.mutations import Mutation
 
@@ -68,15 +68,18 @@ class Cover:
     """The tests by the lines that they run, and by the modules."""
 
     by_line: dict[tuple[str, int], set[Candidate]]
-    by_module: dict[str, set[Candidate]]
+    by_module: dict[str, dict[Candidate, int]]
+    """With how many of its lines they run."""
 
-    def of(self, path: str, mutation: Mutation) -> set[Candidate]:
-        if not mutation.covered:  # on import; where a module has no function, its neighbours use what it has
-            folder = str(Path(path).parent)
-            return self.by_module.get(path) or {
-                test for module, tests in self.by_module.items() if str(Path(module).parent) == folder for test in tests
-            }
-        return {test for line in mutation.covered for test in self.by_line.get((path, line), ())}
+    def of(self, path: str, mutation: Mutation) -> dict[Candidate, int]:
+        in_module = self.by_module.get(path, {})
+        if mutation.covered:
+            return {test: in_module[test] for line in mutation.covered for test in self.by_line.get((path, line), ())}
+        if in_module:  # on import
+            return in_module
+        folder = str(Path(path).parent)  # where a module has no function, its neighbours use what it has
+        beside = [tests for module, tests in self.by_module.items() if str(Path(module).parent) == folder]
+        return {test: lines for tests in beside for test, lines in tests.items()}
 
 
 @dataclass(frozen=True)
@@ -194,29 +197,38 @@ def _each(pool: list[Worker], jobs: Iterable[Any], run: Any) -> Iterator[Any]:
 
 
 def known_cover() -> Cover:
-    by_line, by_module = defaultdict(set), defaultdict(set)
+    by_line: dict[tuple[str, int], set[Candidate]] = defaultdict(set)
+    by_module: dict[str, dict[Candidate, int]] = defaultdict(dict)
     for file in sorted(KEPT.glob("*.json")):
         for name, found in json.loads(file.read_text()).items():
             test = Candidate(name, found["seconds"])
             for path, lines in found["lines"].items():
-                by_module[path].add(test)
+                by_module[path][test] = len(lines)
                 for line in lines:
                     by_line[path, line].add(test)
     return Cover(dict(by_line), dict(by_module))
 
 
-def chosen(tests: Iterable[Candidate], seconds: float) -> list[Candidate]:
-    """Tests of so many seconds in all, or one: the fastest of each file first, then the second of each, and so on."""
+def chosen(tests: Mapping[Candidate, int], seconds: float) -> list[Candidate]:
+    """Tests of so many seconds in all, or one; `tests` says how many lines of the changed module each of them runs. Half of the time is
+    for the fastest, of which there are many; the other half for the one of each file that runs most of the module, and then the second.
+    """
+    fastest = sorted(tests, key=lambda t: (t.seconds, t.name))
+    found = dict.fromkeys(_within(fastest, seconds / 2) or fastest[:1])
     by_file: dict[str, list[Candidate]] = defaultdict(list)
-    for test in sorted(tests, key=lambda t: (t.seconds, t.name)):
+    for test in sorted(tests.keys() - found.keys(), key=lambda t: (-tests[t], t.seconds, t.name)):
         by_file[test.file].append(test)
-    found: list[Candidate] = []
-    left = seconds
-    for nth in zip_longest(*by_file.values()):
-        for test in sorted((t for t in nth if t is not None), key=lambda t: t.seconds):
-            if test.seconds <= left or not found:
-                found.append(test)
-                left -= test.seconds
+    rounds = ([test for test in nth if test is not None] for nth in zip_longest(*by_file.values()))
+    others = [test for nth in rounds for test in sorted(nth, key=lambda t: (-tests[t], t.seconds, t.name))]
+    return [*found, *_within(others, seconds - sum(test.seconds for test in found))]
+
+
+def _within(tests: Iterable[Candidate], seconds: float) -> list[Candidate]:
+    found = []
+    for test in tests:
+        if test.seconds <= seconds:
+            found.append(test)
+            seconds -= test.seconds
     return found
 
 

@@ -249,6 +249,19 @@ def test_queries_that_share_states_round_sums_of_double_once(optimiser: str | No
     assert all(same(found[name], rows) and rows for name, rows in expected.items())
 
 
+CORNERS = {
+    "PREV is the first of all events, in a condition about LAST": Case(
+        SMALL + "QUERY q RETURN MATCH * PATTERN SEQ(A+, B) WHERE A.x - PREV(A).x < LAST(A).x WITHIN 8 s;",
+        seconds("A1 A9 B3 A1 A2 B3"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CORNERS.values(), ids=CORNERS.keys())
+def test_rows_equal_the_oracles_where(case: Case) -> None:
+    assert compare(case).rows
+
+
 @pytest.mark.parametrize("case", REGRESSIONS.values(), ids=REGRESSIONS.keys())
 def test_counter_example(case: Case) -> None:
     try:

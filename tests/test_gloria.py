@@ -343,6 +343,23 @@ def test_example_2_4_an_inner_kleene_sub_pattern_is_shared_by_all_and_the_outer_
     assert plan.weight < plan.unshared
 
 
+def test_q_sets_of_an_inner_and_an_outer_kleene_sub_pattern_become_one_and_no_query_is_in_two() -> None:
+    """Two queries have the inner one alone, two the outer one; where both pairs have snapshots of A they are one Q-set of the inner."""
+    outer = plus("C", A_B)
+    template = template_of(queries(seq("X", A_B, "D"), seq("X", A_B, "D"), seq("X", outer, "E"), seq("X", outer, "E")))
+    graph = build(template, PaperModel(), Budget(), Pruning.NONE)
+    kleene = [number for number, pool in enumerate(template.pools) if len(pool.cycles) > 1]
+    nodes = {frozenset(n) for number in kleene for n in graph.pools[number].nodes}
+    a, b = kind("A"), kind("B")
+    assert frozenset({(mask(1, 2, 3, 4), a)}) in nodes
+    assert frozenset({(mask(1, 2), a), (mask(3, 4), b)}) in nodes
+    for qsets in nodes:
+        assert (
+            sum(qset.bit_count() for qset, _ in qsets)
+            == mask(*{1 + q for qset, _ in qsets for q in bits(qset)}).bit_count()
+        )
+
+
 def test_a_sequence_does_not_join_a_kleene_sub_pattern() -> None:
     """q3 has the transition from A to B, but not the way back: its Q-set is another (lemma 6.1)."""
     plan = share(queries(seq(A_B, "E"), seq(A_B, "E"), "ABE"), PaperModel(rates(A=5, B=10)))

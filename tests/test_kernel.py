@@ -21,6 +21,8 @@ from cepc_runtime.expression import Call, Expression, Field, Literal
 from cepc_runtime.kernel import loop
 from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.adjacent.run import Neighbours
+from cepc_runtime.kernel.adjacent.slices import Slices
+from cepc_runtime.kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, LESS, LESS_EQUAL, Comparison, comparison
 from cepc_runtime.kernel.compiled import LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
@@ -364,6 +366,53 @@ def test_rising_runs_of_any_length_are_counted_exactly() -> None:
 
 
 # ---- compilation -----------------------------------------------------------------------------------------------------
+
+
+COMPARED: dict[str, tuple[Expression, Comparison | None]] = {
+    "the later one first": (compare("<", LATER, EARLIER), Comparison(LESS, LATER, EARLIER)),
+    "the earlier one first": (compare("<", EARLIER, LATER), Comparison(GREATER, LATER, EARLIER)),
+    "the earlier one first, or equal": (compare(">=", EARLIER, LATER), Comparison(LESS_EQUAL, LATER, EARLIER)),
+    "equality, which has no order": (compare("=", EARLIER, LATER), Comparison(EQUAL, LATER, EARLIER)),
+    "inequality": (
+        Call("not", (compare("=", EARLIER, LATER),), BOOLEAN),
+        Comparison(DIFFERENT, LATER, EARLIER),
+    ),
+    "not two of one event": (compare("<", EARLIER, EARLIER), None),
+    "not both events on one side": (Call("<", (EARLIER, Call("+", (LATER, EARLIER), BIGINT)), BOOLEAN), None),
+    "nor on the other": (Call("<", (Call("+", (LATER, EARLIER), BIGINT), EARLIER), BOOLEAN), None),
+}
+
+
+@pytest.mark.parametrize(("condition", "expected"), COMPARED.values(), ids=COMPARED)
+def test_ranks_are_compared_for(condition: Expression, expected: Comparison | None) -> None:
+    """Other conditions are evaluated for each pair, which takes longer."""
+    assert comparison(condition) == expected
+
+
+def test_all_is_done_in_the_end() -> None:
+    told: list[float] = []
+    events = arrange(read(table([(1, "A", "g", 0)]), stream()), stream(), [])
+    count_matches(events, classify(events, LETTERS), [query(AUTOMATA["A+"], 2, 2)], interpreted=True, tell=told.append)
+    assert told[-1] == 1
+
+
+BATCHES: dict[str, tuple[list[int], list[list[int]]]] = {
+    "as many as fit": ([1, 2, 3], [[1, 2], [3]]),
+    "one that fits exactly": ([3, 3], [[3], [3]]),
+    "one that is too large, alone": ([1, 9, 1], [[1], [9], [1]]),
+    "none": ([], []),
+}
+
+
+@pytest.mark.parametrize(("sizes", "expected"), BATCHES.values(), ids=BATCHES)
+def test_windows_are_counted_in_batches_of(sizes: list[int], expected: list[list[int]]) -> None:
+    """Of three events."""
+    end = np.cumsum(np.array(sizes, dtype=np.int64))
+    numbers = np.arange(len(sizes))
+    slices = Slices(np.arange(sum(sizes)), numbers, numbers, end - sizes, end)
+    assert [(part.end - part.first).tolist() for part in slices.batches(3)] == expected
+    assert [n for part in slices.batches(3) for n in part.windows.tolist()] == numbers.tolist()
+    assert slices.longest == max(sizes, default=0)
 
 
 def test_both_loops_are_compiled_where_numba_is() -> None:

@@ -152,6 +152,8 @@ def test_integer_sums_are_exact_or_do_not_fit() -> None:
     )
     text = column("sum", [[big, big]], BIGINT, STRING, target=STRING)
     assert text == ([str(2**63)], [False])
+    for values, total in {(1, big, big): 2**63 + 1, (-1, -big, -big): -(2**63) - 1}.items():
+        assert column("sum", [[*values]], BIGINT, STRING, target=STRING) == ([str(total)], [False])
 
 
 def test_decimal_sums_and_averages_have_sparks_types() -> None:

@@ -94,12 +94,12 @@ def test_a_change_is_covered_by_its_statement_or_by_the_head_of_one_with_a_body(
 def test_what_is_done_on_import_is_covered_by_all_tests_of_the_module() -> None:
     on_import, in_function = mutations("A = 1\ndef f():\n    return 2\n")
     one, two = Candidate("a.py::one", 1), Candidate("a.py::two", 1)
-    cover = Cover({("a/m.py", 3): {one}}, {"a/m.py": {one, two}, "a/n.py": {two}, "b/m.py": {one}})
-    assert cover.of("a/m.py", on_import) == {one, two}
-    assert cover.of("a/n.py", on_import) == {two}
-    assert cover.of("b/constants.py", on_import) == {one}  # those of the folder, where a module has no function
-    assert cover.of("a/m.py", in_function) == {one}
-    assert cover.of("a/n.py", in_function) == set()
+    cover = Cover({("a/m.py", 3): {one}}, {"a/m.py": {one: 1, two: 2}, "a/n.py": {two: 3}, "b/m.py": {one: 4}})
+    assert cover.of("a/m.py", on_import) == {one: 1, two: 2}
+    assert cover.of("a/n.py", on_import) == {two: 3}
+    assert cover.of("b/constants.py", on_import) == {one: 4}  # those of the folder, where a module has no function
+    assert cover.of("a/m.py", in_function) == {one: 1}
+    assert cover.of("a/n.py", in_function) == {}
 
 
 @dataclass(frozen=True)
@@ -109,16 +109,16 @@ class Choice:
 
 
 CHOICES = {
-    "all": Choice(100, ["b::1", "a::1", "a::2", "b::2"]),
-    "the fastest of each file first": Choice(4, ["b::1", "a::1"]),
-    "a longer one is left out": Choice(12, ["b::1", "a::1", "a::2"]),
+    "all, the fastest first": Choice(100, ["b::1", "a::1", "a::2", "b::2"]),
+    "the fastest for half of the time": Choice(8, ["b::1", "a::1"]),
+    "then what runs most of the module": Choice(18, ["b::1", "a::1", "b::2"]),
     "one at least": Choice(0, ["b::1"]),
 }
 
 
 @pytest.mark.parametrize("choice", CHOICES.values(), ids=CHOICES)
 def test_tests_are_chosen(choice: Choice) -> None:
-    tests = [Candidate("a::2", 8), Candidate("a::1", 3), Candidate("b::1", 1), Candidate("b::2", 9)]
+    tests = {Candidate("a::2", 8): 5, Candidate("a::1", 3): 1, Candidate("b::1", 1): 1, Candidate("b::2", 9): 50}
     assert [test.name for test in chosen(tests, choice.seconds)] == choice.expected
 
 

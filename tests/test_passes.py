@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
-from cepc.passes.engine import EngineModel
+from cepc.passes.engine import EngineModel, Load, load
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
 from cepc.sharing import Options, loads, plan_shared
 from cepc.statistics import Statistics
+from cepc_runtime.plan import Member, SharedStates
 from tests.equivalence import Refused, answered, by_engine, compile_text, same
 from tests.programs import cases, drawn, overlapping
 from tests.properties import NOTHING, Seen, hold
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
+    from cepc_runtime.plan import Letter
     from tests.programs import Case, Make
 
 
@@ -159,6 +161,52 @@ def test_a_frequent_common_middle_is_propagated_on_basis_columns() -> None:
     assert "*q[2, 3] | r[2, 3] | s[2, 3]" in shown(found)
     rare = workload(queries, Options(statistics={"s": Frequent("AD")}, without=("weave",)))
     assert not any(part.basis for part in rare.plan.sharing)
+
+
+# ---- what a plan costs -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rated(Frequent):
+    """A in 3, B in 100, C in 7 events of a second."""
+
+    def rate(self, letter: Letter) -> float:
+        return {"A": 3.0, "B": 100.0, "C": 7.0}[letter.raw_type or ""]
+
+
+SHORT, LONG = "WITHIN 10 s SLIDE 5 s", "WITHIN 60 s SLIDE 1 s"
+IN_B = SharedStates((Member("q", (2,)), Member("r", (2,))))
+COSTS: dict[str, tuple[str, tuple[SharedStates, ...], Load]] = {
+    # Each query has four operations: A, B into a run, B on, C. A row of q is 2 windows wide, one of r 3 · 2 (a count and a sum of two).
+    "alone": (SHORT, (), Load(420, 210 * 8, 420 * 10 + 210 * 8)),
+    "once what both have": (
+        SHORT,
+        (SharedStates((Member("q", (0, 1)), Member("r", (0, 1))), equal=True),),
+        Load(417, 210 * 8 - 3 * 6, 417 * 10 + 210 * 8 - 3 * 6),
+    ),
+    "side by side": (
+        SHORT,
+        (SharedStates((Member("q", (1, 2)), Member("r", (1, 2)))),),
+        Load(220, 210 * 8, 220 * 10 + 210 * 8),
+    ),
+    "on basis columns that do not pay": (SHORT, (replace(IN_B, basis=True),), Load(320, 210 * 8, 320 * 10 + 210 * 8)),
+    # 300 operations on 2 rows 3 deep; A, C and an edge of a window end a run, 11 in a second, each for 2 · 2 operations on all columns.
+    "on basis columns that pay": (
+        LONG,
+        (replace(IN_B, basis=True),),
+        Load(300 + 44 + 20, 300 * 6 + 44 * 240 + 10 * 240, 364 * 10 + 300 * 6 + 44 * 240 + 10 * 240),
+    ),
+}
+
+
+@pytest.mark.parametrize(("window", "parts", "expected"), COSTS.values(), ids=COSTS)
+def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Load) -> None:
+    """With 10 for an operation and 1 for a number."""
+    queries = (
+        f"QUERY {n} RETURN {what} PATTERN SEQ(A, B+, C) {window};" for n, what in (("q", "COUNT(*)"), ("r", "SUM(B.x)"))
+    )
+    plan = replace(compile_text(STREAM + "".join(queries)).plan, sharing=parts)
+    assert load(plan, Rated(""), EngineModel(10, 1), 1_000_000) == expected
 
 
 # ---- the driver ------------------------------------------------------------------------------------------------------

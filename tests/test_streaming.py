@@ -570,6 +570,13 @@ def test_the_size_of_the_state_is_told_before_it_runs() -> None:
     assert (listed.query, listed.held, listed.windows, listed.pane) == ("m", 7, None, None)
 
 
+@pytest.mark.parametrize(("types", "words"), [(62, 1), (63, 2), (125, 3)])
+def test_an_event_has_a_word_for_62_letters(types: int, words: int) -> None:
+    either = ", ".join(f"T{n}" for n in range(types))
+    (size,) = state_size(compile_text(f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN OR({either}) WITHIN 9 s;").plan)
+    assert size.event == 8 + 20 + 8 * words
+
+
 def test_the_size_is_told_without_numpy() -> None:
     """`cepc explain` imports none."""
     code = "import sys, cepc_runtime.streaming.size; assert not {'numpy', 'pyarrow', 'pyspark'} & set(sys.modules)"
