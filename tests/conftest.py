@@ -1,6 +1,8 @@
 """The one Spark session, the markers that depend on it, and the sizes of the properties."""
 
+import inspect
 import os
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,13 +30,35 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one session.
 
-    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold` checks a property.
+    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold` checks a property, and who comes to
+    `subprocess` starts a process.
     """
-    if isinstance(item, pytest.Function) and "hold" in item.function.__code__.co_names:
-        item.add_marker("property")
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker("spark")
         item.add_marker(pytest.mark.xdist_group("spark"))
+    if isinstance(item, pytest.Function):
+        function = inspect.unwrap(item.function)
+        if _comes_to(function, "hold", set()):
+            item.add_marker("property")
+        if _comes_to(function, "subprocess", set()):
+            item.add_marker("process")
+
+
+def _comes_to(function: object, name: str, seen: set[object]) -> bool:
+    """Whether a function uses the name, or another function of the tests does that it uses."""
+    if not isinstance(function, FunctionType) or function in seen:
+        return False
+    seen.add(function)
+    used = _names(function.__code__)
+    others = (function.__globals__.get(other) for other in used)
+    return name in used or any(
+        _comes_to(other, name, seen) for other in others if getattr(other, "__module__", "").startswith("tests")
+    )
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return frozenset(code.co_names).union(*map(_names, inner))
 
 
 @pytest.fixture(scope="session")

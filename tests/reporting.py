@@ -67,7 +67,11 @@ class Reporting:
         failed = f", {self._failed} failed" if self._failed else ""
         of = f" of {self._total}" if self._total else ""
         line = f"{now - self._begun:4.0f} s  {len(self._ended)}{of} tests{failed}"
-        self._reporter.write_line(f"{line}; running {running}" if running else line)
+        self._say(f"{line}; running {running}" if running else line)
+
+    def _say(self, line: str, **markup: bool) -> None:
+        self._reporter.write_line(line, **markup)
+        self._reporter.flush()  # a pipe would keep it
 
     # ---- in the end ----
 

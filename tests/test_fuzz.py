@@ -1,6 +1,6 @@
 """Whatever the text, there are diagnostics: never an exception, never a hang.
 
-`CEPC_FUZZ` is the number of examples in all; the seeds are fixed; outside CI there is
+`CEPC_FUZZ` is the number of examples in all, else the profile says it; the seeds are fixed; outside CI there is
 one run more, whose seed is printed. By hand:
 `CEPC_FUZZ=1000000 CEPC_FUZZ_SEED=7 pytest tests/test_fuzz.py -n 2`.
 """
@@ -29,7 +29,8 @@ from tests.fuzz import MAKERS, smallest
 if TYPE_CHECKING:
     from types import FrameType
 
-EXAMPLES = int(os.environ.get("CEPC_FUZZ", "10000"))
+OF_PROFILE = {"quick": 500, "dev": 3_000}
+EXAMPLES = int(os.environ.get("CEPC_FUZZ", OF_PROFILE.get(os.environ.get("HYPOTHESIS_PROFILE", "dev"), 10_000)))
 SEED = os.environ.get("CEPC_FUZZ_SEED", "fixed")
 PARTS = 8  # so that several workers share the examples
 SHARES = {"bytes": 0.15, "soup": 0.3, "broken": 0.54, "deep": 0.01}
@@ -100,6 +101,7 @@ def run(kind: str, seed: str, count: int) -> None:
     print(f"{count} examples of `{kind} {seed}` in {time.monotonic() - started:.1f} s")
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", MAKERS)
 def test_any_text_is_answered_by_diagnostics(kind: str, part: int) -> None:

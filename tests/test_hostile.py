@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +124,111 @@ def test_a_column_that_the_directories_of_micro_batches_would_hide_is_refused() 
         JobError, match=r"query q has a column Batch, .* out/q .* in batch=…: give it another name with AS"
     ):
         check_columns(job["STREAMED"], ["q"], "out")
+
+
+# ---- time and memory -------------------------------------------------------------------------------------------------
+
+MEGABYTES = 500
+
+
+def limited(*arguments: str, seconds: float = 30) -> subprocess.CompletedProcess[str]:
+    """The command in a process that may have so much memory and processor time."""
+
+    def limits() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_DATA, (MEGABYTES << 20, MEGABYTES << 20))
+
+    return subprocess.run(
+        [sys.executable, "-m", "cepc", *arguments], capture_output=True, text=True, timeout=120, preexec_fn=limits
+    )
+
+
+OPEN = {"single quotes": "'", "double quotes": '"', "backquotes": "`", "a comment": "/*"}
+
+
+@pytest.mark.parametrize("opening", OPEN.values(), ids=OPEN)
+def test_ten_megabytes_that_are_not_closed_take_little_memory_and_time(opening: str) -> None:
+    Path("p.cep").write_text(f"{STREAM}{opening}{'x' * 10_000_000}")
+    done = limited("check", "p.cep", seconds=10)
+    assert "error[E0102]" in done.stdout, done.stderr
+    assert len(done.stdout) < 1000
+
+
+def test_the_first_hundred_mistakes_are_shown_and_the_others_counted() -> None:
+    Path("p.cep").write_text(
+        STREAM + "QUERY w RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 9 s;"
+        + "".join(f"QUERY q{i} RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE A.y = 1 WITHIN 9 s;" for i in range(300))
+    )  # fmt: skip
+    said = invoke("check", "p.cep").stdout
+    assert said.endswith("\n300 errors, 301 warnings, of which the first 100 are shown\n"), said[-200:]
+    assert (said.count("error[E0204]"), said.count("warning[")) == (100, 0)
+
+
+def test_a_chain_of_three_thousand_events_is_checked_in_seconds() -> None:
+    chain = "".join(f"EVENT E{i} AS E{i - 1} WHERE at > {i};\n" for i in range(1, 3000))
+    Path("p.cep").write_text(
+        f"{STREAM}EVENT E0 AS ANY WHERE at > 0;\n{chain}QUERY q RETURN COUNT(*) PATTERN SEQ(E0, E2999) WITHIN 9 s;"
+    )
+    assert limited("check", "p.cep", seconds=15).returncode == 0
+
+
+def test_nested_repetitions_that_are_too_many_are_refused_in_seconds() -> None:
+    Path("p.cep").write_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN ((T{{1,12}}){{1,12}}){{1,12}} WITHIN 9 s;")
+    assert "error[E0801]" in limited("check", "p.cep", seconds=15).stdout
+
+
+def test_a_long_repetition_is_explained_in_seconds() -> None:
+    Path("p.cep").write_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN SEQ(A, B){{1,250}} WITHIN 9 s;")
+    assert limited("explain", "p.cep", seconds=20).returncode == 0
+
+
+IMPORTS = [
+    ("a pipe", "pipe.cep", "`pipe.cep` cannot be read: it is no regular file"),
+    ("a device", "/dev/zero.cep", "there is no file `/dev/zero.cep`"),
+    ("a file of secrets", "/etc/passwd", "`/etc/passwd` is not called like a program"),
+]
+
+
+@pytest.mark.parametrize(("file", "said"), [case[1:] for case in IMPORTS], ids=[case[0] for case in IMPORTS])
+def test_what_is_no_program_is_not_imported_and_not_shown(file: str, said: str) -> None:
+    os.mkfifo("pipe.cep")
+    Path("p.cep").write_text(f"IMPORT '{file}';\n{STREAM}")
+    done = limited("check", "p.cep")
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert "root" not in done.stdout
+
+
+RUNAWAY = {
+    "2^n rows": ("RETURN MATCH COUNT(A) AS n PATTERN A+", range(64), 1),
+    "rows of one instant": ("RETURN MATCH A.at AS a PATTERN AND(A, B x, A y, B z)", [1] * 400, 2),
+    "partial matches that are no rows": ("RETURN MATCH C.at AS a PATTERN SEQ(A+, C)", range(64), 1),
+}
+
+
+@pytest.mark.parametrize(("query", "times", "types"), RUNAWAY.values(), ids=RUNAWAY)
+def test_matches_without_end_are_an_error_that_says_how_to_go_on(query: str, times: Any, types: int) -> None:
+    Path("p.cep").write_text(f"{STREAM}QUERY q {query} WITHIN 1 h;")
+    Path("e.csv").write_text("at,k\n" + "".join(f"{at},{'AB'[i % types]}\n" for i, at in enumerate(times)))
+    result = invoke("run", "p.cep", "--events", "e.csv", "--most", "100000")
+    assert (result.exit_code, result.stdout) == (1, "")
+    most = 100000 + 20 * len(times)
+    assert "error[E0803]: `q` has too many matches" in result.stderr
+    assert f"more than {most:,} partial matches were found" in result.stderr
+    assert "`--most 1000000` lets the run go on for longer" in result.stderr
+
+
+def test_many_events_with_few_matches_of_each_are_not_too_many() -> None:
+    Path("p.cep").write_text(f"{STREAM}QUERY q RETURN MATCH A.at AS a PATTERN SEQ(A, A b) SELECT NEXT WITHIN 9 s;")
+    Path("e.csv").write_text("at,k\n" + "".join(f"{at},A\n" for at in range(3000)))
+    result = invoke("run", "p.cep", "--events", "e.csv", "--most", "1")
+    assert (result.exit_code, result.stdout.count("\n")) == (0, 2999), result.stderr
+
+
+def test_the_budget_of_an_aggregate_query_is_the_option_too() -> None:
+    Path("p.cep").write_text(
+        f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A+, B, C) WHERE A.at < C.at WITHIN 1 h;"
+    )
+    Path("e.csv").write_text("at,k\n" + "".join(f"{at},A\n" for at in range(30)))
+    result = invoke("run", "p.cep", "--events", "e.csv", "--most", "1000")
+    assert "more than 1,000 had to be listed" in result.stderr

@@ -1,8 +1,10 @@
 """What is installed, what the wheel holds, who may import whom, and what the quick commands must not import."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -10,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
@@ -130,3 +133,22 @@ def test_a_quick_command_imports_nothing_heavy(arguments: list[str], tmp_path: P
     modules = (tmp_path / "modules").read_text().split()
     assert "cepc.cli" in modules
     assert not HEAVY & {name.partition(".")[0] for name in modules}
+
+
+def test_the_lock_has_all_that_development_needs_with_hashes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    asked += [text for extra in project["project"]["optional-dependencies"].values() for text in extra]
+    entries = re.split(r"^(?=[a-z])", (ROOT / "requirements-dev.lock").read_text(), flags=re.MULTILINE)[1:]
+    pinned = [(*entry.split()[0].split("=="), entry.count("--hash=sha256:")) for entry in entries]
+    assert [name for name, _, hashes in pinned if not hashes] == []
+    for requirement in map(Requirement, asked):
+        versions = [version for name, version, _ in pinned if name == requirement.name.lower()]
+        assert versions, f"{requirement}: tools/lock"
+        assert all(version in requirement.specifier for version in versions), f"{requirement}: tools/lock"
+
+
+def test_all_that_the_wheel_brings_along_says_its_licence() -> None:
+    done = subprocess.run([sys.executable, ROOT / "tools" / "licences"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"pyspark", "numba", "cytoscape.min.js"} <= {line.split()[0] for line in done.stdout.splitlines()}

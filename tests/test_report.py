@@ -192,6 +192,7 @@ def test_a_page_that_cannot_be_written_is_a_wrong_command() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long  # a start of Spark of its own
 def test_spark_tells_the_same_and_its_own_stages() -> None:
     here = plots(report())
     page = report(PROGRAM, "--engine", "spark")

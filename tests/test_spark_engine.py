@@ -99,6 +99,7 @@ spark.stop()
     find_spec("grpc") is None or find_spec("grpc_status") is None,
     reason="Spark Connect needs pip install 'pyspark[connect]', which cepc itself does not",
 )
+@pytest.mark.long  # a server of its own
 def test_dataframes_of_spark_connect_are_the_same(tmp_path: Path) -> None:
     (tmp_path / "p.cep").write_text(PROGRAM)
     small = write_parquet(tmp_path / "small.parquet", EVENTS)

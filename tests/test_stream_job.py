@@ -174,6 +174,7 @@ def test_rows_can_be_kept_in_memory_and_any_function_is_a_sink(spark: SparkSessi
 # ---- records that are no events --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long  # spark-submit
 def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -> None:
     source = put(tmp_path / "in" / "0.json", EVENTS)
     (tmp_path / "in" / "1.json").write_text("\n".join(BAD))

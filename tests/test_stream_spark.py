@@ -342,12 +342,14 @@ def test_a_wrong_command_is_said_before_spark_starts(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.long  # starts of Spark of its own
 def test_a_job_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     told = faults.run(tmp_path, faults=2, files=4)
     assert told.wrong == []
     assert told.faults.total() == 2
 
 
+@pytest.mark.long  # starts of Spark of its own
 def test_a_second_job_and_a_flush_are_kept_off_a_checkpoint_until_its_job_has_ended(tmp_path: Path) -> None:
     events = work(4, 1, keys=20)
     faults.prepare(tmp_path, events)

@@ -26,7 +26,8 @@ class LocalStore:
             raise StoreError(f"{path} cannot be read: {error.strerror}") from error
 
     def create(self, path: str, text: str) -> bool:
-        self._at(f"before {_name(path)} is made")
+        if not Path(path).exists():
+            self._at(f"before {_name(path)} is made")
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         try:
             with Path(path).open("x", encoding="utf-8") as file:

@@ -88,6 +88,7 @@ class _Construction:
     queue: list[_State] = field(default_factory=list)
     edges: dict[int, list[Edge]] = field(default_factory=lambda: defaultdict(list))
     asked: dict[int, frozenset[Guard]] = field(default_factory=lambda: defaultdict(frozenset))
+    read_by: dict[tuple[str, frozenset[int], bool], dict[int, list[Edge]]] = field(default_factory=dict)
 
     def run(self) -> Deterministic:
         inputs = inputs_of(self.positions.negations)
@@ -132,7 +133,9 @@ class _Construction:
         return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
 
     def _ask_where_gaps_are_open(self) -> None:
-        """A gap on a track stays open while events of the other tracks are read: what asks about it at the end asks from its beginning on."""
+        """A gap on a track stays open while events of the other tracks are read: what asks about it at the end asks from its
+        beginning on.
+        """
         waiting = [edge for edge in self.positions.edges if self.asked[edge.target]]
         while waiting:
             edge = waiting.pop()
@@ -157,19 +160,28 @@ class _Construction:
         def reads(edge: Edge) -> bool:
             return edge.tie == tie and edge.variable == variable and edge.letter in satisfied
 
+        by_source = self.read_by.get((variable, satisfied, tie))
+        if by_source is None:
+            by_source = {source: [e for e in edges if reads(e)] for source, edges in self.edges.items()}
+            self.read_by[variable, satisfied, tie] = by_source
         found: set[Configuration] = set()
+        free: set[int] = set()  # where nothing is asked: of a few hundred positions, most are met again and again
         asked: set[frozenset[Expression]] = set()
         for configuration in state.configurations:
-            violated = broken(configuration.progress)
-            for edge in self.edges[configuration.position]:
-                if reads(edge) and violated.isdisjoint(edge.guards):
-                    found.add(self._after(configuration, edge))
-                    asked.add(self.conditions.get(edge, frozenset()))
+            violated = broken(configuration.progress) if configuration.progress else frozenset()
+            for edge in by_source.get(configuration.position, ()):
+                if violated.isdisjoint(edge.guards):
+                    if self.asked[edge.target]:
+                        found.add(self._after(configuration, edge))
+                    else:
+                        free.add(edge.target)
+                    asked.add(self.conditions.get(edge, frozenset()) if self.conditions else frozenset())
+        found |= {Configuration(position) for position in free}
         if len(asked) > 1:
             raise Undecided
         if not found:
             return None, None
-        prefix = frozenset(e.target for position in state.prefix for e in self.edges[position] if reads(e))
+        prefix = frozenset(e.target for position in state.prefix for e in by_source.get(position, ()))
         return _State(frozenset(found), prefix), _conjunction(asked.pop())
 
     def _stale(self, number: int) -> list[Move]:

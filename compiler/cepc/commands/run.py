@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,6 +51,11 @@ FORMS = ("table", "jsonl", "csv", "parquet")
     help="Write a page about the run: time by stage, matches over time, what was shared.",
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=10_000_000, show_default=True, metavar="N",
+    help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have 20 "
+    "more for each event. (Not with Spark.)",
+)  # fmt: skip
 @optimisation
 @click.pass_context
 def run(
@@ -63,6 +69,7 @@ def run(
     output: str | None,
     page: str | None,
     limit: int | None,
+    most: int,
     sharing: dict[str, Any],
 ) -> None:
     """Run a program's queries over events, in this process or by Spark.
@@ -82,7 +89,7 @@ def run(
         options = options_of(sharing, program)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
-        by = _by_spark if engine == "spark" else _by_this_process
+        by = _by_spark if engine == "spark" else partial(_by_this_process, most=most)
         report = by(program, checked, events, input_format, options, stages)
         with stages("writing rows"):
             _write(report.tables, form, output, limit)
@@ -101,6 +108,7 @@ def _by_this_process(
     input_format: Format | None,
     options: Options,
     stages: Stages,
+    most: int,
 ) -> Report:
     from ..running import local
     from ..running.progress import Progress
@@ -108,8 +116,9 @@ def _by_this_process(
     places = places_of(program, events, input_format)
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options, stages
-        )
+            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options, stages,
+            most,
+        )  # fmt: skip
 
 
 def _by_spark(

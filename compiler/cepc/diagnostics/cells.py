@@ -13,6 +13,7 @@ from typing import overload
 TAB = "    "
 LONGEST = 120  # cells of a source line that are printed as they are
 CROPPED = 100  # cells kept of a longer one
+MEASURED = 4096  # characters on each side of the span in a line that is far too long to be printed
 BEFORE = 40  # cells kept before the span in a longer one
 
 
@@ -35,9 +36,12 @@ class Cells(Sequence[int]):
     starts: tuple[int, ...]
     first: int
     last: int
+    length: int
+    skipped: int = 0
+    """Characters before those that were measured."""
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return self.length
 
     @overload
     def __getitem__(self, i: int) -> int: ...
@@ -49,21 +53,30 @@ class Cells(Sequence[int]):
         at = range(len(self))[i]
         if at < self.first:
             return 0
-        return bool(self.first) + self.starts[min(at, self.last)] - self.starts[self.first]
+        return bool(self.first) + self._start(min(at, self.last)) - self._start(self.first)
+
+    def _start(self, at: int) -> int:
+        return self.starts[at - self.skipped]
 
 
 def show(line: str, around: int = 0) -> Shown:
     """The line as printed; one that is too long is cropped so that the character `around` stays visible."""
-    pieces, starts = _measured(line)
-    first, last = 0, len(line)
+    # Of a line of megabytes no more is measured than can be shown.
+    skipped = max(0, min(around, len(line)) - MEASURED) if len(line) > 4 * MEASURED else 0
+    cut = line[skipped : skipped + 2 * MEASURED] if len(line) > 4 * MEASURED else line
+    pieces, starts = _measured(cut)
+    first, last = 0, len(cut)
+    around -= skipped
     if starts[-1] > LONGEST:
-        around = min(around, len(line))
+        around = min(around, len(cut))
         low = max(0, min(starts[around] - BEFORE, starts[-1] - CROPPED))
         first = bisect_left(starts, low)
         last = bisect_right(starts, starts[first] + CROPPED) - 1
+    shown = "".join(pieces[first:last])
+    first, last = first + skipped, last + skipped
     head = "…" if first else ""
     tail = "…" if last < len(line) else ""
-    return Shown(head + "".join(pieces[first:last]) + tail, Cells(starts, first, last), first, last)
+    return Shown(head + shown + tail, Cells(starts, first, last, len(line) + 1, skipped), first, last)
 
 
 @lru_cache(maxsize=8)  # a line in which everything is wrong, of thousands of statements say, is measured once

@@ -11,7 +11,7 @@ error[E0201]: unknown event type `Travle`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .cells import clean
 
@@ -24,14 +24,23 @@ if TYPE_CHECKING:
     from .snippet import Fragment, Line, Mark, Role
 
 
+AT_MOST: Final = 100
+
+
 def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Line]:
-    """All diagnostics in the order of their places, each once, a blank line after it, and how many there are."""
+    """The first of the diagnostics in the order of their places, errors before warnings where there are too many to read, each once, a
+    blank line after it, and how many there are.
+    """
     found = in_order(diagnostics, sources)
+    shown = found
+    if len(found) > AT_MOST:
+        shown = in_order([*errors(found), *(d for d in found if d.severity != "error")][:AT_MOST], sources)
     lines: list[Line] = []
-    for diagnostic in found:
+    for diagnostic in shown:
         lines += [*render_one(diagnostic, sources), ()]
     closing: Role = "error" if errors(found) else "warning" if found else "title"
-    return [*lines, ((summary(found), closing),)]
+    more = f", of which the first {AT_MOST} are shown" if len(found) > AT_MOST else ""
+    return [*lines, ((summary(found) + more, closing),)]
 
 
 def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Line]:

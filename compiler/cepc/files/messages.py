@@ -38,6 +38,12 @@ def unreadable(name: str, reason: str) -> Diagnostic:
     return _about("E0003", f"`{name}` cannot be read: {reason}", name, hint=hint)
 
 
+def no_program(name: str) -> Diagnostic:
+    return _about(
+        "E0003", f"`{name}` is not called like a program", name, hint="import a file whose name ends with `.cep`"
+    )
+
+
 def binary(name: str, kind: str | None) -> Diagnostic:
     """`kind` says what the file is, where its first bytes tell."""
     what = kind or "a binary file"

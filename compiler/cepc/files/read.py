@@ -68,7 +68,14 @@ def read(name: str) -> tuple[Source | None, Diagnostic | None]:
 
 
 def read_import(path: str, /) -> Source | Diagnostic:
-    """The text of a file that a program imports, or what is wrong with it."""
+    """The text of a file that a program imports, or what is wrong with it.
+
+    A program may come from somebody else: of a file that is no program nothing is shown, and what never ends is not read.
+    """
+    if not path.endswith(".cep"):
+        return messages.no_program(path)
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        return messages.unreadable(path, "it is no regular file")
     source, problem = _read_file(path)
     if problem is not None:
         return problem

@@ -6,7 +6,10 @@ A directory means every file in it and below, as Spark reads it: names that begi
 
 from __future__ import annotations
 
+import gzip
+import io
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -191,7 +194,27 @@ def open_text(file: DataFile) -> tuple[Any, Any]:
     import pyarrow as pa
 
     raw = file.open_raw()
+    if file.compression == "gzip":
+        return raw, _Gunzip(raw)
     return raw, pa.CompressedInputStream(raw, file.compression) if file.compression else raw
+
+
+class _Gunzip(io.RawIOBase):
+    """The text of a gzip file. Where one is damaged, pyarrow asks for ever more memory."""
+
+    def __init__(self, raw: Any) -> None:
+        self._text = gzip.GzipFile(fileobj=raw)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._text.read(size)
+        except EOFError:
+            raise OSError(messages.TRUNCATED) from None
+        except zlib.error as error:
+            raise OSError(f"it is damaged ({error})") from None
 
 
 def read_head(file: DataFile, size: int = 1 << 20) -> bytes:

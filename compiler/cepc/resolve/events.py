@@ -161,12 +161,13 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
 
 def derivation(name: str, declared: Declarations) -> list[str]:
     """The name, its base, the base's base …, down to a type that is not derived, or to the first name that comes again."""
-    chain = [name]
-    while (event := declared.events.get(chain[-1])) is not None:
-        chain.append(event.base.text)
-        if event.base.text in chain[:-1]:
-            break
-    return chain
+    chain = {name: None}  # a dict, in which a name is found at once however long it is
+    while (event := declared.events.get(name)) is not None:
+        name = event.base.text
+        if name in chain:
+            return [*chain, name]
+        chain[name] = None
+    return list(chain)
 
 
 def has_type(stream: Stream, name: str) -> bool:

@@ -90,11 +90,13 @@ def run(
     running: Callable[[int], Callable[[float], None]] = lambda _events: lambda _fraction: None,
     options: Options | None = None,
     stages: Stages | None = None,
+    most: int | None = None,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
     `running` is called with the number of events before the queries of a stream begin, and gives what is to be told the
-    fraction of their work that is done. `stages` learns how long each took. Raises
+    fraction of their work that is done. `stages` learns how long each took, `most` bounds the
+    partial matches of a query. Raises
     ProgramError, DataError and RunError; `sources` are the program's texts, for what these show.
     """
     from ..writing.order import in_order
@@ -114,7 +116,7 @@ def run(
         with stages("deciding what to share"):
             workload = share_for(program, plan, read, options)
         with stages("finding matches"):
-            execution = execute_plan(workload.plan, read, program.queries, sources, running(read.rows))
+            execution = execute_plan(workload.plan, read, program.queries, sources, running(read.rows), most)
         executed.append((read, workload, execution))
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
@@ -151,8 +153,9 @@ def execute_plan(
     queries: Iterable[model.Query],
     sources: Mapping[str, Source],
     tell: Callable[[float], None] = lambda _fraction: None,
+    most: int | None = None,
 ) -> Any:
-    """The plan's `Execution` on events that were read. Raises RunError."""
+    """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises RunError."""
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.execute import execute
@@ -160,7 +163,7 @@ def execute_plan(
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
-        return execute(plan, read.table, tell=tell)
+        return execute(plan, read.table, most=most, tell=tell)
     except ResultOverflowError as error:
         problem = messages.overflow(error, places[error.query])
     except TooManyPartialMatchesError as error:

@@ -1,7 +1,8 @@
-"""What a run shows while it lasts: a bar at a terminal, on input that takes a while."""
+"""What a run shows while it lasts: a bar at a terminal, on input that takes a while, and anywhere what takes long just once."""
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self, TextIO
 
+RUNTIME = logging.getLogger("cepc_runtime")
 AFTER = 0.5  # seconds; what is done by then needs no bar
 
 
@@ -20,18 +22,22 @@ class Progress:
     """
 
     def __init__(self, stream: TextIO | None) -> None:
+        self._once = logging.StreamHandler(stream)
         self._stream = stream if stream is not None and stream.isatty() else None
         self._begun: float | None = None
         self._bar: Any = None
         self._task: Any = None
 
     def __enter__(self) -> Self:
+        RUNTIME.addHandler(self._once)
+        RUNTIME.setLevel(logging.INFO)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
+        RUNTIME.removeHandler(self._once)
 
     def reading(self, done: int, total: int) -> None:
         self._begun = time.monotonic() if self._begun is None else self._begun

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 PARTIAL_MATCHES: Final = 10_000_000
+FOR_EACH_EVENT: Final = 20
+"""Partial matches of a match query beside those: however many events there are, so many of each are no surprise."""
+
 _TRIED_FOR_EACH: Final = 100
 """Candidates that conditions exclude cost less than the partial matches that they let through, but not nothing."""
 
 
 class TooManyPartialMatchesError(RuntimeError):
-    """An aggregate query that has to enumerate its matches has more of them than it may look at."""
+    """A query whose matches are enumerated has more of them than it may look at; `matches` says that they are its rows."""
 
-    def __init__(self, query: str, limit: int, condition: str | None, select: str = "ANY") -> None:
-        super().__init__(query, limit, condition, select)
-        self.query, self.limit, self.condition, self.select = query, limit, condition, select
+    def __init__(
+        self, query: str, limit: int, condition: str | None, select: str = "ANY", matches: bool = False
+    ) -> None:
+        super().__init__(query, limit, condition, select, matches)
+        self.query, self.limit, self.condition, self.select, self.matches = query, limit, condition, select, matches
 
     @property
     def why(self) -> str | None:
@@ -26,6 +31,9 @@ class TooManyPartialMatchesError(RuntimeError):
 
     @property
     def cure(self) -> str:
+        if self.matches:
+            any_event = "SELECT NEXT, " if self.select == "ANY" else ""
+            return f"{any_event}a shorter WITHIN or conditions on single events let fewer begin"
         condition = "a condition on single events" + (" or between neighbours" if self.select == "ANY" else "")
         return f"a shorter WITHIN, {condition}, or a finer GROUP BY lets fewer begin"
 
@@ -37,8 +45,11 @@ class TooManyPartialMatchesError(RuntimeError):
 class Budget:
     """Counts partial matches, and those tried; `limit` None is no limit. `condition` and `select` say what forces it."""
 
-    def __init__(self, query: str, limit: int | None, condition: str | None, select: str = "ANY") -> None:
+    def __init__(
+        self, query: str, limit: int | None, condition: str | None, select: str = "ANY", matches: bool = False
+    ) -> None:
         self._query, self._limit, self._condition, self._select = query, limit, condition, select
+        self._matches = matches
         self.partial = 0
         self.tried = 0
 
@@ -46,4 +57,4 @@ class Budget:
         self.tried += tried
         self.partial += partial
         if self._limit is not None and (self.partial > self._limit or self.tried > self._limit * _TRIED_FOR_EACH):
-            raise TooManyPartialMatchesError(self._query, self._limit, self._condition, self._select)
+            raise TooManyPartialMatchesError(self._query, self._limit, self._condition, self._select, self._matches)

@@ -63,7 +63,7 @@ class Enumerator:
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
         text = query.conditions[0].text if query.conditions else None
-        self._budget, self._block = Budget(query.name, limit, text, query.select), block
+        self._budget, self._block = Budget(query.name, limit, text, query.select, query.kind == "match"), block
         self._reached = reached
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}

@@ -14,7 +14,7 @@ from ..letters import Kinds, classify
 from ..plan import by_partition
 from ..results import Results, check_edges
 from ..work import Work
-from .budget import PARTIAL_MATCHES, Budget
+from .budget import FOR_EACH_EVENT, PARTIAL_MATCHES, Budget
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
 from .joins import Joins
@@ -65,40 +65,49 @@ def run_enumerated(
     *,
     block: int = BLOCK,
     limit: int | None = PARTIAL_MATCHES,
+    rows: int | None = None,
     work: Work | None = None,
 ) -> dict[str, Any]:
     """The result table of each query, by name, in no promised order of rows.
 
     `block` is how many partial matches are held at once, for each event that they have; `limit` how many an aggregate
-    query may look at in all. Raises ResultOverflowError, TooManyPartialMatchesError, or what an expression fails with.
+    query may look at in all, `rows` how many a match query, beside FOR_EACH_EVENT. Raises ResultOverflowError,
+    TooManyPartialMatchesError, or what an expression fails with.
     """
     kinds = classify(reading, plan.letters)
     found: dict[str, Any] = {}
     for sharing_class in by_partition(queries):
         arranged = replace(arrange_for(reading, kinds, plan, sharing_class), work=work or Work())
         tables: dict[str, list[Any]] = {}
-        for name, table in tables_of(arranged, sharing_class, block=block, limit=limit):
+        for name, table in tables_of(arranged, sharing_class, block=block, limit=limit, rows=rows):
             tables.setdefault(name, []).append(table)
         found |= {name: pa.concat_tables(several) for name, several in tables.items()}
     return {query.name: found[query.name] for query in queries}
 
 
 def tables_of(
-    arranged: Arranged, queries: Sequence[QueryPlan], *, block: int = BLOCK, limit: int | None = PARTIAL_MATCHES
+    arranged: Arranged,
+    queries: Sequence[QueryPlan],
+    *,
+    block: int = BLOCK,
+    limit: int | None = PARTIAL_MATCHES,
+    rows: int | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """The rows of enumerated queries of one partition, table by table, those of match queries as their matches are found;
     a table at least for each query.
     """
     joined: set[str] = set()
+    most = None if rows is None else rows + FOR_EACH_EVENT * len(arranged.events.ticks)
     for shared in arranged.plan.shared_matches:
         together = [q for q in queries if q.name in {answer.query for answer in shared.answers}]
         if together:
             joined |= {q.name for q in together}
-            yield from shared_tables(arranged, shared, together, block=block)
+            budget = Budget(together[0].name, most, None, together[0].select, matches=True)
+            yield from shared_tables(arranged, shared, together, block=block, budget=budget)
             arranged.work.finished(len(together))
     for query in (q for q in queries if q.name not in joined):
         if query.kind == "match":
-            for table in match_tables(arranged, query, block=block):
+            for table in match_tables(arranged, query, block=block, limit=most):
                 yield query.name, table
         else:
             yield query.name, aggregate_table(arranged, query, block=block, limit=limit)
@@ -122,9 +131,11 @@ def letters_of(query: QueryPlan) -> frozenset[int]:
     return frozenset(edge.letter for p in positions for edge in p.edges)
 
 
-def match_tables(arranged: Arranged, query: QueryPlan, *, block: int = BLOCK) -> Iterator[Any]:
+def match_tables(
+    arranged: Arranged, query: QueryPlan, *, block: int = BLOCK, limit: int | None = None
+) -> Iterator[Any]:
     """The rows of a match query, batch by batch; the first table is empty, so that there is always one."""
-    enumerator = arranged.enumerator(query, block)
+    enumerator = arranged.enumerator(query, block, limit)
     rows = MatchRows(query, arranged.plan.stream, enumerator.evaluator)
     yield rows.schema().empty_table()
     for matches in enumerator.matches():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from ..private import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+LOG: Final = logging.getLogger("cepc_runtime")
 
 INTERPRETED: Final = "CEPC_INTERPRETED"
 """Set to 1 in the environment: no compilation."""
@@ -49,6 +52,8 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
             namespace[name] = (compiled(sys.modules[function.__module__]) or {})[name]
     version, file = _version(module), _file(module)
     keeps = _may_be_kept(Path(file))
+    if "run" in names and not (keeps and _is_kept(file, f"run_{version}")):
+        LOG.info("translating %s to machine code, once for this installation: some seconds", module.__name__)
     for name in names:
         plain = FunctionType(functions[name].__code__.replace(co_filename=file), namespace, name)
         plain.__qualname__ = f"{name}_{version}"
@@ -56,6 +61,14 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
         kept = _with_cache(plain, options) if keeps else None
         namespace[name] = numba.njit(**options)(plain) if kept is None else kept  # else for this process alone
     return {name: namespace[name] for name in names}
+
+
+def _is_kept(file: str, name: str) -> bool:
+    """Whether numba has machine code of a function with this name, beside its file or where it keeps the user's."""
+    users = _users() if os.environ.get("NUMBA_CACHE_DIR") else _users() / "numba"
+    folders = (Path(file).parent / "__pycache__", users)
+    index = f"{Path(file).stem}.{name}-*.nbi"
+    return any(folder.exists() and next(folder.rglob(index), None) is not None for folder in folders)
 
 
 def _with_cache(plain: FunctionType, options: dict[str, Any]) -> Any | None:

@@ -13,7 +13,7 @@ from ..plan import Measure, Member, OutputPlan, SharedStates
 from ..types import DOUBLE, STRING
 from .panes import PANE, between, can_be_cut
 from .products import Products, rows_of
-from .ways import ways_of
+from .ways import count_of_ways, ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -149,8 +149,10 @@ def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
             continue
         assert query.automaton is not None
         assert query.within is not None
+        if count_of_ways(query.automaton) > MOST:
+            continue
         own, partition = frozenset(_numbers([query])), tuple(sorted(query.partition))
-        if not own or len(ways_of(query.automaton)) > MOST:
+        if not own:
             continue
         length = gcd(query.within, query.slide or query.within)
         for place, (other, numbers) in enumerate(found):

@@ -1,0 +1,61 @@
+"""Whatever stands in a file of events or is a name in a program, there are rows or a diagnostic.
+
+By hand for longer: `python -m tests.fuzz_events` and `python -m tests.fuzz_jobs`, each with `--seconds` and `--seed`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cepc.errors import DataError
+from tests import fuzz_jobs
+from tests.fuzz_events import FLAT, KINDS, changed, compiled, example, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = 3.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_file_of_events_is_answered(kind: str) -> None:
+    seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
+    count, failures = run(kind, seed, SECONDS)
+    assert not failures, failures[0]
+    assert count > 0
+
+
+@pytest.mark.long
+def test_a_program_of_any_names_is_made_into_a_job_and_an_explanation() -> None:
+    seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
+    count, right, failures = fuzz_jobs.run(seed, 4 * SECONDS)
+    assert not failures, failures[0]
+    assert right > count / 5 > 1
+
+
+def test_an_example_is_known_by_its_seed_and_number() -> None:
+    assert [example(kind, "7", 3) for kind in KINDS] == [example(kind, "7", 3) for kind in KINDS]
+    assert len({changed(b"0123456789" * 20, random.Random(i)) for i in range(100)}) > 50
+
+
+def test_a_damaged_gzip_file_does_not_take_all_memory(tmp_path: Path) -> None:
+    """For which pyarrow asked for ever more."""
+    damaged = example("csv in gzip", "fixed", 495)
+    with pytest.raises(DataError, match="cannot be read"):
+        answer_or_raise(damaged, tmp_path)
+
+
+def answer_or_raise(data: bytes, folder: Path) -> None:
+    path = folder / "e.csv.gz"
+    path.write_bytes(data)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        compiled(FLAT).run(path)
+    finally:
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
