@@ -165,6 +165,9 @@ def test_both_ways_into_n5() -> None:
 def test_the_pruned_graph_of_figure_7b() -> None:
     kept = {TABLE_3[n][:2]: TABLE_3[n][2] for n in ["n1", "n2", "n3", "n4", "n6", "n7", "n8", "n11", "n12"]}
     assert nodes_of(figure_5()) == kept == nodes_of(figure_5(Pruning.PRINTED))
+    graph = figure_5()
+    assert (graph.node_count, graph.edge_count) == (9, 10)
+    assert (graph.generated, graph.weighed) == (10, 17)  # of all nodes and edges that were looked at
 
 
 def test_the_unpruned_graph_has_n5_and_n9_too() -> None:
