@@ -262,6 +262,13 @@ def test_a_query_that_was_not_touched_is_skipped_by_what_cannot_start_a_match() 
     assert effect(AUTOMATA["SEQ(NOT C, A)"], frozenset([C])).starts
 
 
+def test_events_that_begin_no_match_take_no_work_where_none_has_begun() -> None:
+    rows: list[Event] = [(t, "B", "g", 0) for t in range(9)]
+    events = arrange(read(table(rows), stream()), stream(), [])
+    found = count_matches(events, classify(events, LETTERS), [query(AUTOMATA["SEQ"], 4, 1)], interpreted=True)
+    assert found.effort.operations == 0
+
+
 # ---- conditions between neighbours -------------------------------------------------------------------------------------
 
 LATER, EARLIER = (Field(v, "x", "each", BIGINT) for v in ("later", "earlier"))
