@@ -102,6 +102,9 @@ class Worker:
         self.tree = folder / "tree"
         shutil.copytree(ROOT, self.tree, ignore=shutil.ignore_patterns(*LEFT))
         self._output = folder / "output"
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(str(self.tree / package) for package in PACKAGES),
             "CEPC_INTERPRETED": "1",
@@ -109,17 +112,22 @@ class Worker:
             "COVERAGE_CORE": "ctrace",  # the one that knows which test runs
         }
         command = [sys.executable, "-m", "tests.mutant_worker"]
-        self._process = subprocess.Popen(
+        return subprocess.Popen(
             command, cwd=self.tree, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(job | {"output": str(self._output)}) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
+        for _ in range(2):
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.write(json.dumps(job | {"output": str(self._output)}) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            if line:
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+            self._process = self._started()  # somebody ended it, or there was no memory: that says nothing of the job
+        return {"outcome": "broken", "by": "the worker ends"}
 
     @property
     def output(self) -> str:
