@@ -1,6 +1,6 @@
 """Files of events that nobody wrote: good ones with bytes changed, lost and doubled, in each format that `cepc run` reads.
 
-`python -m tests.fuzz_events --seconds 3600 --seed 7` goes on for an hour. An example runs in a process that may have 700 MB and 5
+`python -m tests.fuzz_events --seconds 3600 --seed 7` goes on for an hour. An example runs in a process that may take 500 MB and 5
 seconds of the processor: what kills it, or is neither rows nor a diagnostic, is printed with the file.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECONDS: Final = 5
-MEGABYTES: Final = 700  # with some 200 of what is imported
+MEGABYTES: Final = 500  # beside what the process has that it is forked from, which may be a worker of the tests
 
 FLAT: Final = "at TIMESTAMP, k STRING, x INT, d DOUBLE, m DECIMAL(10,2), b BOOLEAN, day DATE"
 NESTED: Final = f"{FLAT}, xs ARRAY<INT>, s STRUCT<a: INT, b: STRING>"
@@ -163,9 +163,16 @@ def _hang(*_: object) -> None:
     raise TimeoutError(f"more than {SECONDS} seconds")
 
 
+def _data() -> int:
+    """The bytes of data of this process, as RLIMIT_DATA counts them."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmData"].split()[0]) << 10
+
+
 def _work(kind: str, seed: str, start: int, until: float, folder: str) -> None:
     """In a process of its own: the number of the example at hand stands in a file, and what went wrong with one in another."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MEGABYTES << 20, MEGABYTES << 20))
+    limit = _data() + (MEGABYTES << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     signal.signal(signal.SIGPROF, _hang)
     at, place = Path(folder, "at"), Path(folder)
     number = start
