@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_LOCAL: Final = "org.apache.hadoop.fs.LocalFileSystem"
 _RAW: Final = "org.apache.hadoop.fs.RawLocalFileSystem"
 
 
@@ -105,12 +104,13 @@ class HadoopStore:
 
     def _at(self, path: str) -> tuple[Any, Any]:
         """The file system of a path, and the path there. A local one is taken without the files of check sums beside it, which are
-        not replaced in one step with their file.
+        not replaced in one step with their file, whichever class Hadoop finds for it: Hive brings one as well.
         """
         named = self._jvm.org.apache.hadoop.fs.Path(path)
         system = named.getFileSystem(self._conf)
-        if system.getClass().getName() == _LOCAL:
-            system = system.getRawFileSystem()
+        if system.getUri().getScheme() == "file":
+            system = self._jvm.org.apache.hadoop.fs.RawLocalFileSystem()
+            system.initialize(self._jvm.java.net.URI("file:///"), self._conf)
         return system, system.makeQualified(named)
 
     def _renaming(self, system: Any) -> Callable[[Any, Any], object] | None:
