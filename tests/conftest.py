@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["tests.reporting"]
 
-# A deadline measures the machine, not the code, on cores that are shared with a JVM.
-_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", _COMMON, max_examples=8, derandomize=True)
+# A deadline measures the machine, not the code, on cores that are shared with a JVM. In CI a red run means a changed program.
+_COMMON = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ, print_blob=True
+)
+settings.register_profile("quick", _COMMON, max_examples=8)
 settings.register_profile("dev", _COMMON, max_examples=25)
-# Derandomised, so that a red run means a changed program; `dev` and `long` are the ones that explore.
-settings.register_profile("ci", _COMMON, max_examples=100, derandomize=True, print_blob=True)
-settings.register_profile("long", _COMMON, max_examples=2000, print_blob=True)
+settings.register_profile("ci", _COMMON, max_examples=100)
+settings.register_profile("long", _COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
