@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WITH_ROWS: Final = 0.8
 DIFFERING: Final = 0.5
-ENOUGH: Final = 20
+ENOUGH: Final = 12
 """Fewer cases show no shares."""
 
 

@@ -40,11 +40,10 @@ class Reporting:
         self._running[nodeid] = time.monotonic()
         self._say_how_far()
 
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self._running.pop(nodeid, None)
-        self._ended.add(nodeid)
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            self._running.pop(report.nodeid, None)
+            self._ended.add(report.nodeid)
         if report.failed:
             self._failed += 1
             crash = getattr(report.longrepr, "reprcrash", None)
