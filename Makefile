@@ -31,8 +31,8 @@ PYTEST := $(RUN) pytest -q -n $(WORKERS) --dist loadgroup
 test: .venv/.ready  # everything but the long tests: minutes
 	$(PYTEST) -m "not long" $(PYTEST_ARGS)
 
-quick: .venv/.ready  # without Spark, other processes and most cases of the properties: two minutes
-	HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not long and not process" $(PYTEST_ARGS)
+quick: .venv/.ready  # without Spark, other processes and most cases of the properties: a minute
+	HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not long and not process and not unhurried" $(PYTEST_ARGS)
 
 long: .venv/.ready  # the long tests, and all properties with four times as many cases: half an hour
 	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "long or property or hypothesis" $(PYTEST_ARGS)

@@ -208,6 +208,8 @@ WAYS: Final = (
     "interpreted", "compiled", "shared at every level", "states side by side", "matches joined", "in panes", "in segments",
     "in slices", "by partitions", "large groups in pieces", "as a stream", "through Spark's operator",
 )  # fmt: skip
+TYPES: Final = ("INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
+CUT_COUNTS: Final = ("in panes", "in segments", "in slices", "by partitions", "states side by side")
 AFTER: Final = tuple(f"AFTER MATCH {mode}" for mode in ("TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST"))
 SLIDES: Final = ("SLIDE below WITHIN", "SLIDE at WITHIN", "SLIDE above WITHIN")
 
@@ -243,10 +245,25 @@ def _among(name: str, names: tuple[str, ...]) -> bool:
 
 MATCHES_ONLY: Final = ("FIRST…", "LAST…", "COLLECT…", "MATCH *", "bound of a match")
 AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "a cast around an aggregate", "counted…")
+OF_SEVERAL: Final = (
+    "COUNT of events",
+    *(f"{function} {of}…" for function in ("COUNT", "SUM", "AVG", "MIN", "MAX") for of in TYPES),
+    "FIRST…",
+    "LAST…",
+    "COLLECT…",
+)
 NEVER: Final = (
     Rule(("match query", *MATCHES_ONLY), ("aggregate query", *AGGREGATES_ONLY), "it is of the other kind of query"),
-    Rule(AFTER, ("SELECT ANY", "aggregate query", *AGGREGATES_ONLY), "AFTER MATCH is of match queries with a SELECT"),
-    Rule(("reluctant",), ("SELECT ANY", "aggregate query", *AGGREGATES_ONLY), "without AFTER MATCH it changes nothing"),
+    Rule(
+        AFTER,
+        ("SELECT ANY", "aggregate query", *AGGREGATES_ONLY, *CUT_COUNTS, "matches joined"),
+        "AFTER MATCH is of match queries with a SELECT",
+    ),
+    Rule(
+        ("reluctant",),
+        ("SELECT ANY", "aggregate query", *AGGREGATES_ONLY, *CUT_COUNTS, "matches joined"),
+        "without AFTER MATCH it changes nothing",
+    ),
     Rule(("SOME",), (*AFTER, "reluctant"), "SOME has no order of preference"),
     Rule(
         ("MATCH *",), ("COUNT…", "SUM…", "AVG…", "MIN…", "MAX…", "FIRST…", "LAST…", "COLLECT…"), "it is all of RETURN"
@@ -256,15 +273,55 @@ NEVER: Final = (
         ("in panes", "in segments", "in slices", "as a stream", "through Spark's operator"),
         "no windows",
     ),
-    Rule(("NOT … WITHIN",), ("counted…", "in segments", "in slices", "by partitions", "in panes"), "it is not counted"),
+    Rule(("NOT … WITHIN",), ("counted…", *CUT_COUNTS), "it is not counted"),
     Rule(("NOT…",), ("in panes",), "a pane does not know what came before it"),
     Rule(("SELECT NEXT", "SELECT CONTIGUOUS"), ("in panes", "matches joined"), "a pane does not know what is skipped"),
     Rule(
         ("match query", *MATCHES_ONLY),
-        ("in panes", "in segments", "in slices", "by partitions"),
+        CUT_COUNTS,
         "counts alone are cut",
     ),
-    Rule(("listed",), ("in panes", "in slices", "by partitions"), "counts alone are cut so"),
+    Rule(("listed",), CUT_COUNTS, "counts alone are cut, and an automaton has states"),
+    Rule(("GROUP BY",), ("by partitions",), "a group is one partition of its rows"),
+    Rule(("condition with…",), ("counted",), "it is about two events"),
+    Rule(
+        (
+            "counted between neighbours",
+            "condition with…",
+            "condition over two variables",
+            "condition on what is negated",
+        ),
+        ("in panes", "states side by side"),
+        "what an event may follow is not in its letter",
+    ),
+    Rule(
+        (
+            "+",
+            "*",
+            "?",
+            "{…",
+            "nested repetition",
+            "OR",
+            "SOME",
+            "NOT between",
+            "NOT first",
+            "NOT last",
+            "NOT SEQ",
+            "NOT OR",
+            "NOT in…",
+            "NOT of a named pattern",
+            "NOT … WITHIN",
+            "condition on what is negated",
+            "condition with…",
+            *OF_SEVERAL,
+            "SELECT NEXT",
+            "SELECT CONTIGUOUS",
+            "aggregate query",
+            *AGGREGATES_ONLY,
+        ),
+        ("matches joined",),
+        "joined are single events, in SEQ and AND",
+    ),
 )
 
 
@@ -308,6 +365,6 @@ class Pairs:
         lines += [f"  {count:>9,}  {one} + {other}" for count, (one, other) in seen[:rarest]]
         missing = self.missing()
         lines.append(f"{len(missing):,} pairs that may stand together and did not" + ":" * bool(missing))
-        lines += [f"             {one} + {other}" for one, other in missing[:200]]
+        lines += [f"             {one} + {other}" for one, other in missing]
         lines += [f"stood together against a rule: {one} + {other}" for one, other in self.impossible()]
         return "\n".join(lines)

@@ -171,7 +171,7 @@ def _sequence(chance: Random, parts: list[Tree], allowed: Allowed) -> Tree:
 def negated(chance: Random, allowed: Allowed, after_event: bool) -> str:
     """A NOT. Its variables are called @ and numbered in the end: a negated variable has a name of its own."""
     within = chance.choice(("", "", " WITHIN 2 s")) if after_event else ""
-    if allowed.negatable and chance.random() < 0.3:
+    if allowed.negatable and chance.random() < 0.5:
         return f"NOT {chance.choice(allowed.negatable)} @{within}"
     atoms = [f"{chance.choice(TYPES)} @" for _ in range(chance.choice((1, 1, 2)))]
     form = chance.choice(("OR", "SEQ"))

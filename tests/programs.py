@@ -95,21 +95,13 @@ AGGREGATES = (
     "COUNT(*)", "COUNT({v})", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
     "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
     "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))", "SUM({v}.n)", "MAX({v}.d)", "MIN({v}.o)", "COUNT({v}.o)",
-    "TRY_COUNT(*)", "AVG({v}.n)",
+    "TRY_COUNT(*)", "AVG({v}.n)", "COUNT({v}.y)", "MAX({v}.x)",
 )  # fmt: skip
-LISTS = (
-    "FIRST({v}.x)",
-    "LAST({v}.y)",
-    "COUNT({v})",
-    "SUM({v}.x)",
-    "AVG({v}.y)",
-    "MIN({v}.g)",
-    "MAX({v}.x)",
-    "COLLECT({v}.x)",
-    "COUNT({v}.y)",
-    "SUM({v}.z)",
-    "AVG({v}.z)",
-)
+OF_LISTS = (
+    "FIRST({v}.x)", "LAST({v}.y)", "COLLECT({v}.x)", "COUNT({v})", "COUNT({v}.x)", "COUNT({v}.y)", "COUNT({v}.o)", "SUM({v}.x)",
+    "SUM({v}.y)", "SUM({v}.z)", "SUM({v}.n)", "AVG({v}.x)", "AVG({v}.y)", "AVG({v}.z)", "AVG({v}.n)", "MIN({v}.x)", "MIN({v}.g)",
+    "MIN({v}.n)", "MIN({v}.at)", "MIN({v}.o)", "MAX({v}.x)", "MAX({v}.y)", "MAX({v}.z)", "MAX({v}.d)",
+)  # fmt: skip
 SINGLES = ("{v}.x", "{v}.y", "{v}.g", "{v}.at", "{v}.x + 1", "COALESCE({v}.x, -1)")
 
 
@@ -140,9 +132,9 @@ def _returns(chance: Random, tree: Tree, match: bool) -> list[str]:
     if not match:
         return [aggregate.format(v=chance.choice(names)) for aggregate in some(chance, AGGREGATES, 3)]
     found = []
-    for _ in range(chance.randint(1, 3)):
+    for _ in range(chance.randint(1, 4)):
         v = chance.choice(names)
-        found.append(chance.choice(LISTS if tree.counts[v] > 1 else SINGLES).format(v=v))
+        found.append(chance.choice(OF_LISTS if tree.counts[v] > 1 else SINGLES).format(v=v))
     return [*found, "COUNT(*)"]
 
 
@@ -199,7 +191,7 @@ def _definitions(chance: Random, name: str, allowed: Allowed, pairs: bool) -> tu
     """Named patterns of three kinds: of any form, with parameters, and to be negated; and what may stand in the query with them."""
     text, named, negatable = "", [], []
     if chance.random() < 0.33:
-        inner = pattern(chance, replace(allowed, negation=allowed.negation and chance.random() < 0.5))
+        inner = pattern(chance, replace(allowed, negation=allowed.negation and chance.random() < 0.75))
         where = " AND ".join(_conditions(chance, inner, pairs) or _conditions(chance, inner, pairs))
         text += f"PATTERN {name}_p AS {inner.text}{f' WHERE {where}' if where else ''};\n"
         named.append((f"{name}_p", inner))
@@ -209,7 +201,7 @@ def _definitions(chance: Random, name: str, allowed: Allowed, pairs: bool) -> tu
             f"PATTERN {name}_r(T, c) AS T{{1,2}} run WHERE {chance.choice(('run.c > 0', 'run.c >= FIRST(run).c'))};\n"
         )
         named.append((f"{name}_r({kind}, {column})", Tree("", Counter(("run", "run")), places=1)))
-    if allowed.negation and chance.random() < 0.15:
+    if allowed.negation and chance.random() < 0.25:
         text += f"PATTERN {name}{NEGATED} AS SEQ(C c, D d) WHERE {chance.choice(('c.x >= d.x', 'c.x > 0'))};\n"
         negatable.append(f"{name}{NEGATED}")
     return text, replace(allowed, named=tuple(named), negatable=tuple(negatable))
@@ -281,6 +273,27 @@ NEIGHBOURS = (
 )
 
 
+OTHERWISE = (
+    "D", "SEQ(A a0, D)", "SEQ(A a0, D d, NOT C last)", "AND(A a0, D d)", "AND(A a0, D d, NOT C last)", "SOME(C c9, D d)", "ANY e9",
+    "SEQ(A a0, B b9){1,2}", "q_p", "q_p m", "q_r(B, x)",
+)  # fmt: skip
+NAMED_NEIGHBOURS = {
+    "q_p": "PATTERN q_p AS SEQ(C s, NOT A gone, D t) WHERE t.x > s.x;\n",
+    "q_r": "PATTERN q_r(T, c) AS T+ run WHERE run.c >= PREV(run).c;\n",
+}
+"""What may stand beside a pattern with conditions between neighbours."""
+
+
+SPECIAL = {"a": ("A", "A", "Big"), "b": ("B", "B", "Odd"), "c": ("C", "C", "ANY")}
+
+
+def _of_neighbour(chance: Random, listed: bool, first: bool) -> str:
+    """A quantifier; of the first variable one that asks for an event, or the pattern might match nothing."""
+    if not listed:
+        return "" if first else chance.choice(("", "", "", "?"))
+    return chance.choice(("+", "+", "+", "{2}", "{1,2}", "{2,}", *(() if first else ("*", "{0,2}"))))
+
+
 def between_neighbours(chance: Random) -> Case:
     """An aggregate query with conditions between neighbours, in a pattern with NOT or under SELECT CONTIGUOUS, or both."""
     texts, conditions, before = [], [], ""
@@ -291,7 +304,8 @@ def between_neighbours(chance: Random) -> Case:
         x = f"{variable}.x"
         if chance.random() < 0.33:
             texts.append(negated(chance, plain, after_event=False))
-        texts.append(f"{name.upper()}{'+' if listed else ''} {variable}")
+        kind = chance.choice(SPECIAL[name])
+        texts.append(f"{kind}{_of_neighbour(chance, listed, first=number == 0)} {variable}")
         test = chance.choice(NEIGHBOURS)
         if before and chance.random() < 0.5:
             conditions.append(test.format(w=f"FIRST({variable}).x" if listed else x, v=before))
@@ -301,7 +315,7 @@ def between_neighbours(chance: Random) -> Case:
     if chance.random() < 0.25:
         texts.append(negated(chance, plain, after_event=False))
     whole, _ = numbered(f"SEQ({', '.join(texts)})")
-    other = chance.choice(("", "", "D", "SEQ(A a0, D)", "SEQ(A a0, D d, NOT C last)"))
+    other = chance.choice(("", "", *OTHERWISE))
     whole = f"OR({whole}, {other})" if other else whole
     items = ", ".join(f"{a.format(v=f'{names[0]}0')} AS r{i}" for i, a in enumerate(some(chance, AGGREGATES, 3)))
     keyed, group = _keyed(chance), chance.random() < 0.75
@@ -309,16 +323,21 @@ def between_neighbours(chance: Random) -> Case:
     conditions += ["[word]"] if keyed and not group else []
     where = f"WHERE {' AND '.join(conditions)} " if conditions else ""
     select = chance.choice(("", "", "SELECT CONTIGUOUS "))
-    window = chance.choice(("5 s", "8 s SLIDE 2 s", "12 s SLIDE 3 s"))
-    text = f"QUERY q RETURN {items}\n PATTERN {whole}\n {where}{by}{select} WITHIN {window};\n"
-    return with_stream(chance, HEADER.format(time="BIGINT", unit=" UNIT s", order="") + text, keyed)
+    having = "HAVING COUNT(*) > 1 " if chance.random() < 0.1 else ""
+    window = chance.choice(("5 s", "8 s SLIDE 2 s", "12 s SLIDE 3 s", "5 s SLIDE 6 s", "UNBOUNDED"))
+    named = "".join(definition for name, definition in NAMED_NEIGHBOURS.items() if name in other)
+    text = f"{named}QUERY q RETURN {items}\n PATTERN {whole}\n {where}{by}{having}{select} WITHIN {window};\n"
+    time, unit = _time(chance)
+    return with_stream(
+        chance, HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq"))) + text, keyed
+    )
 
 
 # ---- queries with much in common -------------------------------------------------------------------------------------
 
 PIECES = (
     "A a{i}", "B b{i}", "C c{i}", "D d{i}", "B+ b{i}", "A+ a{i}", "SEQ(A a{i}, B b{i})+", "OR(B b{i}, C c{i})", "C? c{i}",
-    "AND(C c{i}, D d{i})", "NOT C",
+    "AND(C c{i}, D d{i})", "NOT C", "ANY e{i}", "B* b{i}", "C{{0,2}} c{i}",
 )  # fmt: skip
 
 
@@ -340,10 +359,10 @@ def _overlapping(chance: Random, number: int, pieces: list[str], window: str, ke
     own = pieces[first : chance.randint(first + 1, len(pieces))]
     before, behind = chance.choice(("", "", "D d{i}", "A a{i}")), chance.choice(("", "", "C c{i}", "B b{i}"))
     own = [piece.format(i=i) for i, piece in enumerate(filter(None, [before, *own, behind]))]
-    if all("?" in piece or "NOT" in piece for piece in own):
+    if all("?" in piece or "*" in piece or "{0" in piece or "NOT" in piece for piece in own):
         own.append("A a9")
     whole = f"SEQ({', '.join(own)})" if len(own) > 1 else own[0]
-    v = chance.choice(sorted(set(re.findall(r"\b[a-d]\d\b", whole))))
+    v = chance.choice(sorted(set(re.findall(r"\b[a-e]\d\b", whole))))
     items = ", ".join(f"{r.format(v=v)} AS r{i}" for i, r in enumerate(some(chance, AGGREGATES[:12], 2)))
     group = keyed and chance.random() < 0.75
     conditions = [chance.choice(LOCAL).format(v=v)] * (chance.random() < 0.33) + ["[word]"] * (keyed and not group)

@@ -115,6 +115,11 @@ class Tally:
 COLUMNS: Final = ("cases", "refused", "with rows", "rows", "differing", *FAILING)
 
 
+def portion(cases: int) -> int:
+    """How many of these the profile goes through: all of them, but in `make quick`."""
+    return cases * min(settings().max_examples, 25) // 25
+
+
 def table(tallies: dict[str, Tally]) -> str:
     """A line for each property; of the cases, how many had rows, and in how many which kind of event cost a word its match."""
     width = max(len(name) for name in tallies)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
+
 from tests.after_match_streams import KINDS, MODES, SELECTS, STREAMS, run, table
 
 
+@pytest.mark.unhurried
 def test_rows_of_after_match_are_those_of_a_batch_and_of_the_oracle_in_streams_and_in_pieces() -> None:
     tally = run(1300)
     assert not tally.failures, tally.failures

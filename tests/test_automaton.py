@@ -14,6 +14,7 @@ from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
 from cepc.automaton.positions import Built, PatternTooLarge, positions_of, subpatterns
 from tests.automaton_walks import Event, count, matches
+from tests.properties import portion
 
 A, B, C, D = (model.Event(v) for v in "ABCD")
 X, Y = model.Event("x"), model.Event("y")  # two more variables of type A
@@ -196,7 +197,7 @@ streams = st.lists(st.sampled_from(["a", "b", "c", "(ab)", "(ac)", "(aab)", "(bc
 
 
 @given(outermost, streams)
-@settings(max_examples=300)
+@settings(max_examples=portion(300))
 def test_one_accepted_word_is_one_match(pattern: model.Pattern, stream: str) -> None:
     try:
         made = make(pattern)

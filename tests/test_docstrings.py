@@ -23,6 +23,7 @@ def modules() -> list[str]:
     return [name for name in found if not name.endswith(".__main__")]
 
 
+@pytest.mark.unhurried
 def test_the_examples_in_docstrings_hold() -> None:
     results = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
     assert [name for name, result in results.items() if result.failed] == []

@@ -38,6 +38,7 @@ from cepc.passes.gloria.weights import ALONE, Node, Weigher
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, events
 from cepc_runtime.plan import Member, SharedStates
 from tests.gloria_brute_force import lightest, lightest_cycle
+from tests.properties import portion
 
 ROOT = Path(__file__).parent.parent
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -563,7 +564,7 @@ def test_pruning_keeps_the_optimum_of_the_whole_graph(
     assert lightest_path(pruned) == pytest.approx(lightest_path(whole))
 
 
-@settings(max_examples=50)
+@settings(max_examples=portion(50))
 @given(workloads(3), models(), breadths)
 def test_the_search_finds_the_lightest_of_all_paths(workload: list[Query], model: CostModel, breadth: Breadth) -> None:
     graph = build(template_of(workload), model, Budget(breadth=breadth), Pruning.NONE)
@@ -590,7 +591,7 @@ def test_cases_1_and_2_of_algorithm_1_are_exact(workload: list[Query], model: Co
 sequences = st.lists(st.tuples(st.integers(0, 1), st.integers(3, 5), st.booleans()), min_size=2, max_size=4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=portion(60))
 @given(sequences, st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 30]), min_size=9, max_size=9))
 def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, int, bool]], rate: list[int]) -> None:
     """By all partitions, all snapshots (definition 2.6), not by the principles. With all ways of merging lemma 5.2 holds."""
@@ -602,7 +603,7 @@ def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, i
     assert share(workload, PaperModel(by_letter), Budget(breadth=Breadth(groups=4))).weight == best
 
 
-@settings(max_examples=60)
+@settings(max_examples=portion(60))
 @given(st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 30]), min_size=1, max_size=3), st.integers(2, 3))
 def test_a_kleene_sub_graph_gets_the_best_of_all_plans(rate: list[int], count: int) -> None:
     """Where all queries start with it, the paper claims the optimum (§6.2). It is that of inconsistent plans too (lemma 6.1)."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.codegen.names import CONSTANTS, FUNCTIONS
+from tests.properties import portion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +126,7 @@ apart = st.lists(hostile, min_size=1, max_size=5, unique_by=str.casefold)
 
 
 @given(streams=apart, queries=apart, column=hostile, data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=portion(100))
 def test_no_name_stands_for_two_things_whatever_streams_queries_and_columns_are_called(
     streams: list[str], queries: list[str], column: str, data: st.DataObject
 ) -> None:

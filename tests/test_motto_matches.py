@@ -11,7 +11,7 @@ import pytest
 from cepc.explaining.as_text import to_text
 from cepc.explaining.explanation import explain
 from cepc.passes.motto import share
-from cepc.passes.motto.matches import Asked, asked_of, shared_matches
+from cepc.passes.motto.matches import Asked, asked_of, matches_alone, shared_matches
 from cepc.sharing import Options, plan_shared, workload_of
 from cepc_runtime import plan_data
 from cepc_runtime.enumerate.budget import Budget
@@ -25,8 +25,10 @@ from cepc_runtime.events import read
 from cepc_runtime.execute import execute
 from cepc_runtime.letters import classify
 from cepc_runtime.work import Work
-from tests.equivalence import Compiled, answered, compile_text, same, table_of
+from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
 from tests.programs import HEADER, LOCAL, PAIR, with_stream
+from tests.programs import Asked as Wanted
+from tests.programs import query as query_text
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
@@ -64,14 +66,16 @@ def asked(compiled: Compiled) -> list[Asked]:
 
 
 def sharing_all(compiled: Compiled) -> Plan:
-    """The plan with all that can be shared, partition by partition."""
+    """The plan with all that can be shared, partition by partition, and joins for all else that joins can find."""
     partition = {q.name: tuple(sorted(q.partition)) for q in compiled.plan.queries}
     several = asked(compiled)
     found = []
     for key in dict.fromkeys(partition[a.query.name] for a in several):
         of_class = [a for a in several if partition[a.query.name] == key]
-        shared = shared_matches(share([a.query for a in of_class], Eager()), of_class)
+        made = share([a.query for a in of_class], Eager())
+        shared = shared_matches(made, of_class)
         found += [shared] if shared is not None else []
+        found += matches_alone(made, of_class)
     return replace(compiled.plan, shared_matches=tuple(found))
 
 
@@ -204,9 +208,25 @@ def match_query(chance: Random, name: str) -> str:
     return f"QUERY {name} RETURN MATCH {returned} PATTERN {pattern} WHERE {' AND '.join(where)} WITHIN {within};\n"
 
 
+def any_query(chance: Random, name: str, header: str) -> str:
+    """Any query whose matches joins can find."""
+    wanted = Wanted(match=True, select="ANY", after=False)
+    texts = (query_text(chance, name, wanted) for _ in iter(int, 1))
+    return next(text for text in texts if _is_taken(header + text))
+
+
+def _is_taken(text: str) -> bool:
+    try:
+        return bool(asked(compile_text(text)))
+    except Refused:
+        return False
+
+
 def programs(chance: Random) -> Case:
     header = HEADER.format(time="BIGINT", unit=" UNIT s", order=chance.choice(("", " ORDER BY seq")))
-    return with_stream(chance, header + "".join(match_query(chance, f"q{i}") for i in range(chance.randint(2, 4))))
+    names = [f"q{i}" for i in range(chance.randint(2, 4))]
+    queries = [match_query(chance, n) if chance.random() < 0.7 else any_query(chance, n, header) for n in names]
+    return with_stream(chance, header + "".join(queries))
 
 
 def check(case: Case, chance: Random) -> Seen:
@@ -224,7 +244,8 @@ def check(case: Case, chance: Random) -> Seen:
     block, held, portion = chance.choice((1, 3, 1000)), chance.choice((0, 8, 40, 10**6)), chance.choice((1, 3, 1000))
     for name, found in by_joins(plan, table, block, held, portion).items():
         assert same(found, expected[name].rows), (name, block, held, portion)
-    return Seen.of(case, expected)
+    joined = {answer.query for shared in plan.shared_matches for answer in shared.answers}
+    return Seen.of(case, {name: answer for name, answer in expected.items() if name in joined})
 
 
 def test_shared_is_unshared_is_the_oracle() -> None:

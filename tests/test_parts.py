@@ -162,7 +162,7 @@ def by_partitions(case: Case, chance: Random) -> Seen:
 
 def partitioned(chance: Random) -> Case:
     """Counted queries whose groups have partitions."""
-    return case(chance, 2, Asked(match=False, select="ANY", pairs=False, group=""))
+    return case(chance, 2, Asked(match=False, pairs=chance.random() < 0.5, group=""))
 
 
 def test_from_some_partitions_each_the_rows_are_the_same() -> None:

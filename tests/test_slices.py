@@ -180,7 +180,7 @@ def in_slices(case: Case, _chance: Random) -> Seen:
 
 
 def counted(chance: Random) -> Case:
-    asked = Asked(match=False, pairs=False, select=chance.choice(("ANY", "ANY", "NEXT", "CONTIGUOUS")))
+    asked = Asked(match=False, pairs=chance.random() < 0.5, select=chance.choice(("ANY", "ANY", "NEXT", "CONTIGUOUS")))
     return bounded(lambda c: case(c, 2, asked))(chance)
 
 

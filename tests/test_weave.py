@@ -11,6 +11,7 @@ from cepc.passes.weave.bitset import bitset_edges
 from cepc.passes.weave.edges import Edges, add, closed_formula, common, count, edges_of, rate, union
 from cepc.passes.weave.share import PaperModel, share, share_exactly, unshared
 from cepc.passes.weave.windows import Progression, Window, pane_edges
+from tests.properties import portion
 
 EXAMPLE_2 = [Window(s, s) for s in (2, 3, 4, 5, 6)]
 EXAMPLE_4 = [Window(3, 3), Window(5, 4), Window(10, 6), Window(9, 9)]  # fragments (3, 1) and (2, 4)
@@ -47,14 +48,14 @@ def test_example_6_counts_the_term_that_the_paper_crosses_out() -> None:
     assert 26 - 36 // crossed_out.slide == 23
 
 
-@settings(max_examples=2000)
+@settings(max_examples=portion(2000))
 @given(st.lists(windows, min_size=1, max_size=5))
 def test_f1_is_the_bit_set_with_fragments_and_shifts(chosen: list[Window]) -> None:
     edges = edges_of(chosen)
     assert (count(edges), edges.slide) == bitset_edges(chosen)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=portion(1000))
 @given(st.lists(whole, min_size=1, max_size=6))
 def test_f1_is_the_bit_set_without_fragments(chosen: list[Window]) -> None:
     edges = edges_of(chosen)
@@ -83,7 +84,7 @@ def test_coprime_slides_stay_apart() -> None:
     assert sum(len(f.free) for f in edges.factors) == 2 * len(primes)  # 2^168 groups in the formula as printed
 
 
-@settings(max_examples=300)
+@settings(max_examples=portion(300))
 @given(st.lists(windows, max_size=9), rates)
 def test_sharing_never_costs_more_than_not_sharing(chosen: list[Window], input_rate: Fraction) -> None:
     plan = share(chosen, PaperModel(input_rate))
