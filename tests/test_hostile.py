@@ -4,20 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+import cepc as python
 from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.codegen.compiling import job_of
+from cepc.diagnostics.render import errors
+from cepc.errors import RunError
+from cepc.files.read import read_import
+from cepc.planning import plan_program
+from cepc.resolve import Lost, check
+from cepc_grammar.parser import parse
+from cepc_grammar.source import Source
+from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+from cepc_runtime.plan_data import to_text
+from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.share import classes_of
+from cepc_runtime.spark.slices import MOST
 from cepc_runtime.spark.streaming.arguments import check_columns
+from cepc_runtime.streaming.advance import advance
+from cepc_runtime.streaming.program import Program
+from cepc_runtime.streaming.state import State
+from cepc_runtime.streaming.ticks import END
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Plan
 
 STREAM = "STREAM s (at BIGINT, k STRING) EVENT TIME at UNIT s EVENT TYPE k;\n"
 BELL = "\x1b[2J\x07\x9b1m\u202eevil\r"
@@ -164,6 +187,37 @@ def test_the_first_hundred_mistakes_are_shown_and_the_others_counted() -> None:
     assert (said.count("error[E0204]"), said.count("warning[")) == (100, 0)
 
 
+MISTAKES = {
+    "a column": "QUERY q{i} RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE A.y = 1 WITHIN 9 s;",
+    "a keyword": "EVENT e{i} AS ANY WERE at = 1;",
+    "a word too many": "EVENT e{i} AS ANY WHERE at = 1 1;",
+    "one name": "EVENT e AS ANY WHERE at = 1;",
+    "a pattern that nobody uses": "PATTERN p{i} AS (A x) WHERE x.y = 1;",
+    "a parameter that nobody uses": "PATTERN p{i}(t, u) AS (A, t x);",
+}
+
+
+def seconds(mistake: str, count: int) -> tuple[float, float]:
+    """To parse so many mistakes, and to check what was parsed."""
+    source = Source("p.cep", STREAM + "\n".join(mistake.format(i=i) for i in range(count)))
+    started = time.process_time()
+    parsed = parse(source)
+    between = time.process_time()
+    resolved = check(parsed.program, read_import, Lost())
+    ended = time.process_time()
+    wrong = errors([*parsed.diagnostics, *resolved.diagnostics])
+    assert len(wrong) in (count, count - 1), len(wrong)  # a name that is taken: all but the first
+    return between - started, ended - between
+
+
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_of_eight_times_as_many_mistakes_each_takes_no_longer(mistake: str) -> None:
+    seconds(mistake, 10)
+    few = [min(measured) for measured in zip(*(seconds(mistake, 250) for _ in range(3)), strict=True)]
+    for once, often in zip(few, seconds(mistake, 2000), strict=True):
+        assert often < 16 * once + 0.02, (once, often)
+
+
 def test_a_chain_of_three_thousand_events_is_checked_in_seconds() -> None:
     chain = "".join(f"EVENT E{i} AS E{i - 1} WHERE at > {i};\n" for i in range(1, 3000))
     Path("p.cep").write_text(
@@ -179,7 +233,7 @@ def test_nested_repetitions_that_are_too_many_are_refused_in_seconds() -> None:
 
 def test_a_long_repetition_is_explained_in_seconds() -> None:
     Path("p.cep").write_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN SEQ(A, B){{1,250}} WITHIN 9 s;")
-    assert limited("explain", "p.cep", seconds=20).returncode == 0
+    assert limited("explain", "p.cep", seconds=10).returncode == 0
 
 
 IMPORTS = [
@@ -215,7 +269,7 @@ def test_matches_without_end_are_an_error_that_says_how_to_go_on(query: str, tim
     most = 100000 + 20 * len(times)
     assert "error[E0803]: `q` has too many matches" in result.stderr
     assert f"more than {most:,} partial matches were found" in result.stderr
-    assert "`--most 1000000` lets the run go on for longer" in result.stderr
+    assert "`--most 1000000`, in Python `most=1000000`, lets the run go on for longer" in result.stderr
 
 
 def test_many_events_with_few_matches_of_each_are_not_too_many() -> None:
@@ -232,3 +286,49 @@ def test_the_budget_of_an_aggregate_query_is_the_option_too() -> None:
     Path("e.csv").write_text("at,k\n" + "".join(f"{at},A\n" for at in range(30)))
     result = invoke("run", "p.cep", "--events", "e.csv", "--most", "1000")
     assert "more than 1,000 had to be listed" in result.stderr
+
+
+def test_python_has_the_same_budget() -> None:
+    compiled = python.compile(f"{STREAM}QUERY q RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN 1 h;")
+    events = pa.table({"at": pa.array(range(40), pa.int64()), "k": ["A"] * 40})
+    with pytest.raises(RunError, match="`most=100000000`, lets the run go on"):
+        compiled.run(events)
+    with pytest.raises(RunError, match="more than 1,800 partial matches were found"):
+        compiled.run(events, most=1000)
+    assert compiled.run(events.slice(0, 8), most=1000)["q"].num_rows == 2**8 - 1
+
+
+def running_away(query: str, times: Any, types: int) -> tuple[Plan, pa.Table]:
+    compiled = python.compile(f"{STREAM}QUERY q {query} WITHIN 1 h;")
+    plan = plan_program(compiled.program).plans[0]
+    return plan, pa.table({"at": pa.array(times, pa.int64()), "k": ["AB"[i % types] for i in range(len(times))]})
+
+
+@pytest.mark.parametrize("most", [10, MOST])
+@pytest.mark.parametrize("case", RUNAWAY.values(), ids=RUNAWAY)
+def test_a_task_stops_where_its_matches_have_no_end(case: tuple[str, Any, int], most: int) -> None:
+    plan, events = running_away(*case)
+    found = run_partition(
+        events.to_batches(), to_text(plan), classes_of(plan.queries), None, most=most, limit=100_000
+    )  # with a most of 10 events, in pieces
+    error = [row["error"] for batch in found for row in batch.to_pylist()][-1]
+    assert re.match(r"query q: more than 10\d,\d{3} partial matches had to be enumerated", error)
+    assert error.endswith("; a larger --most, or spark.cepc.most in Spark's configuration, lets it go on for longer")
+
+
+@pytest.mark.parametrize("case", RUNAWAY.values(), ids=RUNAWAY)
+def test_a_stream_stops_where_its_matches_have_no_end(case: tuple[str, Any, int]) -> None:
+    plan, events = running_away(*case)
+    program = Program(plan, classes_of(plan.queries), most=100_000)
+    with pytest.raises(TooManyPartialMatchesError, match=r"more than 10\d,\d{3} partial matches"):
+        advance(program, State(), [events], END)
+
+
+@pytest.mark.spark
+def test_on_spark_the_budget_is_the_option_too() -> None:
+    Path("p.cep").write_text(f"{STREAM}QUERY q RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN 1 h;")
+    Path("e.csv").write_text("at,k\n" + "".join(f"{at},A\n" for at in range(40)))
+    result = invoke("run", "p.cep", "--events", "e.csv", "--engine", "spark", "--most", "1000")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "query q: more than 1,800 partial matches had to be enumerated" in " ".join(result.stderr.split())
+    assert invoke("run", "p.cep", "--events", "e.csv", "--engine", "spark", "--most", "0").exit_code == 2

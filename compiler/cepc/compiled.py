@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -34,12 +36,15 @@ class Compiled:
     def warnings(self) -> tuple[Diagnostic, ...]:
         return self.checked.diagnostics
 
-    def run(self, events: Any = None, queries: Iterable[str] | str | None = None) -> dict[str, Any]:
+    def run(
+        self, events: Any = None, queries: Iterable[str] | str | None = None, *, most: int = PARTIAL_MATCHES
+    ) -> dict[str, Any]:
         """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
 
         `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of Parquet, CSV or JSON
         lines files; a mapping from the names of streams to these where there are several; None reads what the streams
-        say by FROM. Raises DataError where the events are not what the STREAM declares, RunError where there is no result
+        say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished or not, as by
+        `cepc run --most`. Raises DataError where the events are not what the STREAM declares, RunError where there is no result
         for them, ValueError for a query that the program does not have.
         """
         from .running.given import is_frame, to_frame
@@ -48,7 +53,9 @@ class Compiled:
         names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
         program = choose(self.program, names)
         given = _by_stream(events, [stream.name for stream in streams_read(program)])
-        report = run(program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources)
+        report = run(
+            program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources, most=most
+        )
         if any(is_frame(one) for one in given.values()):
             return {name: to_frame(table) for name, table in report.tables.items()}
         return report.tables

@@ -24,19 +24,21 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=1024)  # a pattern that is written out many times has the same unknown name as often
 def _nearest(name: str, candidates: tuple[str, ...]) -> str | None:
-    best: tuple[int, int, str] | None = None
-    for order, candidate in enumerate(candidates):
+    best: tuple[int, str] | None = None
+    for candidate in candidates:
         if candidate == name:
             continue
         if candidate.casefold() == name.casefold():
             return candidate
         limit = max(len(name), len(candidate)) // 3
+        if best is not None:
+            limit = min(limit, best[0] - 1)  # of two that are equally near the first is taken
         if abs(len(name) - len(candidate)) > limit:
             continue
-        apart = distance(name.casefold(), candidate.casefold())
-        if apart <= limit and (best is None or (apart, order) < best[:2]):
-            best = (apart, order, candidate)
-    return best[2] if best else None
+        apart = distance(name.casefold(), candidate.casefold(), limit)
+        if apart <= limit:
+            best = (apart, candidate)
+    return best[1] if best else None
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
@@ -49,8 +51,8 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     return f"did you mean `{found}`?" if found else ""
 
 
-def distance(a: str, b: str) -> int:
-    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+def distance(a: str, b: str, limit: int | None = None) -> int:
+    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; more than the limit where there are more.
 
     >>> distance("travle", "travel"), distance("abc", "xbcd")
     (1, 2)
@@ -64,5 +66,7 @@ def distance(a: str, b: str) -> int:
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
                 cost = min(cost, before_above[j - 2] + 1)
             row.append(cost)
+        if limit is not None and min(row) > limit and min(above) >= limit:  # a swap adds to the row above
+            return limit + 1
         before = above
     return row[-1]

@@ -34,13 +34,12 @@ def execute(
     queries: Sequence[str] | None = None,
     *,
     interpreted: bool | None = None,
-    most: int | None = None,
+    most: int = PARTIAL_MATCHES,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Execution:
     """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order.
 
-    `most` bounds the partial matches of each query that are enumerated; by default those of aggregate queries are bounded, and those
-    of match queries are not. `tell` is called with the fraction of the work that is done.
+    `most` bounds the partial matches of each query that are enumerated. `tell` is called with the fraction of the work that is done.
     """
     reading = read(table, plan.stream)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
@@ -49,7 +48,5 @@ def execute(
     work = Work(len(chosen), tell)
     found = run_aggregates(reading, plan, counted, interpreted=interpreted, work=work) if counted else {}
     if listed:
-        found |= run_enumerated(
-            reading, plan, listed, limit=PARTIAL_MATCHES if most is None else most, rows=most, work=work
-        )
+        found |= run_enumerated(reading, plan, listed, limit=most, work=work)
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

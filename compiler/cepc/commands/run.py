@@ -54,7 +54,7 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 @click.option(
     "--most", type=click.IntRange(min=1), default=10_000_000, show_default=True, metavar="N",
     help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have 20 "
-    "more for each event. (Not with Spark.)",
+    "more for each event. With Spark, in each task.",
 )  # fmt: skip
 @optimisation
 @click.pass_context
@@ -89,7 +89,7 @@ def run(
         options = options_of(sharing, program)
         form = form or _usual_form(output)
         _refuse(ctx, form, output, len(program.queries))
-        by = _by_spark if engine == "spark" else partial(_by_this_process, most=most)
+        by = partial(_by_spark if engine == "spark" else _by_this_process, most=most)
         report = by(program, checked, events, input_format, options, stages)
         with stages("writing rows"):
             _write(report.tables, form, output, limit)
@@ -128,6 +128,7 @@ def _by_spark(
     input_format: Format | None,
     options: Options,
     stages: Stages,
+    most: int,
 ) -> Report:
     from ..running import sources, spark
 
@@ -135,7 +136,7 @@ def _by_spark(
         places = spark.places(program, events, input_format)
     except sources.UnclearError as error:
         raise click.UsageError(str(error)) from None
-    return spark.run(program, checked.sources, places, options, stages)
+    return spark.run(program, checked.sources, places, options, stages, most)
 
 
 def _write_page(

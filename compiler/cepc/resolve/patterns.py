@@ -77,8 +77,10 @@ def _alone(pattern: ast.NamedPattern, declared: Declarations, types: EventTypes)
     parameters = pattern.parameters
     arguments = None if parameters is None else tuple(ast.Reference((p,), p.span) for p in parameters)
     mean_themselves = {p.text for p in parameters or ()} - {pattern.name.text}
-    others = {name: p for name, p in declared.patterns.items() if name not in mean_themselves}
-    declared = replace(declared, patterns=others, query_names={})
+    if hidden := mean_themselves & declared.patterns.keys():  # seldom: a copy for each of many patterns takes long
+        others = {name: p for name, p in declared.patterns.items() if name not in hidden}
+        declared = replace(declared, patterns=others)
+    declared = replace(declared, query_names={})
     stream = None if parameters else types.stream
     columns = (
         None if types.stream is None else frozenset((*types.stream.columns, *types.stream.broken, *mean_themselves))

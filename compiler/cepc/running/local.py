@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
+
 from ..errors import ProgramError, RunError
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
@@ -90,7 +92,7 @@ def run(
     running: Callable[[int], Callable[[float], None]] = lambda _events: lambda _fraction: None,
     options: Options | None = None,
     stages: Stages | None = None,
-    most: int | None = None,
+    most: int = PARTIAL_MATCHES,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
@@ -153,7 +155,7 @@ def execute_plan(
     queries: Iterable[model.Query],
     sources: Mapping[str, Source],
     tell: Callable[[float], None] = lambda _fraction: None,
-    most: int | None = None,
+    most: int = PARTIAL_MATCHES,
 ) -> Any:
     """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises RunError."""
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError

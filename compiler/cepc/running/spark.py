@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE
+from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..codegen.compiling import job_from, job_of, load, planned
 from ..errors import RunError
@@ -52,12 +53,16 @@ def run(
     places: Mapping[str, Place],
     options: Options | None = None,
     stages: Stages | None = None,
+    most: int = PARTIAL_MATCHES,
 ) -> Report:
-    """Run the queries; the events of streams without a place are where FROM says. Raises ProgramError and RunError."""
+    """Run the queries; the events of streams without a place are where FROM says. `most` bounds the partial matches of a query that a
+    task lists. Raises ProgramError and RunError.
+    """
     from pyspark.sql import Observation
 
     from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
     from cepc_runtime.spark.schema import JobError
+    from cepc_runtime.spark.settings import MOST
     from cepc_runtime.spark.source import read
 
     from ..writing.order import in_order
@@ -69,6 +74,7 @@ def run(
     with stages("starting Spark"):
         session = local_session()
         ship_runtime(session)
+        session.conf.set(MOST, str(most))
     try:
         events = {
             name: read(session, job.streams[name], place.format or "parquet", place.path)

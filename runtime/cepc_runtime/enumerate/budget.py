@@ -8,8 +8,17 @@ PARTIAL_MATCHES: Final = 10_000_000
 FOR_EACH_EVENT: Final = 20
 """Partial matches of a match query beside those: however many events there are, so many of each are no surprise."""
 
+
+def for_matches(limit: int | None, events: int) -> int | None:
+    """The limit of a match query over so many events."""
+    return None if limit is None else limit + FOR_EACH_EVENT * events
+
+
 _TRIED_FOR_EACH: Final = 100
 """Candidates that conditions exclude cost less than the partial matches that they let through, but not nothing."""
+
+
+LONGER: Final = "; a larger --most, or spark.cepc.most in Spark's configuration, lets it go on for longer"
 
 
 class TooManyPartialMatchesError(RuntimeError):
@@ -39,7 +48,7 @@ class TooManyPartialMatchesError(RuntimeError):
 
     def __str__(self) -> str:
         why = f" {self.why}" if self.why else ""
-        return f"query {self.query}: more than {self.limit:,} partial matches had to be enumerated{why}; {self.cure}"
+        return f"query {self.query}: more than {self.limit:,} partial matches had to be enumerated{why}; {self.cure}{LONGER}"
 
 
 class Budget:
@@ -48,7 +57,7 @@ class Budget:
     def __init__(
         self, query: str, limit: int | None, condition: str | None, select: str = "ANY", matches: bool = False
     ) -> None:
-        self._query, self._limit, self._condition, self._select = query, limit, condition, select
+        self._query, self.limit, self._condition, self._select = query, limit, condition, select
         self._matches = matches
         self.partial = 0
         self.tried = 0
@@ -56,5 +65,5 @@ class Budget:
     def spend(self, *, tried: int, partial: int) -> None:
         self.tried += tried
         self.partial += partial
-        if self._limit is not None and (self.partial > self._limit or self.tried > self._limit * _TRIED_FOR_EACH):
-            raise TooManyPartialMatchesError(self._query, self._limit, self._condition, self._select, self._matches)
+        if self.limit is not None and (self.partial > self.limit or self.tried > self.limit * _TRIED_FOR_EACH):
+            raise TooManyPartialMatchesError(self._query, self.limit, self._condition, self._select, self._matches)

@@ -14,7 +14,7 @@ from ..letters import Kinds, classify
 from ..plan import by_partition
 from ..results import Results, check_edges
 from ..work import Work
-from .budget import FOR_EACH_EVENT, PARTIAL_MATCHES, Budget
+from .budget import PARTIAL_MATCHES, Budget, for_matches
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
 from .joins import Joins
@@ -65,13 +65,12 @@ def run_enumerated(
     *,
     block: int = BLOCK,
     limit: int | None = PARTIAL_MATCHES,
-    rows: int | None = None,
     work: Work | None = None,
 ) -> dict[str, Any]:
     """The result table of each query, by name, in no promised order of rows.
 
     `block` is how many partial matches are held at once, for each event that they have; `limit` how many an aggregate
-    query may look at in all, `rows` how many a match query, beside FOR_EACH_EVENT. Raises ResultOverflowError,
+    query may look at in all, and a match query beside FOR_EACH_EVENT. Raises ResultOverflowError,
     TooManyPartialMatchesError, or what an expression fails with.
     """
     kinds = classify(reading, plan.letters)
@@ -79,7 +78,7 @@ def run_enumerated(
     for sharing_class in by_partition(queries):
         arranged = replace(arrange_for(reading, kinds, plan, sharing_class), work=work or Work())
         tables: dict[str, list[Any]] = {}
-        for name, table in tables_of(arranged, sharing_class, block=block, limit=limit, rows=rows):
+        for name, table in tables_of(arranged, sharing_class, block=block, limit=limit):
             tables.setdefault(name, []).append(table)
         found |= {name: pa.concat_tables(several) for name, several in tables.items()}
     return {query.name: found[query.name] for query in queries}
@@ -91,13 +90,12 @@ def tables_of(
     *,
     block: int = BLOCK,
     limit: int | None = PARTIAL_MATCHES,
-    rows: int | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """The rows of enumerated queries of one partition, table by table, those of match queries as their matches are found;
     a table at least for each query.
     """
     joined: set[str] = set()
-    most = None if rows is None else rows + FOR_EACH_EVENT * len(arranged.events.ticks)
+    most = for_matches(limit, len(arranged.events.ticks))
     for shared in arranged.plan.shared_matches:
         together = [q for q in queries if q.name in {answer.query for answer in shared.answers}]
         if together:
@@ -171,14 +169,15 @@ def joined_matches(
     budget: Budget | None = None,
 ) -> Iterator[tuple[str, Matches]]:
     """The matches of those queries, by name."""
+    budget = budget or Budget(queries[0].name, None, None)
     by_name = {query.name: query for query in queries}
     timeline = timeline_of(arranged.events, arranged.kinds)
 
     def search(name: str, sources: Sources) -> Iterator[Matches]:
-        return Enumerator(by_name[name], timeline, evaluator, block=block).matches(sources)
+        return Enumerator(by_name[name], timeline, evaluator, limit=budget.limit, block=block).matches(sources)
 
     joins = Joins(
-        shared, queries, timeline, evaluator, search, budget or Budget(queries[0].name, None, None),
+        shared, queries, timeline, evaluator, search, budget,
         block=block, reached=arranged.work.reached,
     )  # fmt: skip
     yield from joins.matches()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..aggregate import run_aggregates
+from ..enumerate.budget import PARTIAL_MATCHES
 from ..enumerate.run import arrange_for, tables_of
 from ..events import read
 from ..letters import classify
@@ -14,6 +15,7 @@ from ..parts.segments import reach_of
 from ..plan import by_partition
 from ..streaming.advance import flow
 from ..streaming.program import Program
+from . import settings
 from .cut import pane_rows, segment_rows
 from .encoding import decoded
 from .groups import ROWS, by_class
@@ -35,9 +37,10 @@ def kernel(
     plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS, most: int = MOST
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """The function for `mapInArrow`. An error of the user's becomes a row of its own, the last of its partition."""
+    limit = settings.most()
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        yield from run_partition(batches, plan_text, classes, class_column, rows, most)
+        yield from run_partition(batches, plan_text, classes, class_column, rows, most, limit)
         settled()
 
     return run
@@ -50,9 +53,10 @@ def run_partition(
     class_column: str | None,
     rows: int = ROWS,
     most: int = MOST,
+    limit: int = PARTIAL_MATCHES,
 ) -> Iterator[Any]:
     """The rows of one partition, sorted by class, keys and time. `rows` are those of a table of groups, about; a group of more
-    than `most` is cut in time where it can be.
+    than `most` is cut in time where it can be. `limit` bounds the partial matches of a query in such a table or cut.
     """
     plan, packing = prepared(plan_text)
     try:
@@ -70,14 +74,16 @@ def run_partition(
             parts = slices(same, one.keys, plan.stream.time_column, reach, rows, most, flowing=flowing)
             for part in parts:
                 if part.goes_on:
-                    yield from _large(part, parts, plan, one, packing, most)
+                    yield from _large(part, parts, plan, one, packing, most, limit)
                 else:
-                    yield from _rows(read(part.table, plan.stream), part.span, plan, queries, packing)
+                    yield from _rows(read(part.table, plan.stream), part.span, plan, queries, packing, limit)
     except USER_ERRORS as error:
         yield packing.error(str(error))
 
 
-def _large(first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing: Packing, most: int) -> Iterator[Any]:
+def _large(
+    first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing: Packing, most: int, limit: int
+) -> Iterator[Any]:
     """The rows of a group that comes in pieces; those after the first are the next of the parts."""
 
     def pieces() -> Iterator[Any]:
@@ -89,7 +95,7 @@ def _large(first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing
 
     queries = [plan.queries[q] for q in one.queries]
     asked = tuple(partition_query(q) if has_partitions(q) else q for q in queries)
-    program = Program(replace(plan, queries=asked), (replace(one, queries=tuple(range(len(asked)))),))
+    program = Program(replace(plan, queries=asked), (replace(one, queries=tuple(range(len(asked)))),), most=limit)
     for place, table in flow(program, pieces(), most):
         if has_partitions(queries[place]):
             yield packing.part(one.queries[place], table)
@@ -97,7 +103,9 @@ def _large(first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing
             yield from packing.rows(one.queries[place], [table])
 
 
-def _rows(reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan], packing: Packing) -> Iterator[Any]:
+def _rows(
+    reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan], packing: Packing, limit: int
+) -> Iterator[Any]:
     numbers = {query.name: number for number, query in enumerate(plan.queries)}
     counted = [q for q in queries if q.automaton is not None]
     if counted:
@@ -113,5 +121,5 @@ def _rows(reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan]
         kinds = classify(reading, plan.letters)
         for same in by_partition(listed):
             arranged = arrange_for(reading, kinds, plan, same)
-            for name, table in tables_of(arranged, same):
+            for name, table in tables_of(arranged, same, limit=limit):
                 yield from packing.rows(numbers[name], [table])

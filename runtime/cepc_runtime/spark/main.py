@@ -12,7 +12,7 @@ from pyspark.sql import Observation, SparkSession
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
 from .schema import JobError
-from .settings import SETTINGS
+from .settings import MOST, SETTINGS
 from .sinks import check_absent, complete, for_each, path_of, show, write
 from .source import read
 from .streaming import arguments as streaming
@@ -49,6 +49,8 @@ def main(
     spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
+    if arguments.most is not None:
+        spark.conf.set(MOST, str(arguments.most))
     try:
         if arguments.mode == "stream":
             streaming.run_streams(spark, streamed, names, inputs, arguments)
@@ -147,6 +149,10 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         help="all events there are, once; or events as they come (default: batch)",
     )  # fmt: skip
     parser.add_argument("--queries", metavar="NAME,…", help="only these queries")
+    parser.add_argument(
+        "--most", type=streaming.positive, metavar="N",
+        help="stop where a task lists more than N partial matches of a query (default: 10,000,000)",
+    )  # fmt: skip
     streaming.add_arguments(parser)
     return parser
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..enumerate.budget import PARTIAL_MATCHES
+from .schema import JobError
+
 SETTINGS: Final = {
     # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which is dearer than to write
     # the row. A batch has 10,000 rows at most, and the kernel holds many more.
@@ -19,6 +22,23 @@ SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",  # the language's times are
 }
 """None of them changes what a query's rows are, but for the last two, which `build` asks for where they matter."""
+
+MOST: Final = "spark.cepc.most"
+"""How many partial matches of a query a task lists at a time, as `--most` of a job says."""
+
+
+def most() -> int:
+    """What the session says, where there is one."""
+    from pyspark.sql import SparkSession  # which the workers do not need
+
+    session = SparkSession.getActiveSession()
+    said = None if session is None else session.conf.get(MOST, None)
+    if said is None:
+        return PARTIAL_MATCHES
+    if not said.isdecimal() or int(said) == 0:
+        raise JobError(f"{MOST} is a number of partial matches, and {said} is none")
+    return int(said)
+
 
 # Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do no harm.
 JVM: Final = {

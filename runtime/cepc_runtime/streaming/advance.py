@@ -56,7 +56,7 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
     `events` are tables of new events, one for each class, in any order. What is before the state's watermark is late; what is not
     counts, even where it is before the new one. A watermark never goes back. Raises what the queries fail with.
     """
-    step = Step(state.watermark, max(state.watermark, watermark))
+    step = Step(state.watermark, max(state.watermark, watermark), program.most)
     kept: list[_OfClass] = []
     rows: list[tuple[int, Any]] = []
     late: list[Late] = []
@@ -92,10 +92,10 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
                 continue
         reading, _ = _joined(program, of_class.held, pa.concat_tables(waiting), earlier)
         if table is None:
-            yield from of_class.rows(reading, Step(earlier, END))
+            yield from of_class.rows(reading, Step(earlier, END, program.most))
         elif reading is not None:
             watermark = int(reading.ticks[-1])  # more events of the last instant may come
-            yield from of_class.rows(reading, Step(earlier, watermark))
+            yield from of_class.rows(reading, Step(earlier, watermark, program.most))
             earlier = watermark
         waiting = [waiting[0].slice(0, 0)]
 
@@ -146,7 +146,7 @@ class _OfClass:
         }
         for windows, queries in _by_windows(self.program, number, alone):
             numbers = {plan.queries[q].name: q for q in queries}
-            found = closed(known, plan, [plan.queries[q] for q in queries], windows, step.earlier, step.watermark)
+            found = closed(known, plan, [plan.queries[q] for q in queries], windows, step)
             yield from ((numbers[name], table) for name, table in found if table.num_rows)
         yield from self._listed(known, final, passed, step)
         kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))

@@ -184,7 +184,7 @@ class Fold:
         ticks, events = known.reading.ticks, select(known.reading, plain)
         for windows, queries in self._by_windows():
             plans = [self.plan.queries[query] for query in queries]
-            for name, table in closed(events, self.plan, plans, windows, step.earlier, step.watermark):
+            for name, table in closed(events, self.plan, plans, windows, step):
                 yield numbers[name], table
             start, end = self._closes(windows)
             if folded is None or start == end:

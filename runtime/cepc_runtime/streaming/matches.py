@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..columns import codes, combine_codes
+from ..enumerate.budget import PARTIAL_MATCHES, Budget, for_matches
 from ..enumerate.evaluation import Evaluator
 from ..enumerate.matches import MatchRows
 from ..enumerate.run import Arranged, arrange_for, joined_matches
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """A watermark goes on from `earlier` to `watermark`."""
+    """A watermark goes on from `earlier` to `watermark`; `most` bounds the partial matches of a query that are listed."""
 
     earlier: int
     watermark: int
+    most: int = PARTIAL_MATCHES
 
 
 def decided(final: Reading, plan: Plan, query: QueryPlan, decision: Decision, step: Step) -> Iterator[Any]:
@@ -43,7 +45,7 @@ def decided(final: Reading, plan: Plan, query: QueryPlan, decision: Decision, st
         return
     reading = select(final, concerned)
     arranged = arrange_for(reading, classify(reading, plan.letters), plan, [query])
-    enumerator = arranged.enumerator(query)
+    enumerator = arranged.enumerator(query, limit=for_matches(step.most, arranged.events.length))
     rows, ticks = MatchRows(query, plan.stream, enumerator.evaluator), arranged.events.ticks
     for matches in enumerator.matches():
         now = _known_now(matches, ticks, decision, step)
@@ -67,7 +69,9 @@ def decided_together(
     arranged = arrange_for(reading, classify(reading, plan.letters), plan, list(queries))
     evaluator, ticks = Evaluator(arranged.events.table), arranged.events.ticks
     made = {query.name: (MatchRows(query, plan.stream, evaluator), decision) for query, decision in queries.items()}
-    for name, matches in joined_matches(arranged, shared, list(queries), evaluator):
+    first, most = next(iter(queries)), for_matches(step.most, arranged.events.length)
+    budget = Budget(first.name, most, None, first.select, matches=True)
+    for name, matches in joined_matches(arranged, shared, list(queries), evaluator, budget=budget):
         rows, decision = made[name]
         now = _known_now(matches, ticks, decision, step)
         if now.any():
@@ -97,7 +101,8 @@ def chosen(
     # The query's own letters keep the first events that are not free yet: a row may pass over them.
     queries = [query, *beginning.queries]
     arranged = arrange_for(reading, classify(reading, beginning.letters), beginning, queries)
-    enumerator = arranged.enumerator(beginning.queries[0])
+    most = for_matches(step.most, arranged.events.length)
+    enumerator = arranged.enumerator(beginning.queries[0], limit=most)
     rows = MatchRows(query, plan.stream, enumerator.evaluator)
     tables, until = [], np.zeros(len(arranged.events.group_starts) - 1, dtype=np.int64)
     for matches in enumerator.matches():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from ..enumerate.budget import PARTIAL_MATCHES
 from ..expression import Field
 from ..parts.families import families_of
 from ..plan import Letter, Plan
@@ -51,6 +52,9 @@ class Program:
 
     wait: int | None = None
     """How many events, over all panes of a family in a bucket, are enough to be folded; None is as its numbers say."""
+
+    most: int = PARTIAL_MATCHES
+    """How many partial matches of a query are listed in one step."""
 
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if q.within is None]:

@@ -22,29 +22,30 @@ if TYPE_CHECKING:
     from ..events import Reading
     from ..plan import Plan, QueryPlan
     from .decision import Windows
+    from .matches import Step
 
 
 def closed(
-    final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, earlier: int, watermark: int
+    final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, step: Step
 ) -> Iterator[tuple[str, Any]]:
-    """The rows, by query, of all windows that close as the watermark goes on from `earlier`; the queries have the same windows."""
+    """The rows, by query, of all windows that close as the watermark goes on; the queries have the same windows."""
     if not len(final.ticks):
         return
-    low, high = windows.closing(earlier, watermark)
+    low, high = windows.closing(step.earlier, step.watermark)
     first, last = windows.holding(int(final.ticks.min()), int(final.ticks.max()))
     low, high = max(low, first), min(high, last)
     if low > high:
         return
     try:
-        yield from list(_of(final, plan, queries, windows, low, high))  # whole: what fails has given no rows
+        yield from list(_of(final, plan, queries, windows, low, high, step.most))  # whole: what fails has given no rows
     except (ResultOverflowError, TooManyPartialMatchesError, EvaluationError):
         # It may be of events that are here for a window that is not known yet: those that are known are taken one by one.
         for number in _numbers(final.ticks, windows, low, high):
-            yield from _of(final, plan, queries, windows, number, number)
+            yield from _of(final, plan, queries, windows, number, number, step.most)
 
 
 def _of(
-    final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, low: int, high: int
+    final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, low: int, high: int, most: int
 ) -> Iterator[tuple[str, Any]]:
     """The rows of the windows from number `low` to `high`."""
     events = _between(final, low * windows.slide, high * windows.slide + windows.within + windows.after)
@@ -59,7 +60,8 @@ def _of(
     for query in queries:
         if query.automaton is None:
             kinds = classify(events, plan.letters) if kinds is None else kinds
-            yield query.name, aggregate_table(arrange_for(events, kinds, plan, [query]), query, only=(low, high))
+            arranged = arrange_for(events, kinds, plan, [query])
+            yield query.name, aggregate_table(arranged, query, limit=most, only=(low, high))
 
 
 def _between(events: Reading, start: int, end: int) -> Reading:

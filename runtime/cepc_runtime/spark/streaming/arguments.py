@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an option for Spark's writer",
     )  # fmt: skip
     group.add_argument(
-        "--buckets", type=_positive, metavar="N",
+        "--buckets", type=positive, metavar="N",
         help=f"in how many parts the state is kept; fixed by the first run (default: {BUCKETS})",
     )  # fmt: skip
     group.add_argument(
@@ -159,7 +159,7 @@ def option(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
     if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"write a number from 1 on instead of {text}")
     return int(text)

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
+from ...enumerate.budget import PARTIAL_MATCHES
 from ...letter_words import words_of
 from ...plan_data import from_text_of_plan
 from ...streaming.advance import advance
@@ -39,10 +40,13 @@ class Answering:
     plan_text: str
     classes: tuple[Class, ...]
     fingerprint: str
+    most: int = PARTIAL_MATCHES
 
     @cached_property
     def program(self) -> Program:
-        return Program(from_text_of_plan(self.plan_text), self.classes, CLASS if len(self.classes) > 1 else None)
+        return Program(
+            from_text_of_plan(self.plan_text), self.classes, CLASS if len(self.classes) > 1 else None, most=self.most
+        )
 
     @cached_property
     def packing(self) -> Packing:
@@ -54,7 +58,12 @@ class Answering:
         return event_schema(self.program.plan.stream, words, len(self.classes) > 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"plan_text": self.plan_text, "classes": self.classes, "fingerprint": self.fingerprint}
+        return {
+            "plan_text": self.plan_text,
+            "classes": self.classes,
+            "fingerprint": self.fingerprint,
+            "most": self.most,
+        }
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 

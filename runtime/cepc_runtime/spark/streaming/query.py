@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from ...letter_words import words_needed
 from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
+from .. import settings
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter, keys
 from ..events import letters as letter_words
@@ -70,7 +71,7 @@ class Continuous:
         return classes_of(self.plan.queries)
 
     def answering(self, fingerprint: str) -> Answering:
-        return Answering(to_text(self.plan), self.classes, fingerprint)
+        return Answering(to_text(self.plan), self.classes, fingerprint, settings.most())
 
     def schema(self) -> str:
         return row_schema(layout_of(self.plan))
