@@ -16,7 +16,7 @@ import pytest
 from cepc_runtime.events import read, select
 from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.parts.folded import Folded, _exactly, fold, together
-from cepc_runtime.spark.share import Class
+from cepc_runtime.spark.share import Class, keys_of
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, state_size
@@ -37,9 +37,14 @@ if TYPE_CHECKING:
 SECOND = {"us": 1_000_000, "s": 1}
 
 
-def whole(compiled: Compiled, fold_from: int | None = None, wait: int | None = 0) -> Program:
-    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to."""
-    return Program(compiled.plan, (Class((), tuple(range(len(compiled.plan.queries))), None),), None, fold_from, wait)
+def whole(
+    compiled: Compiled, fold_from: int | None = None, wait: int | None = 0, keys: tuple[str, ...] = ()
+) -> Program:
+    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to. All queries
+    need no more than the events with equal `keys`.
+    """
+    one = Class(keys, tuple(range(len(compiled.plan.queries))), None)
+    return Program(compiled.plan, (one,), None, fold_from, wait)
 
 
 @dataclass
@@ -53,8 +58,10 @@ class Bucket:
     due: int | None = None
 
     @classmethod
-    def of(cls, compiled: Compiled, fold_from: int | None = None, wait: int | None = 0) -> Bucket:
-        return cls(whole(compiled, fold_from, wait), defaultdict(list))
+    def of(
+        cls, compiled: Compiled, fold_from: int | None = None, wait: int | None = 0, keys: tuple[str, ...] = ()
+    ) -> Bucket:
+        return cls(whole(compiled, fold_from, wait, keys), defaultdict(list))
 
     @property
     def state(self) -> State:
@@ -95,8 +102,10 @@ def check(
     expected = answered(case, compiled)
     if expected is None or by_engine(case, compiled) is None:
         return NOTHING
+    common = set.intersection(*({*keys_of(query)} for query in compiled.plan.queries))
+    keys = chance.choice(((), tuple(sorted(common))))
     bucket = Bucket.of(
-        replace(compiled, plan=plan_of(compiled)), chance.choice((1, 1, 2, None)), chance.choice((0, 0, 1, 3, 8))
+        replace(compiled, plan=plan_of(compiled)), chance.choice((1, 1, 2, None)), chance.choice((0, 0, 1, 3, 8)), keys
     )
     table = table_of(case, compiled)
     for events, watermark in micro_batches(chance, table, compiled):
@@ -446,10 +455,11 @@ def test_events_that_are_soon_gone_are_not_the_first_to_be_folded(slide: int, wa
     assert (bucket.state.panes, bucket.state.waiting) == (panes, 0 if panes else 5)
 
 
-def test_what_waits_is_folded_with_the_first_window_that_needs_it_in_numbers() -> None:
+@pytest.mark.parametrize("keys", [(), ("k",)])
+def test_what_waits_is_folded_with_the_first_window_that_needs_it_in_numbers(keys: tuple[str, ...]) -> None:
     """Of a pane that is folded already; another group's, which is not, is counted from its events."""
     compiled, _ = crowd("QUERY q RETURN k, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 10 s SLIDE 5 s;", 0)
-    bucket = Bucket.of(compiled, 2, 4)
+    bucket = Bucket.of(compiled, 2, 4, keys)
     seen = []
     for text, watermark in (("0 1 2 3 4", 5), ("6 7 8 6(2)", 9), ("", 10)):
         words = [(int(word[0]), 2 if "(" in word else 1) for word in text.split()]
