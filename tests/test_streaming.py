@@ -18,6 +18,7 @@ from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.parts.folded import Folded, _exactly, fold, together
 from cepc_runtime.spark.share import Class, keys_of
 from cepc_runtime.streaming.advance import advance
+from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, state_size
 from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
@@ -256,6 +257,24 @@ def test_a_row_passes_over_first_events_that_are_not_decided_yet_when_it_is_foun
     found, _ = steps(query, *((word, int(word[1:])) for word in events), ("", END))
     rows = [[event["at"] for event in row["events"]] for part in found for row in part]
     assert rows == [[1, 6]]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "decided"),
+    [
+        ("SEQ(A, B)", [5, 6]),  # as the last event
+        ("SEQ(A, B, NOT C WITHIN 2 s)", [4, 5]),  # two seconds later
+        ("SEQ(A, B, NOT C)", [1, 2, 5, 6]),  # as the first event of a match of five seconds, too
+    ],
+)
+def test_a_partition_is_looked_at_for_the_events_that_the_watermark_decides_now(
+    pattern: str, decided: list[int]
+) -> None:
+    """As it goes on from 5 to 7."""
+    compiled = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN {pattern} WITHIN 5 s;")
+    decision = decision_of(compiled.plan.queries[0])
+    assert isinstance(decision, Decision)
+    assert np.flatnonzero(decision.may_decide(np.arange(10), 5, 7)).tolist() == decided
 
 
 def test_what_comes_too_late_is_counted_and_changes_nothing() -> None:
