@@ -395,6 +395,20 @@ def test_large_counts_as_double_are_those_of_a_batch(count: int) -> None:
             assert same(seen[-1].rows[number], expected[query.name], ABOUT), query.name
 
 
+def test_large_counts_are_exact_beside_small_ones_of_the_same_step() -> None:
+    """A window for every two seconds, of which five end in a step, first of few events and then of many."""
+    query = "QUERY q RETURN CAST(COUNT(*) AS STRING) AS n PATTERN A+ WITHIN 20 s SLIDE 2 s;"
+    rows = tuple({"at": at, "kind": "A", "k": 1} for at in range(24) for _ in range(1 if at < 12 else 16))
+    compiled = compile_text(f"{STREAM}{query}")
+    expected = by_engine(Case("", rows), compiled)
+    assert expected is not None
+    counts = [int(row["n"]) for row in expected["q"]]
+    assert min(counts) < 2**53 < max(counts)
+    seen = run_through(compiled, table_of(Case("", rows), compiled), 10, fold_from=1)
+    assert max(bucket.state.panes for bucket in seen) > 1
+    assert same(seen[-1].rows[0], expected["q"])
+
+
 def test_few_events_are_not_folded() -> None:
     compiled, table = crowd(FOLDED["windows side by side"], 8)
     assert max(bucket.state.panes for bucket in run_through(compiled, table)) == 0
