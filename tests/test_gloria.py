@@ -482,6 +482,27 @@ def test_algorithm_1_can_miss_the_optimum_in_case_3() -> None:
     assert graph.weigher.total(whole) == 54
 
 
+@pytest.mark.parametrize(
+    ("words", "rate", "weight"),
+    [
+        (("CGH", "BCDG", "BCDG", "BCGH"), rates(B=1, C=1, D=5, G=2, H=1), 21),
+        (("BCD", "DGH", "DH", "BCDG", "BCDH", "BDG"), rates(B=1, C=2, D=3, G=1, H=2), 48),
+    ],
+)
+def test_algorithm_1_looks_for_the_nearest_end_in_case_3(
+    words: tuple[str, ...], rate: dict[int, float], weight: float
+) -> None:
+    """There its path is the lightest."""
+    graph = build(template_of(queries(*words)), PaperModel(rate), Budget())
+    found = search(graph, 10**6)
+    assert 3 in found.cases
+    whole = plan_of(graph, found.path)
+    assert graph.weigher.total(whole) == weight
+    for part in parts(graph):
+        whole |= plan_of(graph, path_search(graph, part))
+    assert graph.weigher.total(whole) == weight
+
+
 def test_without_steps_the_path_of_algorithm_1_is_improved() -> None:
     graph = build(template_of(PARTED), PaperModel(PARTED_RATES), Budget())
     found = search(graph, 0)

@@ -14,7 +14,7 @@ from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
 from cepc.passes.choose import choose
-from cepc.passes.engine import EngineModel, Load, load
+from cepc.passes.engine import EngineModel, Load, edge_rate, load
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
@@ -208,6 +208,16 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
     )
     plan = replace(compile_text(STREAM + "".join(queries)).plan, sharing=parts)
     assert load(plan, Rated(""), EngineModel(10, 1), 1_000_000) == expected
+
+
+@pytest.mark.parametrize(
+    ("window", "edges"),
+    [("UNBOUNDED", 0), ("60 s", 1 / 60), ("10 s SLIDE 5 s", 1 / 5), ("7 s SLIDE 2 s", 1)],
+)
+def test_windows_open_and_close(window: str, edges: float) -> None:
+    """So often in a second; one opens where another closes if they fit."""
+    (query,) = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN A WITHIN {window};").plan.queries
+    assert edge_rate(query, 1_000_000) == edges
 
 
 def test_of_two_proposals_about_other_queries_both_are_taken() -> None:

@@ -313,6 +313,25 @@ def test_what_is_decided_costs_no_more_than_always_or_never(size: int) -> None:
     assert (effort.runs_shared > effort.runs_split) == (size > 1)
 
 
+@pytest.mark.parametrize("size", [1, 2, 8])
+@pytest.mark.parametrize("kind", ["C", "D"])
+def test_what_is_decided_does_not_depend_on_events_outside_of_the_run(kind: str, size: int) -> None:
+    """C is of a query that shares the run, but not in it; D is of another query."""
+    queries = [query(automaton("0 A 1, 1 B 2, 2 B 2", [2]), 400 + q, 100, name=f"q{q}") for q in range(20)]
+    queries.append(query(automaton("0 C 3, 3 A 1, 1 B 2, 2 B 2", [2]), 300, 100, name="longer"))
+    other = query(automaton("0 D 1", [1]), 400, 100, name="other")
+    rows: list[Event] = [(24 + 2 * t, "A" if t % (size + 1) == 0 else "B", "g", 0) for t in range(36)]
+    between: list[Event] = [(t + 1, kind, "g", 0) for t, *_ in rows]
+
+    def runs(rows: list[Event]) -> tuple[int, ...]:
+        effort = counted(rows, [*queries, other], together(*queries, states=(2,)), decision="as it pays").effort
+        return effort.runs_shared, effort.runs_split, effort.events_shared, effort.events_split
+
+    bursts = 36 // (size + 1)
+    decided = (0, bursts, 0, bursts) if size == 1 else (bursts, 0, bursts * size, 0)
+    assert runs(rows) == runs(sorted(rows + between)) == decided
+
+
 def test_windows_of_one_query_share_panes() -> None:
     one = query(automaton("0 A 1, 1 B 2", [2]), 1000, 10)
     rows: list[Event] = [(t // 2, "AB"[t % 2], "g", 0) for t in range(0, 400, 2)]

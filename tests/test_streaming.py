@@ -16,8 +16,9 @@ import pytest
 from cepc_runtime.events import read, select
 from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.parts.folded import Folded, _exactly, fold, together
-from cepc_runtime.spark.share import Class
+from cepc_runtime.spark.share import Class, keys_of
 from cepc_runtime.streaming.advance import advance
+from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, state_size
 from cepc_runtime.streaming.state import State, StateError, from_bytes, to_bytes
@@ -37,9 +38,14 @@ if TYPE_CHECKING:
 SECOND = {"us": 1_000_000, "s": 1}
 
 
-def whole(compiled: Compiled, fold_from: int | None = None, wait: int | None = 0) -> Program:
-    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to."""
-    return Program(compiled.plan, (Class((), tuple(range(len(compiled.plan.queries))), None),), None, fold_from, wait)
+def whole(
+    compiled: Compiled, fold_from: int | None = None, wait: int | None = 0, keys: tuple[str, ...] = ()
+) -> Program:
+    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to. All queries
+    need no more than the events with equal `keys`.
+    """
+    one = Class(keys, tuple(range(len(compiled.plan.queries))), None)
+    return Program(compiled.plan, (one,), None, fold_from, wait)
 
 
 @dataclass
@@ -53,8 +59,10 @@ class Bucket:
     due: int | None = None
 
     @classmethod
-    def of(cls, compiled: Compiled, fold_from: int | None = None, wait: int | None = 0) -> Bucket:
-        return cls(whole(compiled, fold_from, wait), defaultdict(list))
+    def of(
+        cls, compiled: Compiled, fold_from: int | None = None, wait: int | None = 0, keys: tuple[str, ...] = ()
+    ) -> Bucket:
+        return cls(whole(compiled, fold_from, wait, keys), defaultdict(list))
 
     @property
     def state(self) -> State:
@@ -95,8 +103,10 @@ def check(
     expected = answered(case, compiled)
     if expected is None or by_engine(case, compiled) is None:
         return NOTHING
+    common = set.intersection(*({*keys_of(query)} for query in compiled.plan.queries))
+    keys = chance.choice(((), tuple(sorted(common))))
     bucket = Bucket.of(
-        replace(compiled, plan=plan_of(compiled)), chance.choice((1, 1, 2, None)), chance.choice((0, 0, 1, 3, 8))
+        replace(compiled, plan=plan_of(compiled)), chance.choice((1, 1, 2, None)), chance.choice((0, 0, 1, 3, 8)), keys
     )
     table = table_of(case, compiled)
     for events, watermark in micro_batches(chance, table, compiled):
@@ -249,6 +259,24 @@ def test_a_row_passes_over_first_events_that_are_not_decided_yet_when_it_is_foun
     assert rows == [[1, 6]]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "decided"),
+    [
+        ("SEQ(A, B)", [5, 6]),  # as the last event
+        ("SEQ(A, B, NOT C WITHIN 2 s)", [4, 5]),  # two seconds later
+        ("SEQ(A, B, NOT C)", [1, 2, 5, 6]),  # as the first event of a match of five seconds, too
+    ],
+)
+def test_a_partition_is_looked_at_for_the_events_that_the_watermark_decides_now(
+    pattern: str, decided: list[int]
+) -> None:
+    """As it goes on from 5 to 7."""
+    compiled = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN {pattern} WITHIN 5 s;")
+    decision = decision_of(compiled.plan.queries[0])
+    assert isinstance(decision, Decision)
+    assert np.flatnonzero(decision.may_decide(np.arange(10), 5, 7)).tolist() == decided
+
+
 def test_what_comes_too_late_is_counted_and_changes_nothing() -> None:
     found, bucket = steps("RETURN COUNT(*) AS n PATTERN A WITHIN 10 s", ("A1 A12", 10), ("A2 A11", 20), ("A9", 30))
     assert [[row["n"] for row in rows] for rows in found] == [[1], [2], []]
@@ -367,6 +395,20 @@ def test_large_counts_as_double_are_those_of_a_batch(count: int) -> None:
             assert same(seen[-1].rows[number], expected[query.name], ABOUT), query.name
 
 
+def test_large_counts_are_exact_beside_small_ones_of_the_same_step() -> None:
+    """A window for every two seconds, of which five end in a step, first of few events and then of many."""
+    query = "QUERY q RETURN CAST(COUNT(*) AS STRING) AS n PATTERN A+ WITHIN 20 s SLIDE 2 s;"
+    rows = tuple({"at": at, "kind": "A", "k": 1} for at in range(24) for _ in range(1 if at < 12 else 16))
+    compiled = compile_text(f"{STREAM}{query}")
+    expected = by_engine(Case("", rows), compiled)
+    assert expected is not None
+    counts = [int(row["n"]) for row in expected["q"]]
+    assert min(counts) < 2**53 < max(counts)
+    seen = run_through(compiled, table_of(Case("", rows), compiled), 10, fold_from=1)
+    assert max(bucket.state.panes for bucket in seen) > 1
+    assert same(seen[-1].rows[0], expected["q"])
+
+
 def test_few_events_are_not_folded() -> None:
     compiled, table = crowd(FOLDED["windows side by side"], 8)
     assert max(bucket.state.panes for bucket in run_through(compiled, table)) == 0
@@ -446,10 +488,11 @@ def test_events_that_are_soon_gone_are_not_the_first_to_be_folded(slide: int, wa
     assert (bucket.state.panes, bucket.state.waiting) == (panes, 0 if panes else 5)
 
 
-def test_what_waits_is_folded_with_the_first_window_that_needs_it_in_numbers() -> None:
+@pytest.mark.parametrize("keys", [(), ("k",)])
+def test_what_waits_is_folded_with_the_first_window_that_needs_it_in_numbers(keys: tuple[str, ...]) -> None:
     """Of a pane that is folded already; another group's, which is not, is counted from its events."""
     compiled, _ = crowd("QUERY q RETURN k, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 10 s SLIDE 5 s;", 0)
-    bucket = Bucket.of(compiled, 2, 4)
+    bucket = Bucket.of(compiled, 2, 4, keys)
     seen = []
     for text, watermark in (("0 1 2 3 4", 5), ("6 7 8 6(2)", 9), ("", 10)):
         words = [(int(word[0]), 2 if "(" in word else 1) for word in text.split()]

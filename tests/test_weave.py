@@ -106,6 +106,12 @@ def test_nothing_is_shared_where_reading_events_is_free() -> None:
     assert len(share([Window(4, 2), Window(9, 3)], PaperModel(Fraction(0))).trees) == 2
 
 
+def test_those_that_save_most_are_joined_first() -> None:
+    """The first pair that saves anything is another one, and leads to a dearer grouping."""
+    plan = share([Window(7, 5), Window(10, 9), Window(7, 7), Window(9, 9)], PaperModel(Fraction(1)))
+    assert ([tree.queries for tree in plan.trees], plan.cost) == ([(0, 2), (1, 3)], Fraction(433, 105))
+
+
 def test_everything_is_shared_where_reading_events_is_dear() -> None:
     assert [t.queries for t in share(EXAMPLE_4, PaperModel(Fraction(1000))).trees] == [(0, 1, 2, 3)]
 

@@ -220,11 +220,10 @@ class _Construction:
         for configuration in state.configurations:
             progress = dict(configuration.progress)
             for guard in self.asked[configuration.position]:
-                if guard.negation != given.negation:
-                    continue
-                if new and not negation.window_wide and (guard.track == 0 or guard.track in configuration.instant):
-                    continue  # the gap begins with an event of this very instant
-                progress[guard] = advance(negation, progress.get(guard, FRESH), given.letters)
+                # Then the gap begins with an event of this very instant.
+                begins = new and not negation.window_wide and guard.track in (0, *configuration.instant)
+                if guard.negation == given.negation and not begins:
+                    progress[guard] = advance(negation, progress.get(guard, FRESH), given.letters)
             after = Configuration(
                 configuration.position,
                 frozenset((g, r) for g, r in progress.items() if r != FRESH),

@@ -77,10 +77,7 @@ class Checks:
         scope = condition.plan.scope
         binds = edge.variable in condition.variables and (scope is None or scope in edge.scopes)
         closed, closes = self._closed(c, edge.source), self._closed(c, edge.target)
-        if not condition.variables:  # about what all events share, or a constant: the first event decides
-            if edge.source == 0 if scope is None else scope in edge.enters:
-                yield Check(c, "new")
-        elif scope is not None and scope in edge.enters:
+        if scope is not None and scope in edge.enters:
             if not closed:
                 yield Check(c, "ended")
             if binds and closes:

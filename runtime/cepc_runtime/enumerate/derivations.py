@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .block import Block
     from .extension import Extension
-    from .timeline import Bools, Ints
+    from .timeline import Ints
 
 
 def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:
@@ -50,7 +50,8 @@ def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
         block = block.take(order)
     assert block.word is not None
     if block.excluded is not None:
-        block = block.take(_some_stand(block.word, block.excluded))
+        # Without a derivation that is not excluded, a word leads to no match.
+        block = block.take(np.isin(block.word, block.word[~block.excluded]))
     assert block.word is not None
     state: list[Ints] = [block.word, extension.pattern.target[block.edge].astype(np.int64), block.end]
     state += [column for column in (block.trace, block.prefix) if column is not None]
@@ -59,13 +60,6 @@ def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
     if block.undecided is not None:  # what is undecided is looked at again along its own path
         state.append(np.where(block.undecided != 0, np.arange(len(block)), -1))
     return block.take(first_of_each(state))
-
-
-def _some_stand(words: Ints, excluded: Bools) -> Bools:
-    """The rows of words of which some derivation is not excluded: without one they lead to no match."""
-    stands = np.zeros(int(words.max(initial=0)) + 1, dtype=np.bool_)
-    stands[words[~excluded]] = True
-    return stands[words]
 
 
 def _trace(block: Block, extension: Extension) -> Ints | None:

@@ -18,7 +18,7 @@ from .checks import bit
 from .derivations import first_of_each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ..plan import Acceptance
     from .block import Block
@@ -139,7 +139,7 @@ class Standing:
         frames = self._windows.frames(block.first, block.position, self._guards.any_late)
         frames = self._guarded(block, frames)
         if block.undecided is not None:
-            frames = frames.take(self._decided(block, frames.row)[frames.row])
+            self._demand(block, frames.row)
         return replace(frames, row=rows[frames.row])
 
     # ---- conditions --------------------------------------------------------------------------------------------------
@@ -164,44 +164,30 @@ class Standing:
                 rows = rows[verdict.holds]
         return _with_bits(block, bits).take(keep), numbers[keep]
 
-    def _decided(self, block: Block, standing: Ints) -> Bools:
-        """Of the rows that stand otherwise, those for which the undecided conditions hold. An evaluation that still
-        fails is an error.
+    def _demand(self, block: Block, standing: Ints) -> None:
+        """Conditions that could not be evaluated early, for rows that nothing else has excluded, are an error now: all their other
+        tuples are true.
         """
         assert block.undecided is not None
-        holds = np.zeros(len(block), dtype=np.bool_)
-        holds[standing] = True
-        numbers = [n for n in range(len(self._checks.conditions)) if np.any(block.undecided & bit(n))]
-        failing: list[int] = []
-        for demanding in (False, True):
-            for number in failing if demanding else numbers:
-                for rows, bound in self._instances(
-                    block, number, np.flatnonzero(holds & (block.undecided & bit(number) != 0))
-                ):
-                    condition = self._checks.conditions[number]
-                    if demanding:
-                        condition.demand(bound, self._timeline.instant_start, self._evaluator)
-                        continue
-                    verdict = condition.judge(bound, self._timeline.instant_start, self._evaluator)
-                    holds[rows[~verdict.holds]] = False
-                    failing += [number] if verdict.undecided.any() else []
-        return holds
+        for number, condition in enumerate(self._checks.conditions):
+            rows = np.unique(standing[block.undecided[standing] & bit(number) != 0])
+            for bound in self._instances(block, number, rows):
+                condition.demand(bound, self._timeline.instant_start, self._evaluator)
 
-    def _instances(self, block: Block, number: int, rows: Ints) -> list[tuple[Ints, PathBound]]:
+    def _instances(self, block: Block, number: int, rows: Ints) -> Iterator[PathBound]:
         """What the rows have bound in the whole match or, for a condition with a scope, in each instance of it."""
         scope = self._checks.conditions[number].plan.scope
         path = Path(block, rows)
         if scope is None:
-            return [(rows, PathBound(self._pattern, path, None))]
+            yield PathBound(self._pattern, path, None)
+            return
         enters = self._pattern.enters(scope)[path.edges()]
         begins = np.cumsum(enters, axis=0)  # for each depth how many instances have begun
-        found: list[tuple[Ints, PathBound]] = []
         for instance in range(1, int(begins.max(initial=0)) + 1):
             some = begins[-1] >= instance
             start = (begins[:, some] < instance).sum(axis=0)
             stop = (begins[:, some] <= instance).sum(axis=0)
-            found.append((rows[some], PathBound(self._pattern, Path(block, rows[some]), scope, start, stop)))
-        return found
+            yield PathBound(self._pattern, Path(block, rows[some]), scope, start, stop)
 
     # ---- gaps --------------------------------------------------------------------------------------------------------
 

@@ -71,15 +71,16 @@ class Values:
         """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have their signs,
         parts of doubles are in units.
         """
-        matrix = np.ones((len(keys), self.matrix.shape[1]), dtype=np.int64)
+        matrix = np.zeros((len(keys), self.matrix.shape[1]), dtype=np.int64)
         for row, key in zip(matrix, keys, strict=True):
             if key in self.scales:
                 numbers = self.matrix[self.index[key]]
                 units = np.repeat(self.scales[key].unit, np.diff(np.append(self.groups, len(numbers))))
                 row[:] = np.where(np.isfinite(numbers), numbers, 0.0) / units
-            elif key.argument is not None:
+            elif key.argument is None:
+                row[:] = 1
+            else:
                 argument = self.arguments[key.argument, key.letters]
-                row[:] = 0
                 row[argument.rows] = ~nulls(argument.column) if key.role == "present" else low_words(argument.column)
         return matrix
 

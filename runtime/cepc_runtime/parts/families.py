@@ -246,10 +246,10 @@ def _outputs(numbers: Sequence[Number], names: dict[int, str], exact: frozenset[
     for place, number in enumerate(numbers):
         to = STRING if number.whole and number in exact else DOUBLE
         if number.role is None:
-            expression = Aggregate("count", None, None, False, to, to)
+            expression = Aggregate("count", None, None, False, None, to)
         else:
             name, argument = names[number.variable], number.argument
-            expression = Aggregate(_FUNCTIONS[number.role], name, argument, False, to if number.whole else None, to)
+            expression = Aggregate(_FUNCTIONS[number.role], name, argument, False, None, to)
         found.append(OutputPlan(f"n{place}", expression))
     return tuple(found)
 

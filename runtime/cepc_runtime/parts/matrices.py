@@ -18,6 +18,7 @@ import numpy as np
 
 from ..exactness import EXACT
 from .families import is_exactly
+from .products import EXTREME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -291,8 +292,8 @@ def _replaced(old: Planes | None, head: Planes, length: int, additive: int) -> P
 def _inexact(planes: Planes, layout: QueryPlanes, limit: float) -> Bools:
     """Rows of which not all numbers are sure to be exact that have to be."""
     found = ~(planes[0] < limit)
-    for p, plane in enumerate(layout.planes[: layout.additive - 1], start=1):
-        if plane.value.role != "value":  # of which the magnitude tells, or which is a float
+    for p, plane in enumerate(layout.planes, start=1):
+        if plane.value.role not in ("value", *EXTREME):  # of a value the magnitude tells, or it is a float
             found |= ~(planes[p] < limit)
     return np.asarray(found, dtype=np.bool_)
 

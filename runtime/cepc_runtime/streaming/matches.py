@@ -116,14 +116,8 @@ def chosen(
 
 def _partitions_of(events: Reading, query: QueryPlan, some: Bools) -> Bools:
     """All events of the partitions that some of them belong to."""
-    if not some.any() or not query.partition:
-        return np.full(len(some), bool(some.any()))
-    numbers, size = combine_codes([codes(events.table.column(name)) for name in query.partition], len(some))
-    if size > 8 * len(some):
-        return np.isin(numbers, numbers[some])
-    wanted = np.zeros(size, dtype=np.bool_)
-    wanted[numbers[some]] = True
-    return np.asarray(wanted[numbers], dtype=np.bool_)
+    numbers, _ = combine_codes([codes(events.table.column(name)) for name in query.partition], len(some))
+    return np.isin(numbers, numbers[some])
 
 
 def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:

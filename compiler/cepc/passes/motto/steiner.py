@@ -161,7 +161,7 @@ class _Search:
         chosen = set(self._best)
         cost = self._least
         hot = max(1e-12, self._least / max(1, len(part.terminals)) / 4)
-        rounds = max(1, self._limit * len(part.optional) // max(1, 8 * part.edges))
+        rounds = self._limit * len(part.optional) // (8 * part.edges)
         for i in range(rounds):
             heat = hot * math.exp(-9 * i / rounds)
             vertex = chance.choice(part.optional)
