@@ -33,6 +33,7 @@ from cepc_runtime.plan import (
     StreamPlan,
 )  # fmt: skip
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT
+from cepc_runtime.windows import Sliding, Unbounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,10 +78,10 @@ def query(
     names = tuple(f"v{i}" for i in range(len(types)))
     automaton = Automaton(len(types) + 1, names, tuple(steps), (len(types),))
     within = more.get("within", 200 * windows)
-    slide = None if within is None else more.get("slide", 200)
+    window = Unbounded() if within is None else Sliding(within, more.get("slide", 200))
     counted, outputs = (Measure("count", None, None), *measures), more.get("outputs", ())
     return QueryPlan(
-        more.get("name", "q"), "aggregate", ("g",), ("g",), within, slide, names, (), Positions(1, (), ()),
+        more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
         None, (), automaton, more.get("adjacent", ()), counted, outputs, None, False, "ANY", None,
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from cepc_runtime.expression import aggregates as aggregates_of
 from cepc_runtime.kernel.planes import is_exact
 from cepc_runtime.plan import Automaton, Letter, Measure, OutputPlan, Plan, Positions, QueryPlan, Step, StreamPlan
 from cepc_runtime.types import BIGINT, DOUBLE, STRING, DataType, to_arrow
+from cepc_runtime.windows import Sliding, Unbounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,8 +68,9 @@ def query(
     for a in (*aggregates, *(aggregates_of(having) if having is not None else ())):
         key = a.function, a.variable, a.argument
         measures[key] = measures.get(key, False) or a.target != DOUBLE
+    window = Unbounded() if within is None else Sliding(within, slide or within)
     return QueryPlan(
-        name, "aggregate", ("g",), group_by, within, slide or within, VARIABLES, (), Positions(1, (), ()), None, (),
+        name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), None, (),
         automaton, more.get("adjacent", ()), tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
         (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, "ANY", None,
     )  # fmt: skip
@@ -152,12 +154,12 @@ def _moved(found: list[Word], moves: Sequence[Any]) -> list[Word]:
 
 def windows(plan: QueryPlan, events: Sequence[Event]) -> dict[int, list[Event]]:
     """The events of each window that has one."""
-    if plan.within is None:
+    if not isinstance(plan.window, Sliding):
         return {0: list(events)}
-    assert plan.slide is not None
+    span, slide = plan.window.span, plan.window.slide
     found: dict[int, list[Event]] = {}
     for event in events:
-        for k in range((event[0] - plan.within) // plan.slide + 1, event[0] // plan.slide + 1):
+        for k in range((event[0] - span) // slide + 1, event[0] // slide + 1):
             found.setdefault(k, []).append(event)
     return found
 
@@ -206,9 +208,9 @@ def expected_rows(plan: QueryPlan, matches: Mapping[tuple[Any, int], Sequence[Ma
         for output in plan.outputs:
             if isinstance(output.expression, Aggregate):
                 row[output.name] = value_of(output.expression, found)
-        start = None if plan.within is None or plan.slide is None else window * plan.slide
+        start = window * plan.window.slide if isinstance(plan.window, Sliding) else None
         row["window_start"] = start
-        row["window_end"] = None if start is None or plan.within is None else start + plan.within
+        row["window_end"] = None if start is None or plan.window.span is None else start + plan.window.span
         rows.append(row)
     return rows
 

@@ -28,6 +28,7 @@ from cepc_runtime.plan import (
     StreamPlan,
 )
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
+from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
 from tests.streams import events
 
 TYPES = "ABCDE"
@@ -136,11 +137,19 @@ class Query:
     def plan(self) -> Plan:
         names = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
         query = QueryPlan(
-            name="q", kind="match", partition=self.partition, group_by=(), within=self.within, slide=None, variables=names, lists=(),
+            name="q", kind="match", partition=self.partition, group_by=(), window=self._window(), variables=names, lists=(),
             positions=self.positions, prefixes=None, conditions=self.conditions, automaton=None, adjacent=(), measures=(), outputs=(),
             having=None, returns_events=True, select="ANY", after=None,
         )  # fmt: skip
-        return Plan(STREAM, LETTERS, (replace(query, **self.more),))
+        more = {name: value for name, value in self.more.items() if name != "slide"}
+        return Plan(STREAM, LETTERS, (replace(query, **more),))
+
+    def _window(self) -> Window:
+        if self.within is None:
+            return Unbounded()
+        if self.more.get("kind") != "aggregate":
+            return MatchBound(self.within)
+        return Sliding(self.within, self.more.get("slide", self.within))
 
     def table(self, stream: str, *, block: int = BLOCK, limit: int | None = None) -> Any:
         """The result table."""
@@ -171,7 +180,7 @@ def reading(stream: str) -> Any:
 
 
 def aggregate(*measures: Measure, **more: Any) -> dict[str, Any]:
-    """What makes a query an aggregate query that returns its measures as m0, m1 …"""
+    """What makes a query an aggregate query that returns its measures as m0, m1 … `slide` is that of its windows, or WITHIN."""
     types = {"count": BIGINT, "sum": BIGINT, "avg": DOUBLE}
     outputs = tuple(
         OutputPlan(f"m{i}", Aggregate(m.function, m.variable, m.argument, False, None, types.get(m.function, INT)))

@@ -291,7 +291,8 @@ def _of_neighbour(chance: Random, listed: bool, first: bool) -> str:
     """A quantifier; of the first variable one that asks for an event, or the pattern might match nothing."""
     if not listed:
         return "" if first else chance.choice(("", "", "", "?"))
-    return chance.choice(("+", "+", "+", "{2}", "{1,2}", "{2,}", *(() if first else ("*", "{0,2}"))))
+    some = ("+", "+", "+", "{2}", "{1,2}", "{2,}")
+    return chance.choice(some if first else (*some, "*", "{0,2}"))
 
 
 def between_neighbours(chance: Random) -> Case:

@@ -13,6 +13,7 @@ from cepc.automaton.deterministic import Selection, TooManyStates, deterministic
 from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
 from cepc.automaton.positions import Built, PatternTooLarge, positions_of, subpatterns
+from cepc_runtime.windows import Unbounded
 from tests.automaton_walks import Event, count, matches
 from tests.properties import portion
 
@@ -47,7 +48,7 @@ def make(pattern: model.Pattern) -> Made:
     names = {p.variable for p in subpatterns(pattern) if isinstance(p, model.Event)}
     variables = tuple(model.Variable(n, TYPES[n], model.EventTest(TYPES[n]), is_list=True) for n in sorted(names))
     query = model.Query(
-        "q", "s", "aggregate", pattern, variables, (), (), (), model.Window(None, None), (), None, False, "ANY", None
+        "q", "s", "aggregate", pattern, variables, (), (), (), Unbounded(), (), None, False, "ANY", None
     )
     letters = Letters()
     return Made(positions_of(query, letters), letters)

@@ -217,7 +217,7 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
 def test_windows_open_and_close(window: str, edges: float) -> None:
     """So often in a second; one opens where another closes if they fit."""
     (query,) = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN A WITHIN {window};").plan.queries
-    assert edge_rate(query, 1_000_000) == edges
+    assert edge_rate(query.window, 1_000_000) == edges
 
 
 def test_of_two_proposals_about_other_queries_both_are_taken() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
 from tests.resolving import codes, query_text, resolved, show
 
 KINDS = [
@@ -51,19 +52,19 @@ def test_match_star_returns_the_events() -> None:
 
 
 WINDOWS = [
-    ("COUNT(*) AS n", "9 s SLIDE 3 s", (9_000_000, 3_000_000)),
-    ("COUNT(*) AS n", "9 s", (9_000_000, 9_000_000)),
-    ("COUNT(*) AS n", "1.5 MINUTES SLIDE 1 ms", (90_000_000, 1_000)),
-    ("COUNT(*) AS n", "UNBOUNDED", (None, None)),
-    ("MATCH *", "1 WEEK", (604_800_000_000, None)),
-    ("MATCH *", "UNBOUNDED", (None, None)),
+    ("COUNT(*) AS n", "9 s SLIDE 3 s", Sliding(9_000_000, 3_000_000)),
+    ("COUNT(*) AS n", "9 s", Sliding(9_000_000, 9_000_000)),
+    ("COUNT(*) AS n", "1.5 MINUTES SLIDE 1 ms", Sliding(90_000_000, 1_000)),
+    ("COUNT(*) AS n", "UNBOUNDED", Unbounded()),
+    ("MATCH *", "1 WEEK", MatchBound(604_800_000_000)),
+    ("MATCH *", "UNBOUNDED", Unbounded()),
 ]
 
 
 @pytest.mark.parametrize(("returns", "within", "expected"), WINDOWS)
-def test_windows_in_ticks(returns: str, within: str, expected: tuple[int | None, int | None]) -> None:
+def test_windows_in_ticks(returns: str, within: str, expected: Window) -> None:
     window = resolved("SEQ(A, B)", returns=returns, within=within).window
-    assert (window.within, window.slide) == expected
+    assert window == expected
 
 
 RESULTS = [

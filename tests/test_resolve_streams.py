@@ -73,7 +73,7 @@ def test_times_are_whole_ticks_of_the_event_time(column: str, type_: DataType, u
     assert program is not None
     time = program.streams[0].time
     assert (time.type, time.unit, time.watermark) == (type_, unit, within)
-    assert program.queries[0].window.within == within
+    assert program.queries[0].window.span == within
 
 
 def test_a_stream_keeps_what_it_says() -> None:

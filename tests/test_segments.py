@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.events import read, ticks_of
-from cepc_runtime.parts.segments import SEGMENT, Segments, overlap_of, segments_for, slide_of
+from cepc_runtime.parts.segments import SEGMENT, Segments, overlap_of, segments_for
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import Class, classes_of, keys_of
+from cepc_runtime.windows import Sliding
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
 from tests.programs import Case, bounded, cases
 from tests.properties import NOTHING, Seen, hold
@@ -58,7 +59,7 @@ def test_how_long_segments_are(windows: Sequence[str], expected: Segments) -> No
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(1, 200))
 def test_a_window_ends_in_the_overlap_of_the_segment_in_which_it_begins(within: int, slide: int, length: int) -> None:
     (query,) = queries_of("WITHIN 10 s SLIDE 5 s")
-    query = replace(query, within=within, slide=slide)
+    query = replace(query, window=Sliding(within, slide))
     starts = [k * slide for k in range(-50, 50)]
     ends = [start + within - start // length * length for start in starts]
     assert max(*ends, length) <= length + overlap_of([query], length)
@@ -147,7 +148,7 @@ def in_segments(case: Case, chance: Random) -> Seen:
         if given_class.segments is None:
             continue
         asked = [plan.queries[number] for number in given_class.queries]
-        length = max((q.within or 0) for q in asked) + longer
+        length = max((q.window.span or 0) for q in asked) + longer
         for segments in (given_class.segments, Segments(length, overlap_of(asked, length))):
             rows = run_cut(plan, replace(given_class, segments=segments), table, most)
             for number, query in zip(given_class.queries, asked, strict=True):
@@ -179,7 +180,3 @@ def test_how_a_group_is_cut(clauses: str, expected: str) -> None:
     plan = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN {clauses};").plan
     (one,) = classes_of(plan.queries, cut=plan.stream.unit)
     assert expected == ("segments" if one.segments else "panes" if one.pane else "whole")
-
-
-def test_the_distance_of_windows() -> None:
-    assert [slide_of(query) for query in queries_of("WITHIN 6 s SLIDE 2 s", "WITHIN 6 s")] == [2, 6]

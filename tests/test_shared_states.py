@@ -154,7 +154,7 @@ def twins(queries: list[QueryPlan]) -> tuple[list[QueryPlan], tuple[SharedStates
     found, parts = list(queries), []
     for q in queries:
         assert q.automaton is not None
-        other = query(q.automaton, q.within, q.slide, name=f"{q.name}'", returns=RETURNS[:5])
+        other = replace(query(q.automaton, name=f"{q.name}'", returns=RETURNS[:5]), window=q.window)
         states = tuple(range(q.automaton.states))
         found.append(other)
         parts.append(SharedStates((Member(q.name, states), Member(other.name, states)), equal=True))

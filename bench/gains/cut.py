@@ -28,6 +28,7 @@ from cepc_runtime.spark.groups import ROWS
 from cepc_runtime.spark.rows import PARTS, Packing, layout_of
 from cepc_runtime.spark.share import Class
 from cepc_runtime.spark.slices import MOST
+from cepc_runtime.windows import Sliding
 
 HOURS = 10
 PATTERNS = ("SEQ(A, B, C)", "SEQ(A, B, C, D)", "SEQ(B, D)", "SEQ(D, C, A)")
@@ -72,7 +73,9 @@ def segments(events: Any, plan: Plan) -> Iterator[float]:
 
 
 def panes(events: Any, plan: Plan) -> Iterator[float]:
-    length = pane_length(plan.queries[0])
+    window = plan.queries[0].window
+    assert isinstance(window, Sliding)
+    length = pane_length(window)
     one = Class((), tuple(range(len(plan.queries))), None, pane=length)
     packing = Packing.of(replace(layout_of(plan), parts=True))
     given = batches(events, PANE, events.column(plan.stream.time_column).to_numpy() // length)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cepc_grammar.ast import AfterMatch
     from cepc_runtime.expression import Expression
     from cepc_runtime.types import DataType
+    from cepc_runtime.windows import Window
 
 
 # ---- streams ---------------------------------------------------------------------------------------------------------
@@ -153,14 +154,6 @@ Pattern = Event | Seq | And | Or | Some | Repeat | Not | Scope
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """In ticks. `within` is None for UNBOUNDED; `slide` is None in a match query and with UNBOUNDED."""
-
-    within: int | None
-    slide: int | None
 
 
 @dataclass(frozen=True, slots=True)

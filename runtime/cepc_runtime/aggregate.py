@@ -21,6 +21,7 @@ from .plan import by_partition
 from .results import Results, check_edges
 from .totals import totals_of
 from .types import to_arrow
+from .windows import Sliding
 from .work import Work
 
 if TYPE_CHECKING:
@@ -132,9 +133,9 @@ def _totals(
 
 def _begun(emissions: Emissions, query: QueryPlan, span: Span, events: Events) -> Emissions:
     """Those of windows that begin in the span; the one window over everything begins nowhere."""
-    if query.within is None or span == EVERYWHERE:
+    if not isinstance(query.window, Sliding) or span == EVERYWHERE:
         return emissions
-    starts = emissions.windows * (query.slide or query.within)
+    starts = query.window.begin(emissions.windows)
     inside = np.ones(len(starts), dtype=np.bool_)
     if span.first is not None:
         inside &= starts >= span.first

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .expression import Expression
     from .types import DataType
+    from .windows import Window
 
 
 Unit = OneOf["us", "ms", "s", "day"]
@@ -251,16 +252,14 @@ class QueryPlan:
     """How one query is executed.
 
     `automaton` is set when the counting kernel runs it (`adjacent` holds conditions it can check on edges); else it is
-    enumerated over `positions`. `letters` of both index `Plan.letters`. `within` None is UNBOUNDED; `slide` None in
-    match queries and with UNBOUNDED. `lists` names the list variables. `after` is (skip, variable).
+    enumerated over `positions`. `letters` of both index `Plan.letters`. `lists` names the list variables. `after` is (skip, variable).
     """
 
     name: str
     kind: OneOf["aggregate", "match"]
     partition: tuple[str, ...]
     group_by: tuple[str, ...]
-    within: int | None
-    slide: int | None
+    window: Window
     variables: tuple[str, ...]
     lists: tuple[str, ...]
     positions: Positions
@@ -274,11 +273,6 @@ class QueryPlan:
     returns_events: bool
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
     after: tuple[str, str | None] | None
-
-    @property
-    def slots(self) -> int:
-        """How many windows can be open at once."""
-        return 1 if self.within is None else -(-self.within // (self.slide or self.within))
 
 
 # ---- what queries share ----------------------------------------------------------------------------------------------

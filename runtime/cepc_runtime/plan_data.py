@@ -39,11 +39,14 @@ from .plan import (
     StreamPlan,
 )
 from .types import from_text
+from .windows import MatchBound, Sliding, Unbounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 2
+    from .windows import Window
+
+VERSION: Final = 3
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -140,6 +143,18 @@ def _letter_from(data: dict[str, Any]) -> Letter:
     return found
 
 
+_WINDOWS: Final[dict[str, type[Any]]] = {"sliding": Sliding, "bound of a match": MatchBound, "unbounded": Unbounded}
+
+
+def _window_to(window: Window) -> dict[str, Any]:
+    kind = next(name for name, cls in _WINDOWS.items() if isinstance(window, cls))
+    return {"kind": kind, **_record(type(window)).encode(window)}
+
+
+def _window_from(data: dict[str, Any]) -> Any:
+    return _record(_WINDOWS[data["kind"]]).decode({name: value for name, value in data.items() if name != "kind"})
+
+
 _STEPS: Final = _many(_record(Step))
 _MOVES: Final = _many(_record(Move))
 _GUARDS: Final = _many(_record(Guard))
@@ -172,6 +187,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     OutputPlan: {"expression": _EXPRESSION},
     AdjacentCondition: {"expression": _EXPRESSION},
     QueryPlan: {
+        "window": _Codec(_window_to, _window_from),
         "positions": _record(Positions),
         "prefixes": _optional(_record(Automaton)),
         "conditions": _many(_record(ConditionPlan)),

@@ -15,6 +15,7 @@ from .events import times_of
 from .expression import Aggregate, Field, FieldKey, aggregates
 from .numerals import cast_column, quotients
 from .types import DOUBLE, Decimal, to_arrow
+from .windows import Sliding
 
 if TYPE_CHECKING:
     from .expression import Expression
@@ -63,8 +64,8 @@ class WindowEdgeError(ArithmeticError):
 
 def check_edges(ticks: Ints, query: QueryPlan, stream: StreamPlan) -> None:
     """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not fit."""
-    if len(ticks) and query.within is not None:
-        reach = query.within + (query.slide or query.within)
+    if len(ticks) and isinstance(query.window, Sliding):
+        reach = query.window.reach
         if int(ticks.min()) - reach < -(2**63) or int(ticks.max()) + reach >= 2**63:
             raise WindowEdgeError(query.name, stream.time_column, dict(stream.columns)[stream.time_column].sql)
 
@@ -80,11 +81,11 @@ class Results:
         """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises WindowEdgeError."""
         query, time = self.totals.query, dict(self.stream.columns)[self.stream.time_column]
         type_ = to_arrow(time)
-        if query.within is None:
+        if not isinstance(query.window, Sliding):
             return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
-        starts = self.totals.windows[rows] * (query.slide or query.within)
+        numbers = self.totals.windows[rows]
         try:
-            return times_of(starts, type_), times_of(starts + query.within, type_)
+            return times_of(query.window.begin(numbers), type_), times_of(query.window.end(numbers), type_)
         except pa.ArrowInvalid:
             raise WindowEdgeError(query.name, self.stream.time_column, time.sql) from None
 

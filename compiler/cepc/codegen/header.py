@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from cepc_runtime.windows import MatchBound, Sliding, Unbounded
+
 from ..explaining.describe import duration, pattern
 from .python import WIDTH, comment
 
@@ -68,7 +70,10 @@ def _how(query: QueryPlan, job: StreamJob) -> str:
 
 
 def _window(query: QueryPlan, stream: model.Stream) -> str:
-    if query.within is None:
-        return "all of the input"
-    slide = "" if query.slide is None else f" sliding by {duration(query.slide, stream)}"
-    return f"{duration(query.within, stream)}{slide}"
+    match query.window:
+        case Sliding(span, slide):
+            return f"{duration(span, stream)} sliding by {duration(slide, stream)}"
+        case MatchBound(span):
+            return duration(span, stream)
+        case Unbounded():
+            return "all of the input"

@@ -7,7 +7,6 @@ is looked at once, in however many windows it counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.expression import Aggregate, Field, aggregates
@@ -26,6 +25,7 @@ from cepc_runtime.types import (
     is_numeric,
     quote_name,
 )
+from cepc_runtime.windows import Sliding
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import QueryPlan, StreamPlan
@@ -55,12 +55,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """The query in Spark's SQL. `windows` is (WITHIN, SLIDE), or None where panes are the windows; `edges` are a window's."""
+    """The query in Spark's SQL. `windows` is None where panes are the windows; `edges` are a window's."""
 
     letter: int
     keys: tuple[str, ...]
     pane: str
-    windows: tuple[int, int] | None
+    windows: Sliding | None
     edges: tuple[str, str]
     parts: tuple[Part, ...]
     having: str | None
@@ -83,6 +83,7 @@ def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
         return None
     names = {aggregate: f"_aggregate_{i}" for i, aggregate in enumerate(found)}
     start, end = _edges(query, time)
+    window = query.window
 
     def named(leaf: Field | Aggregate) -> str:
         return names[leaf] if isinstance(leaf, Aggregate) else leaf.column
@@ -91,7 +92,7 @@ def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
         letter=automaton.steps[0].letter,
         keys=query.group_by,
         pane=_pane(stream, time, query),
-        windows=None if query.slide in (None, query.within) or query.within is None else (query.within, query.slide),
+        windows=window if isinstance(window, Sliding) and window.slide != window.span else None,
         edges=(start, end),
         parts=tuple(_part(a, name, _fitting(query, a)) for a, name in names.items()),
         having=None if query.having is None else to_sql(query.having, named),
@@ -160,17 +161,17 @@ def ticks(stream: StreamPlan, time: DataType) -> str:
 
 def _pane(stream: StreamPlan, time: DataType, query: QueryPlan) -> str:
     """Where the pane of an event begins; one pane holds everything where one window does."""
-    if query.within is None:
+    if not isinstance(query.window, Sliding):
         return "0L"
-    length = gcd(query.within, query.slide or query.within)
+    length = query.window.pane
     now = ticks(stream, time)
     return f"{now} - PMOD({now}, {length}L)"
 
 
 def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
-    if query.within is None:
+    if not isinstance(query.window, Sliding):
         return (f"CAST(NULL AS {time.sql})",) * 2
-    ends = "_window", f"_window + {query.within}L"
+    ends = "_window", f"_window + {query.window.span}L"
     if time == TIMESTAMP:
         return f"TIMESTAMP_MICROS({ends[0]})", f"TIMESTAMP_MICROS({ends[1]})"
     if time == DATE:

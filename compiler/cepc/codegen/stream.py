@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.types import quote_name
+from cepc_runtime.windows import Unbounded
 
 from .plain import plain, ticks
 from .plan_text import plan_text
@@ -214,7 +215,7 @@ def _plain(query: QueryPlan, job: StreamJob, function: str, constant: str) -> st
         lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.parts)), 8),
     ]
     if how.windows is not None:
-        windows = Code(f'F.explode(job.windows({how.windows[0]}, {how.windows[1]})).alias("_window")')
+        windows = Code(f'F.explode(job.windows({how.windows.span}, {how.windows.slide})).alias("_window")')
         chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.parts)), 8))
     chain += [
         lay_out(call(".groupBy", *keys, string("_window")), 8),
@@ -239,7 +240,7 @@ def _fitting(part: Part, how: Plain, query: QueryPlan) -> Node:
     name, type_ = string(part.name), string(part.fitting.type)
     if part.fitting.said is None:
         return call("job.fitting", name, type_, Code("None"))
-    where = {} if query.within is None else {"window": tupled(map(string, how.edges))}
+    where = {} if isinstance(query.window, Unbounded) else {"window": tupled(map(string, how.edges))}
     keys = {"keys": listed(map(string, how.keys))} if how.keys else {}
     return call("job.fitting", name, type_, string(part.fitting.said), string(part.fitting.cure), **keys, **where)
 

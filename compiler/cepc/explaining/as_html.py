@@ -164,7 +164,7 @@ def _execution(execution: Execution, one: Explanation) -> Iterator[Fact]:
     else:
         watched = "; NOT is watched" if execution.automaton.guarded else ""
         yield "execution", f"counted by an automaton of {len(execution.automaton.states)} states{watched}"
-        yield "windows open", f"{execution.windows} at once"
+        yield "windows open", f"{execution.window.open_at_once} at once"
         load = execution.load
         yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"
     yield from listed("as a stream", execution.keeps)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cepc_runtime.expression import Aggregate, Field
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import DATE
+from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
 from .. import model
 
@@ -93,13 +94,13 @@ def _variable(variable: model.Variable) -> str:
 
 
 def _window(query: model.Query, stream: model.Stream) -> str:
-    within, slide = query.window.within, query.window.slide
-    if within is None:
-        return "one over everything"
-    length = duration(within, stream)
-    if query.kind == "match":
-        return f"a match spans less than {length}"
-    return f"{length} long, a new one every {duration(slide or within, stream)}"
+    match query.window:
+        case Sliding(span, slide):
+            return f"{duration(span, stream)} long, a new one every {duration(slide, stream)}"
+        case MatchBound(span):
+            return f"a match spans less than {duration(span, stream)}"
+        case Unbounded():
+            return "one over everything"
 
 
 def _scopes(node: model.Pattern) -> Iterator[model.Scope]:
@@ -162,10 +163,13 @@ def duration(ticks: int, stream: model.Stream) -> str:
 
 def window(query: QueryPlan, stream: model.Stream) -> str:
     """How far a match may reach, or the windows that it is counted in."""
-    if query.within is None:
-        return "UNBOUNDED"
-    slide = "" if query.slide in (None, query.within) else f" sliding by {duration(query.slide or 0, stream)}"
-    return duration(query.within, stream) + slide
+    match query.window:
+        case Sliding(span, slide) if slide != span:
+            return f"{duration(span, stream)} sliding by {duration(slide, stream)}"
+        case Sliding(span) | MatchBound(span):
+            return duration(span, stream)
+        case Unbounded():
+            return "UNBOUNDED"
 
 
 def expression(node: Expression) -> str:

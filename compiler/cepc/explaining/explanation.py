@@ -18,6 +18,7 @@ from .obstacles import obstacles
 if TYPE_CHECKING:
     from cepc_runtime.plan import Plan, QueryPlan, SharedStates
     from cepc_runtime.streaming.size import QuerySize
+    from cepc_runtime.windows import Window
 
     from .. import model
     from ..passes.engine import Load
@@ -44,19 +45,16 @@ class Part:
 class Execution:
     """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
 
-    `load` is what it would cost by itself, `windows` how many of its windows can be open at once; both are of a query with an
-    automaton. `within` and `slide` are in ticks, and `window` says them. `state` is what it keeps as a stream, None if it cannot be
-    one, and `keeps` says it.
+    `load` is what it would cost by itself, for a query with an automaton. `window_text` says the window. `state` is what it keeps as
+    a stream, None if it cannot be one, and `keeps` says it.
     """
 
     query: str
     automaton: Drawn | None
     places: Drawn | None
     load: Load
-    windows: int
-    within: int | None
-    slide: int | None
-    window: str
+    window: Window
+    window_text: str
     state: QuerySize | None
     keeps: tuple[str, ...]
 
@@ -118,7 +116,7 @@ def _execution(
     along = None if automaton else of_parts.get(query.name) or places(query)
     shown = window(query, stream)
     keeps = tuple(keeping(size, stream))
-    return Execution(query.name, automaton, along, alone, query.slots, query.within, query.slide, shown, size, keeps)
+    return Execution(query.name, automaton, along, alone, query.window, shown, size, keeps)
 
 
 def _part(part: SharedStates, plan: Plan) -> Part:

@@ -39,7 +39,7 @@ def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, .
 
 def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], stream: model.Stream) -> Iterator[str]:
     a, b = first[0], other[0]
-    if (a.within, a.slide) != (b.within, b.slide):
+    if a.window != b.window:
         yield f"its window were {window(a, stream)}"
     if set(a.partition) != set(b.partition):
         yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"

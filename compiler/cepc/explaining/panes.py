@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.windows import Sliding
+
 from .colours import colours
 from .escaping import escaped
 from .routes import number as _n
@@ -32,8 +34,7 @@ HEAD: Final = 34
 class Row:
     """Windows of one kind, and the queries (indices into the explanation's executions) that have them."""
 
-    within: int
-    slide: int
+    window: Sliding
     text: str
     queries: tuple[int, ...]
 
@@ -66,23 +67,21 @@ def panes(one: Explanation) -> tuple[Panes, ...]:
 
 
 def _windowed(one: Explanation, group: frozenset[int]) -> bool:
-    return all(one.executions[q].within is not None and one.executions[q].slide is not None for q in group)
+    return all(isinstance(one.executions[q].window, Sliding) for q in group)
 
 
 def _panes(one: Explanation, group: Sequence[int], part: int) -> Panes:
-    kinds: dict[tuple[int, int], list[int]] = {}
+    kinds: dict[Sliding, list[int]] = {}
     for q in group:
-        execution = one.executions[q]
-        assert execution.within is not None
-        assert execution.slide is not None
-        kinds.setdefault((execution.within, execution.slide), []).append(q)
-    rows = tuple(
-        Row(*kind, one.executions[queries[0]].window, tuple(queries)) for kind, queries in sorted(kinds.items())
-    )
-    longest = max(row.within for row in rows)
-    end = min(longest, min(row.slide for row in rows) * (MOST + 1))  # up to there are panes enough
-    openings = {edge for row in rows for edge in range(0, end + 1, row.slide)}
-    closings = {edge for row in rows for edge in range(row.within % row.slide, end + 1, row.slide)}
+        window = one.executions[q].window
+        if isinstance(window, Sliding):
+            kinds.setdefault(window, []).append(q)
+    ordered = sorted(kinds.items(), key=lambda kind: (kind[0].span, kind[0].slide))
+    rows = tuple(Row(window, one.executions[queries[0]].window_text, tuple(queries)) for window, queries in ordered)
+    longest = max(row.window.span for row in rows)
+    end = min(longest, min(row.window.slide for row in rows) * (MOST + 1))  # up to there are panes enough
+    openings = {edge for row in rows for edge in range(0, end + 1, row.window.slide)}
+    closings = {edge for row in rows for edge in range(row.window.span % row.window.slide, end + 1, row.window.slide)}
     edges = sorted(openings | closings | {end})
     return Panes(rows, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
 
@@ -150,5 +149,5 @@ def _named(one: Explanation, row: Row) -> str:
 
 def _first(row: Row, end: int) -> list[tuple[int, int]]:
     """The first windows that open in what is drawn, cut to it."""
-    begins = range(0, end, row.slide)[: FOLLOWING + 1]
-    return [(begin, min(begin + row.within, end)) for begin in begins]
+    begins = range(0, end, row.window.slide)[: FOLLOWING + 1]
+    return [(begin, min(begin + row.window.span, end)) for begin in begins]

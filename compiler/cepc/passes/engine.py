@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
+
+from cepc_runtime.windows import Sliding, Window
 
 from .workload import counted, leaders
 
@@ -54,7 +55,7 @@ def load(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Load:
 
 def width(query: QueryPlan) -> int:
     """The numbers in a row of the query: those of one plane for each window that can be open, times planes."""
-    return query.slots * planes(query)
+    return query.window.open_at_once * planes(query)
 
 
 def planes(query: QueryPlan) -> int:
@@ -123,7 +124,7 @@ def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterat
         members = [by_name[member.query] for member in part.members]
         groups = rates.groups(members[0].partition)
         ends = sum(rate[letter] for letter in border(part, found)) / groups
-        ends += sum(edge_rate(q, second) for q in {(q.within, q.slide): q for q in members}.values())
+        ends += sum(edge_rate(window, second) for window in dict.fromkeys(q.window for q in members))
         events = sum(rate[letter] for letter in {letter for letter, _ in of_part}) / groups
         steps = [(rate[letter], numbers) for letter, numbers in of_part]
         yield _on_basis(steps, members, len(part.members[0].states) + 1, min(ends, events) * groups, model)
@@ -143,8 +144,6 @@ def _on_basis(
     return happen, numbers, split
 
 
-def edge_rate(query: QueryPlan, second: float) -> float:
-    """How often in a second a window of the query opens or closes."""
-    if query.within is None or query.slide is None:
-        return 0.0
-    return (2 if query.within % query.slide else 1) * second / ceil(query.slide)
+def edge_rate(window: Window, second: float) -> float:
+    """How often in a second a window opens or closes."""
+    return window.edges * second / window.slide if isinstance(window, Sliding) else 0.0

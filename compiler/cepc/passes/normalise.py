@@ -83,7 +83,7 @@ def _kind(query: QueryPlan, state: int) -> Hashable:
     automaton = _automaton(query)
     moved = automaton.moves or automaton.new_moves or automaton.kills
     negation = (automaton.moves, automaton.new_moves, automaton.kills, state) if moved else ()
-    return query.partition, query.within, query.slide, state == 0, negation
+    return query.partition, query.window, state == 0, negation
 
 
 def _incoming(query: QueryPlan) -> Iterator[tuple[int, Hashable, int]]:

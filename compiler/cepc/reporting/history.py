@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.expression import Aggregate
+from cepc_runtime.windows import Sliding, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,9 +46,14 @@ class History:
 def histories(queries: Sequence[model.Query], tables: dict[str, Any]) -> tuple[History, ...]:
     """Of queries over one stream."""
     times = {query.name: _times(query, tables[query.name]) for query in queries}
-    slides = [query.window.slide or 0 for query in queries if query.kind == "aggregate"]
+    slides = [_slide(query.window) for query in queries]
     axis = _axis([time for time in times.values() if len(time)], math.gcd(*slides))
     return tuple(_history(query, tables[query.name], times[query.name], axis) for query in queries)
+
+
+def _slide(window: Window) -> int:
+    """0 where there are no windows one after the other."""
+    return window.slide if isinstance(window, Sliding) else 0
 
 
 def _times(query: model.Query, table: Any) -> Any:
@@ -108,7 +114,7 @@ def _history(query: model.Query, table: Any, times: Any, axis: Axis | None) -> H
         return History(query.name, table.num_rows, what, None)
     bars = (_ticks(times) - axis.begin) // axis.width
     counts = np.bincount(bars, weights, axis.bars)
-    span = max((query.window.slide or 0) // axis.width, 1)
+    span = max(_slide(query.window) // axis.width, 1)
     return History(query.name, table.num_rows, what, axis, tuple(float(count) for count in counts), span)
 
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
-from .. import model
 from .durations import Tick, ticks
 from .messages import clauses as say
 
 if TYPE_CHECKING:
     from typing import Literal as OneOf
+
+    from cepc_runtime.windows import Window
 
 MOST_OVERLAPPING = 100_000
 """Windows that may hold one event: the kernel keeps numbers for each, and each is a row of the result."""
@@ -20,7 +22,7 @@ MOST_OVERLAPPING = 100_000
 
 def window(
     query: ast.Query, kind: OneOf["aggregate", "match"], unit: Tick | None, *, several_events: bool
-) -> tuple[model.Window | None, list[Diagnostic]]:
+) -> tuple[Window | None, list[Diagnostic]]:
     """The window of a query, and what is wrong with it. A match of one event crosses no edge."""
     within, slide = query.within, query.slide
     problems: list[Diagnostic] = []
@@ -41,13 +43,15 @@ def window(
     if any(d.severity == "error" for d in problems) or isinstance(length, Diagnostic) or isinstance(step, Diagnostic):
         return None, problems
     if isinstance(within, ast.Unbounded):
-        return model.Window(None, None), problems
+        return Unbounded(), problems
     if length is None:
         return None, problems
-    overlapping = 1 if kind == "match" or step is None else -(-length // step)
-    if slide is not None and overlapping > MOST_OVERLAPPING:
-        return None, [*problems, say.too_many_windows(slide, within, overlapping, MOST_OVERLAPPING)]
-    return model.Window(length, None if kind == "match" else step or length), problems
+    if kind == "match":
+        return MatchBound(length), problems
+    found = Sliding(length, step or length)
+    if slide is not None and found.open_at_once > MOST_OVERLAPPING:
+        return None, [*problems, say.too_many_windows(slide, within, found.open_at_once, MOST_OVERLAPPING)]
+    return found, problems
 
 
 def _warnings(within: ast.Duration, slide: ast.Duration | None, several_events: bool) -> list[Diagnostic]:

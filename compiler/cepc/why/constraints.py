@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from cepc_runtime.windows import Unbounded
+
 from .. import model
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
         found.append(AfterMatch())
     if query.select != "ANY":
         found.append(Selection())
-    if query.window.within is not None:
+    if query.window.span is not None:
         found.append(Bounded())
     return tuple(dict.fromkeys(found))
 
@@ -118,7 +120,7 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
 
 
 def unbounded(query: model.Query) -> model.Query:
-    return replace(query, window=model.Window(None, None))
+    return replace(query, window=Unbounded())
 
 
 def _nodes(node: model.Pattern) -> Iterator[model.Pattern]:

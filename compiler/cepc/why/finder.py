@@ -14,6 +14,7 @@ from cepc_runtime.enumerate.run import Arranged, letters_of
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import arrange, select
 from cepc_runtime.letters import Kinds, classify
+from cepc_runtime.windows import Sliding
 
 from ..planning import plan_program
 
@@ -97,7 +98,7 @@ class Finder:
 
 
 def _batches(enumerator: Enumerator, query: model.Query, start: int | None) -> Iterator[Matches]:
-    if query.kind == "aggregate" and query.window.within is not None:
+    if isinstance(query.window, Sliding):
         for matches, _ in enumerator.standing_matches():
             yield matches
         return

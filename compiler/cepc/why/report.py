@@ -161,7 +161,7 @@ class _Report:
 
     def _window(self, rows: Ints, start: int | None) -> tuple[Ints, model.Query]:
         """The events in the window and the query over just these; without a window as it is."""
-        within = self.query.window.within
+        within = self.query.window.span
         if start is None or within is None:
             return rows, self.query
         ticks = self.finder.reading.ticks[rows]
@@ -263,8 +263,8 @@ class _Report:
         return f"{self.query.name}{where}, window {self._window_text(self.scope.start)}"
 
     def _window_text(self, start: int) -> str:
-        assert self.query.window.within is not None
-        return f"from {time_text(start, self.stream)} to {time_text(start + self.query.window.within, self.stream)}"
+        assert self.query.window.span is not None
+        return f"from {time_text(start, self.stream)} to {time_text(start + self.query.window.span, self.stream)}"
 
 
 def _says_itself(values: str) -> bool:

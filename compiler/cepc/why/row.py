@@ -13,6 +13,7 @@ from cepc_runtime.enumerate.matches import MatchValues
 from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.events import ticks_of
 from cepc_runtime.expression import Aggregate, Field, walk
+from cepc_runtime.windows import Sliding
 
 from .. import model
 from ..reading.read import Read
@@ -52,7 +53,9 @@ def aggregate_rows(
     assert plan is not None  # the program has been planned before
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
     table = in_order(execute_plan(plan, events, [query], sources).tables[query.name])
-    starts = None if query.window.within is None or not table.num_rows else ticks_of(table.column("window_start"))
+    starts = (
+        None if not isinstance(query.window, Sliding) or not table.num_rows else ticks_of(table.column("window_start"))
+    )
     found = []
     for i in range(table.num_rows):
         one = table.slice(i, 1)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from cepc_runtime.columns import codes, flat
 from cepc_runtime.events import ticks_of, times_of
 from cepc_runtime.types import to_arrow
+from cepc_runtime.windows import Sliding
 
 from ..diagnostics.near import did_you_mean
 from ..expressions.literals import EXAMPLES
@@ -72,15 +73,13 @@ def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], sta
 
 def _aligned(query: model.Query, stream: model.Stream, tick: int) -> int:
     """The start of a window of an aggregate query. Raises UnclearError where no window starts there."""
-    within, slide = query.window.within, query.window.slide
     if query.kind == "match":
         return tick
-    if within is None:
+    if not isinstance(query.window, Sliding):
         raise UnclearError(f"`{query.name}` has one window over everything: --window has no meaning")
-    every = slide or within
-    if tick % every:
-        below = tick - tick % every
-        near = " and ".join(time_text(t, stream) for t in (below, below + every))
+    below = query.window.last_holding(tick)
+    if query.window.begin(below) != tick:
+        near = " and ".join(time_text(query.window.begin(k), stream) for k in (below, below + 1))
         raise UnclearError(f"no window of `{query.name}` starts then; the nearest start at {near}")
     return tick
 

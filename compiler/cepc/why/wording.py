@@ -57,8 +57,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
         case Selection():
             return f"SELECT {query.select}"
         case Bounded():
-            assert query.window.within is not None
-            return f"WITHIN {duration(query.window.within, stream)}"
+            assert query.window.span is not None
+            return f"WITHIN {duration(query.window.span, stream)}"
 
 
 def _typed(node: model.Pattern, query: model.Query) -> model.Pattern:

@@ -13,6 +13,7 @@ from ..events import arrange, select
 from ..letters import Kinds, classify
 from ..plan import by_partition
 from ..results import Results, check_edges
+from ..windows import Sliding
 from ..work import Work
 from .budget import PARTIAL_MATCHES, Budget, for_matches
 from .enumerator import Enumerator, timeline_of
@@ -21,7 +22,7 @@ from .joins import Joins
 from .matches import MatchRows
 from .measures import Measuring
 from .search import BLOCK
-from .windows import Sliding
+from .windows import InWindows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,11 +48,11 @@ class Arranged:
     def enumerator(
         self, query: QueryPlan, block: int = BLOCK, limit: int | None = None, only: tuple[int, int] | None = None
     ) -> Enumerator:
-        """For the matches of a query of the partition; `only` as in Sliding."""
+        """For the matches of a query of the partition; `only` as in InWindows."""
         timeline = timeline_of(self.events, self.kinds)
         windows = None
-        if query.kind == "aggregate" and query.within is not None:
-            windows = Sliding(timeline, query.within, query.slide or query.within, only)
+        if isinstance(query.window, Sliding):
+            windows = InWindows(timeline, query.window, only)
         evaluator = Evaluator(self.events.table)
         return Enumerator(
             query, timeline, evaluator, windows=windows, limit=limit, block=block, reached=self.work.reached
@@ -191,7 +192,7 @@ def aggregate_table(
     limit: int | None = PARTIAL_MATCHES,
     only: tuple[int, int] | None = None,
 ) -> Any:
-    """The rows of an aggregate query whose matches have to be looked at one by one; `only` as in Sliding."""
+    """The rows of an aggregate query whose matches have to be looked at one by one; `only` as in InWindows."""
     check_edges(arranged.events.ticks, query, arranged.plan.stream)
     enumerator = arranged.enumerator(query, block, limit, only)
     measuring = Measuring(query, arranged.events, enumerator.evaluator)

@@ -1,4 +1,4 @@
-"""The windows of an aggregate query: `[k·slide, k·slide + within)` for every integer k (docs/language.md, "Windows")."""
+"""In which windows of an aggregate query a match counts."""
 
 from __future__ import annotations
 
@@ -11,34 +11,33 @@ from .ragged import expand
 from .standing import Frames
 
 if TYPE_CHECKING:
+    from ..windows import Sliding
     from .timeline import Ints, Timeline
 
 
 @dataclass(frozen=True)
-class Sliding:
-    """A match counts in every window that holds all of its events; the window's number is k. `only`: the first and the last number of
-    the windows that are asked for.
+class InWindows:
+    """A match counts in every window that holds all of its events. `only`: the first and the last number of the windows that are
+    asked for.
     """
 
     timeline: Timeline
-    within: int
-    slide: int
+    window: Sliding
     only: tuple[int, int] | None = None
 
     def frames(self, first: Ints, last: Ints, edges: bool) -> Frames:
         ticks = self.timeline.ticks
-        least = (ticks[last] - self.within) // self.slide + 1
-        most = ticks[first] // self.slide
+        least, most = self.window.first_holding(ticks[last]), self.window.last_holding(ticks[first])
         if self.only is not None:
             least, most = np.maximum(least, self.only[0]), np.minimum(most, self.only[1])
         rows, place = expand(np.maximum(most - least + 1, 0))
         window = least[rows] + place
         if not edges:
             return Frames(rows, window, first[rows], last[rows] + 1)
-        group, opens = self.timeline.group[first[rows]], window * self.slide
+        group = self.timeline.group[first[rows]]
         return Frames(
             rows,
             window,
-            self.timeline.first_from(group, opens),
-            self.timeline.first_from(group, opens + self.within),
+            self.timeline.first_from(group, self.window.begin(window)),
+            self.timeline.first_from(group, self.window.end(window)),
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..windows import Sliding
 from .long import Long, long_of
 from .planes import is_exact
 from .program import DROPPED, moved
@@ -99,21 +100,21 @@ class Recount:
     def bounds(self, group: int, window: int) -> tuple[int, int]:
         """The events of a group and window."""
         first, end = self.events.group_starts[group : group + 2].tolist()
-        within, slide = self.query.within, self.query.slide
-        if within is None:
+        windows = self.query.window
+        if not isinstance(windows, Sliding):
             return first, end
-        start = window * (slide or within)
-        low, high = np.searchsorted(self.events.ticks[first:end], [start, start + within]).tolist()
+        edges = [windows.begin(window), windows.end(window)]
+        low, high = np.searchsorted(self.events.ticks[first:end], edges).tolist()
         return first + low, first + high
 
     def lengths(self, groups: Ints, windows: Ints) -> Ints:
         """How many events the given groups have in the given windows, or more."""
-        within = self.query.within
-        if within is None or self._keys is None:
+        window = self.query.window
+        if not isinstance(window, Sliding) or self._keys is None:
             return np.asarray(np.diff(self.events.group_starts)[groups], dtype=np.int64)
         keys, low, span = self._keys
-        begin = windows * (self.query.slide or within) - low
-        first, end = (np.searchsorted(keys, groups * span + np.clip(edge, 0, span)) for edge in (begin, begin + within))
+        edges = (window.begin(windows) - low, window.end(windows) - low)
+        first, end = (np.searchsorted(keys, groups * span + np.clip(edge, 0, span)) for edge in edges)
         return np.asarray(end - first, dtype=np.int64)
 
     @cached_property

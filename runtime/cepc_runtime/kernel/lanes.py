@@ -73,7 +73,7 @@ def queries_of(
         own_kinds = {k: there for k, kind in enumerate(kinds) if (there := kind & letters)}
         distinct = {there: effect(automaton, there) for there in own_kinds.values()}
         effects = {k: distinct[there] for k, there in own_kinds.items()}
-        found.append(Query(plan, automaton, own, plan.slots, effects, columns[n]))
+        found.append(Query(plan, automaton, own, plan.window.open_at_once, effects, columns[n]))
     return found
 
 

@@ -84,7 +84,7 @@ def _lead(
     if any(_negated(_automaton(queries[n]), own) for n, own in members.items()):
         return
     for n, own in members.items():
-        if (queries[n].within, queries[n].slide) != (queries[first].within, queries[first].slide):
+        if queries[n].window != queries[first].window:
             raise ValueError(f"queries {queries[n].name} and {queries[first].name} do not have the same windows")
         leader.update({(n, state): (first, led) for state, led in zip(own, states, strict=True)})
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ..windows import Sliding
 from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
 from .lanes import memory_of, queries_of
@@ -263,7 +264,7 @@ class _Builder:
 
     def _unit(self, unit: int, bases: Sequence[Sequence[int]]) -> list[int]:
         memory, numbers = self._memory, self._sharing.units[unit]
-        plan, places = self._queries[numbers[0]].plan, self._places[unit]
+        window, places = self._queries[numbers[0]].plan.window, self._places[unit]
         slots = self._queries[numbers[0]].slots
         sections: dict[
             tuple[bool, int, Column | None], list[int]
@@ -286,7 +287,7 @@ class _Builder:
         merges = [*merged(memory, guarded, self._second, 0), *cleared(memory, guarded, self._second)]
         ends = [place for records in lists for place in self._append(records)]
         return [
-            self._state(UNIT_PROGRESS), plan.within or 0, 0 if plan.within is None else plan.slide or plan.within, slots, *ends,
+            self._state(UNIT_PROGRESS), *((window.span, window.slide) if isinstance(window, Sliding) else (0, 0)), slots, *ends,
             *self._listed(merges),
         ]  # fmt: skip
 

@@ -11,6 +11,7 @@ from ..expression import Aggregate, Field, rewrite
 from ..kernel.planes import is_exact, planes_of
 from ..plan import Measure, Member, OutputPlan, SharedStates
 from ..types import DOUBLE, STRING
+from ..windows import Sliding, Unbounded
 from .panes import PANE, between, can_be_cut
 from .products import Products, rows_of
 from .ways import count_of_ways, ways_of
@@ -145,16 +146,15 @@ def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
     """
     found: list[tuple[Family, frozenset[Number]]] = []
     for number, query in queries:
-        if not (query.kind == "aggregate" and can_be_cut(query)):
+        if not (isinstance(query.window, Sliding) and can_be_cut(query)):
             continue
         assert query.automaton is not None
-        assert query.within is not None
         if count_of_ways(query.automaton) > MOST:
             continue
         own, partition = frozenset(_numbers([query])), tuple(sorted(query.partition))
         if not own:
             continue
-        length = gcd(query.within, query.slide or query.within)
+        length = query.window.pane
         for place, (other, numbers) in enumerate(found):
             joined = gcd(other.length, length)
             apart = _weight(numbers) * length + _weight(own) * other.length
@@ -234,8 +234,8 @@ def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
             numbers = [family.numbers[place] for place in of_shape[way.shape]]
             outputs = _outputs(numbers, names, exact)
             one = replace(
-                query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, within=None,
-                slide=None, automaton=between(automaton, i, j), measures=_measures(outputs), outputs=outputs, having=None,
+                query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, window=Unbounded(),
+                automaton=between(automaton, i, j), measures=_measures(outputs), outputs=outputs, having=None,
             )  # fmt: skip
             yield Counting(one, _planes(one, numbers, names, of_shape[way.shape]))
 

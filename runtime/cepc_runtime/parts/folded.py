@@ -15,6 +15,7 @@ from ..events import select
 from ..letters import Kinds
 from ..totals import Totals, grouped
 from ..types import BIGINT
+from ..windows import Sliding
 from .composed import blocks, bounds_of, compose, open_windows
 from .matrices import LARGE, Matrices, Windows, floats, limit_of, product, whole_column, windows
 from .panes import PANE
@@ -249,10 +250,10 @@ def totals_of_folded(
     """The totals of queries with the same windows in those from `low` to `high`, of which all panes are given."""
     plans = dict(family.queries)
     one = plans[queries[0]]
-    assert one.within is not None
+    assert isinstance(one.window, Sliding)
     columns = folded.keys
     groups, first = dense(combine_codes([codes(column) for column in columns.values()], len(folded))[0])
-    wanted = Windows(one.within, one.slide or one.within, family.length, low, high)
+    wanted = Windows(one.window, family.length, low, high)
     found = open_windows(family, queries, folded.numbers, groups, folded.panes, wanted)
     for query in queries:
         plan, totals = plans[query], found.of(query)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..exactness import Column
     from ..kernel.planes import QueryPlanes
     from ..plan import Measure
+    from ..windows import Sliding
 
     Planes = tuple[Column, ...]
     Entries = dict[int, Planes]  # by state
@@ -135,10 +136,9 @@ def windows(
 
 @dataclass(frozen=True)
 class Windows:
-    """`[k·slide, k·slide + within)` for k from `low` to `high`, of panes of a length that divides both; None is no bound."""
+    """The windows from number `low` to `high`, of panes of a `length` that divides theirs; None is no bound."""
 
-    within: int
-    slide: int
+    window: Sliding
     length: int
     low: int | None = None
     high: int | None = None
@@ -152,17 +152,17 @@ class Windows:
         distinct = np.unique(panes)
         places = groups * (len(distinct) + 1) + np.searchsorted(distinct, panes)
         of_group, numbers = self.of(groups, panes)
-        first = numbers * self.slide // self.length
+        first = self.window.begin(numbers) // self.length
         begin, end = (
             np.searchsorted(places, of_group * (len(distinct) + 1) + np.searchsorted(distinct, pane))
-            for pane in (first, first + self.within // self.length)
+            for pane in (first, first + self.window.span // self.length)
         )
         return order, of_group, numbers, begin, end
 
     def of(self, groups: Ints, panes: Ints) -> tuple[Ints, Ints]:
         """Each window in which a group has a pane, by group and number, given by group and pane."""
         starts = panes * self.length
-        first, last = (starts - self.within) // self.slide + 1, starts // self.slide
+        first, last = self.window.first_holding(starts), self.window.last_holding(starts)
         if self.low is not None:
             first = np.maximum(first, min(max(self.low, -(1 << 62)), 1 << 62))
         if self.high is not None:

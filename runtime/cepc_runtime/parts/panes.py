@@ -7,12 +7,12 @@ they hold the same, so all of them together are kept once; and those of differen
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from ..expression import Field, Literal
 from ..plan import Member, OutputPlan, SharedStates
 from ..types import BIGINT, INT
+from ..windows import Sliding, Unbounded
 from .numbers import has_numbers, measures_of, numbers_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def can_be_cut(query: QueryPlan) -> bool:
     adds up numbers only.
     """
     a = query.automaton
-    if a is None or query.within is None or query.adjacent or a.moves or a.new_moves or a.kills:
+    if a is None or not isinstance(query.window, Sliding) or query.adjacent or a.moves or a.new_moves or a.kills:
         return False
     return query.select == "ANY" and has_numbers(query)
 
@@ -63,10 +63,9 @@ def has_loops(query: QueryPlan) -> bool:
     return False
 
 
-def pane_length(query: QueryPlan) -> int:
+def pane_length(window: Sliding) -> int:
     """In ticks; a divisor of those from any edge of a window to the next."""
-    assert query.within is not None
-    edges = gcd(query.within, query.slide or query.within)
+    edges = window.pane
     return next(edges // parts for parts in range(min(PARTS, edges), 0, -1) if edges % parts == 0)
 
 
@@ -74,6 +73,7 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
     """The queries for one that can be cut; events say their pane in `pane_column`, `types` are those of the stream's columns."""
     automaton = query.automaton
     assert automaton is not None
+    assert isinstance(query.window, Sliding)
     keys = (*query.partition, pane_column)
     columns = [OutputPlan(key_name(i), Field(None, key, "each", types[key])) for i, key in enumerate(query.partition)]
     columns.append(OutputPlan(PANE, Field(None, pane_column, "each", BIGINT)))
@@ -85,14 +85,14 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
             ends = (OutputPlan(SOURCE, Literal(i, INT)), OutputPlan(TARGET, Literal(j, INT)))
             queries.append(
                 replace(
-                    query, name=_name(query, i, j), partition=keys, group_by=keys, within=None, slide=None,
+                    query, name=_name(query, i, j), partition=keys, group_by=keys, window=Unbounded(),
                     automaton=between(automaton, i, j), measures=measures_of(numbers),
                     outputs=(*columns, *ends, *numbers), having=None,
                 )
             )  # fmt: skip
     kept = [SharedStates(tuple(Member(_name(query, i, j), states) for j in states), equal=True) for i in states]
     beside = SharedStates(tuple(Member(_name(query, i, 0), _swapped(automaton, i)) for i in states))
-    return PaneQueries(query, pane_length(query), tuple(queries), (*kept, beside))
+    return PaneQueries(query, pane_length(query.window), tuple(queries), (*kept, beside))
 
 
 def key_name(number: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ..events import ticks_of
 from ..kernel.planes import planes_of
 from ..totals import Totals, grouped
+from ..windows import Sliding
 from .numbers import has_numbers, measures_of, numbers_of
 from .told import planes_told
 
@@ -35,7 +36,7 @@ def totals_of_partitions(query: QueryPlan, found: Any) -> Totals:
     layout = planes_of(query.automaton, query.measures, rests=False)
     planes, extremes = planes_told(query, layout, found)
     windows = np.zeros(found.num_rows, dtype=np.int64)
-    if query.within is not None:
-        windows = ticks_of(found.column("window_start")) // (query.slide or query.within)
+    if isinstance(query.window, Sliding):
+        windows = query.window.last_holding(ticks_of(found.column("window_start")))
     nowhere = np.zeros(found.num_rows, dtype=np.int64)
     return grouped(Totals(query, layout, nowhere, windows, {}, planes, extremes), {}, 1)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from math import ceil, gcd, lcm
 from typing import TYPE_CHECKING, Final
 
+from ..windows import Sliding
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
@@ -53,9 +55,9 @@ def reach_of(queries: Iterable[QueryPlan]) -> int | None:
     """How many ticks from a window's beginning on its events can be; None where some query needs whole groups."""
     reach = 0
     for query in queries:
-        if query.kind != "aggregate" or query.automaton is None or query.within is None:
+        if query.automaton is None or not isinstance(query.window, Sliding):
             return None
-        reach = max(reach, query.within)
+        reach = max(reach, query.window.span)
     return reach
 
 
@@ -69,7 +71,7 @@ def segments_for(queries: Collection[QueryPlan], unit: Unit) -> Segments:
     """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that is not too
     long, because the last window that begins in a segment then begins a SLIDE before its end.
     """
-    aligned = lcm(*(slide_of(query) for query in queries))
+    aligned = lcm(*(window.slide for window in _windows(queries)))
     reach = reach_of(queries) or 0
     if aligned <= MOST * reach:
         overlap = overlap_of(queries, aligned)
@@ -89,11 +91,8 @@ def are_short(queries: Collection[QueryPlan], unit: Unit) -> bool:
 
 def overlap_of(queries: Iterable[QueryPlan], length: int) -> int:
     """How many ticks a window can reach over the end of a segment of the length in which it begins."""
-    return max(max(0, (query.within or 0) - gcd(slide_of(query), length)) for query in queries)
+    return max(max(0, window.span - gcd(window.slide, length)) for window in _windows(queries))
 
 
-def slide_of(query: QueryPlan) -> int:
-    """From the beginning of a window to that of the next, for a query with windows."""
-    found = query.slide or query.within
-    assert found is not None
-    return found
+def _windows(queries: Iterable[QueryPlan]) -> list[Sliding]:
+    return [query.window for query in queries if isinstance(query.window, Sliding)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..parts.panes import can_be_cut, has_loops, pane_length
 from ..parts.partitions import has_partitions
 from ..parts.segments import are_short, can_have_segments, segments_for
+from ..windows import Sliding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -47,8 +48,9 @@ def has_segments(query: QueryPlan, unit: Unit) -> bool:
 
 def pane_of(query: QueryPlan, unit: Unit) -> int | None:
     """The length of a pane for a query that has one group, and so would be one task, but can be cut into panes."""
-    one_group = query.kind == "aggregate" and not query.partition
-    return pane_length(query) if one_group and can_be_cut(query) and not has_segments(query, unit) else None
+    if query.partition or not isinstance(query.window, Sliding) or not can_be_cut(query) or has_segments(query, unit):
+        return None
+    return pane_length(query.window)
 
 
 def in_parts(query: QueryPlan, unit: Unit) -> bool:

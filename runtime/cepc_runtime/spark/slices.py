@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from ..aggregate import EVERYWHERE, Span
 from ..events import ticks_of
+from ..windows import Unbounded
 from .groups import ROWS, starts_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Slice:
 
 def can_flow(queries: Iterable[QueryPlan]) -> bool:
     """Whether a stream could answer the queries: nothing needs the end of the events."""
-    return all(query.within is not None for query in queries)
+    return not any(isinstance(query.window, Unbounded) for query in queries)
 
 
 def slices(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..windows import MatchBound, Sliding
 from .ticks import before, least
 
 if TYPE_CHECKING:
@@ -16,12 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Of an aggregate query: `[k·slide, k·slide + within)`, known when the watermark is `after` ticks past its end: a NOT … WITHIN
-    at the end of a match may look further than the window.
+    """Of an aggregate query: a window is known when the watermark is `after` ticks past its end, for a NOT … WITHIN at the end of a
+    match may look further than the window.
     """
 
-    within: int
-    slide: int
+    window: Sliding
     after: int = 0
 
     def closing(self, earlier: int, watermark: int) -> tuple[int, int]:
@@ -30,22 +30,23 @@ class Windows:
 
     def _known(self, watermark: int) -> int:
         """The last window that is known."""
-        return (watermark - self.after - self.within) // self.slide
+        return self.window.first_holding(watermark - self.after) - 1
 
     def holding(self, first: int, last: int) -> tuple[int, int]:
         """The first and the last number of the windows that hold an event of these times or between them."""
-        return (first - self.within) // self.slide + 1, last // self.slide
+        return self.window.first_holding(first), self.window.last_holding(last)
 
     def needed_from(self, watermark: int) -> int:
         """The time before which no window that is not known needs an event."""
-        return (self._known(watermark) + 1) * self.slide
+        return self.window.begin(self._known(watermark) + 1)
 
     def due(self, ticks: Ints, watermark: int) -> int | None:
         """The next watermark at which a window with one of the events is known; or an earlier one."""
         first = least(ticks, self.needed_from(watermark))
         if first is None:
             return None
-        return max(self.holding(first, first)[0] * self.slide, self.needed_from(watermark)) + self.within + self.after
+        next_known = max(self.window.first_holding(first), self._known(watermark) + 1)
+        return self.window.end(next_known) + self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,11 @@ def _between(ticks: Ints, low: int, high: int) -> Bools:
 
 def decision_of(query: QueryPlan) -> Windows | Decision:
     """Of a query with a window."""
-    assert query.within is not None
-    if query.kind == "aggregate":
+    window = query.window
+    if isinstance(window, Sliding):
         after = max((negation.within or 0 for negation, _ in _open_gaps(query.positions)), default=0)
-        return Windows(query.within, query.slide or query.within, max(0, after - 1))
+        return Windows(window, max(0, after - 1))
+    assert isinstance(window, MatchBound)
     after_last, to_the_end = 1, False
     for negation, track in _open_gaps(query.positions):
         if negation.within is None or track != 0:  # the gap of an AND's operand may be the whole window
@@ -112,8 +114,8 @@ def decision_of(query: QueryPlan) -> Windows | Decision:
         after_last = max(after_last, negation.within or 0)
     looks_back = _looks_back(query.positions)
     if query.after is not None:  # a longer match may be preferred as long as one can begin with the event
-        return Decision(query.within, after_last, query.within + after_last - 1, looks_back)
-    return Decision(query.within, after_last, query.within if to_the_end else None, looks_back)
+        return Decision(window.span, after_last, window.span + after_last - 1, looks_back)
+    return Decision(window.span, after_last, window.span if to_the_end else None, looks_back)
 
 
 def _open_gaps(positions: Positions) -> Iterator[tuple[Negation, int]]:

@@ -130,7 +130,7 @@ class Fold:
         found = np.zeros(len(panes), dtype=np.bool_)
         starts = panes * self.family.length
         for windows in set(self.windows.values()):
-            held = (starts - windows.within) // windows.slide < starts // windows.slide
+            held = windows.window.first_holding(starts) <= windows.window.last_holding(starts)
             found |= held & ~before(starts, windows.needed_from(self.step.watermark))
         return found
 
@@ -140,9 +140,10 @@ class Fold:
         """
         found = np.zeros(len(panes), dtype=np.bool_)
         for windows in set(self.windows.values()):
-            last = panes * self.family.length // windows.slide * windows.slide + windows.within
-            part = 4 if windows.slide < windows.within else 2
-            found |= ~before(last, self.step.watermark + windows.within // part)
+            window = windows.window
+            last = window.end(window.last_holding(panes * self.family.length))
+            part = 4 if window.overlap else 2
+            found |= ~before(last, self.step.watermark + window.span // part)
         return found
 
     def _fold(self, known: Known, panes: Ints, chosen: Bools, passing: Bools) -> tuple[Folded | None, Bools]:
@@ -173,8 +174,8 @@ class Fold:
     def _closes(self, windows: Windows) -> tuple[int, int]:
         """From where to where the windows reach that close; none is from a time to the same."""
         low, high = windows.closing(self.step.earlier, self.step.watermark)
-        start = low * windows.slide
-        return start, high * windows.slide + windows.within if low <= high else start
+        start = windows.window.begin(low)
+        return start, windows.window.end(high) if low <= high else start
 
     def _closed(self, known: Known, plain: Bools, inside: Bools, folded: Folded | None) -> Iterator[tuple[int, Any]]:
         """The rows of the windows that close: of groups without folded panes, whose events are `plain`, and of the others, whose

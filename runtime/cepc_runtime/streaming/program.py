@@ -11,6 +11,7 @@ from ..expression import Field
 from ..parts.families import families_of
 from ..plan import Letter, Plan
 from ..types import BIGINT, BOOLEAN
+from ..windows import Unbounded
 from .decision import Decision, Windows, decision_of
 from .size import fold_from
 
@@ -57,7 +58,7 @@ class Program:
     """How many partial matches of a query are listed in one step."""
 
     def __post_init__(self) -> None:
-        if unbounded := [q.name for q in self.plan.queries if q.within is None]:
+        if unbounded := [q.name for q in self.plan.queries if isinstance(q.window, Unbounded)]:
             raise UnboundedError(unbounded)
 
     @cached_property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..parts.families import families_of
 from ..types import Array, DataType, Decimal, Map, Struct
+from ..windows import Unbounded
 from .decision import Windows, decision_of
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def state_size(plan: Plan) -> tuple[QuerySize, ...]:
         classes.setdefault(tuple(sorted(query.group_by)), []).append((number, query))
     families = [family for queries in classes.values() for family in families_of(queries)]
     of = {query.name: family for family in families for _, query in family.queries}
-    return tuple(_size(plan, query, of.get(query.name)) for query in plan.queries if query.within is not None)
+    return tuple(
+        _size(plan, query, of.get(query.name)) for query in plan.queries if not isinstance(query.window, Unbounded)
+    )
 
 
 def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
@@ -71,7 +74,7 @@ def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
     if family is not None:
         others = tuple(other.name for _, other in family.queries if other.name != query.name)
         pane = PaneSize(family.length, fold_from(plan, family), pane_bytes(plan, family), others)
-    return QuerySize(query.name, event, decision.within, -(-decision.within // decision.slide), pane)
+    return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
 
 def pane_bytes(plan: Plan, family: Family) -> int:

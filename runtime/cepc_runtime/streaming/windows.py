@@ -48,14 +48,14 @@ def _of(
     final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, low: int, high: int, most: int
 ) -> Iterator[tuple[str, Any]]:
     """The rows of the windows from number `low` to `high`."""
-    events = _between(final, low * windows.slide, high * windows.slide + windows.within + windows.after)
+    events = _between(final, windows.window.begin(low), windows.window.end(high) + windows.after)
     if not len(events.ticks):
         return
     kinds = None
     counted = [query for query in queries if query.automaton is not None]
     if counted:
         yield from run_aggregates(
-            events, plan, counted, span=Span(low * windows.slide, high * windows.slide + 1)
+            events, plan, counted, span=Span(windows.window.begin(low), windows.window.begin(high) + 1)
         ).items()
     for query in queries:
         if query.automaton is None:
@@ -71,7 +71,6 @@ def _between(events: Reading, start: int, end: int) -> Reading:
 
 def _numbers(ticks: Ints, windows: Windows, low: int, high: int) -> list[int]:
     """The windows between two that hold some event."""
-    newest = ticks // windows.slide
-    count = -(-windows.within // windows.slide)
-    numbers = np.unique(np.concatenate([newest - i for i in range(count)]))
+    newest = windows.window.last_holding(ticks)
+    numbers = np.unique(np.concatenate([newest - i for i in range(windows.window.open_at_once)]))
     return [int(n) for n in numbers if low <= n <= high]

@@ -85,7 +85,7 @@ def _nearly_alike(letters: Sequence[Letter], context: Context) -> dict[int, int]
 
 
 def _model(queries: Sequence[QueryPlan], rates: Mapping[int, float], context: Context) -> EngineModel:
-    windows = {(q.within, q.slide): edge_rate(q, context.second) for q in queries}
+    windows = {q.window: edge_rate(q.window, context.second) for q in queries}
     return EngineModel(
         rates,
         operation=context.model.operation,

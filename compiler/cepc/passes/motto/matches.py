@@ -105,7 +105,7 @@ def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
     if not isinstance(operand, Pattern) or len(set(names)) < len(names):
         return None
     conditions = {_condition(c, names): c for c in query.conditions}
-    asks = SubQuery(operand, query.within, frozenset(conditions), frozenset(absent))
+    asks = SubQuery(operand, query.window.span, frozenset(conditions), frozenset(absent))
     return Asked(Query(query.name, asks), names, conditions)
 
 

@@ -41,7 +41,7 @@ def sharon(workload: Workload, context: Context) -> Workload:
     for queries in classes.values():
         model = _Engine(
             {str(i): context.rates.rate(letter) for i, letter in enumerate(workload.plan.letters)},
-            {letters[q.name]: q.slots for q in queries},
+            {letters[q.name]: q.window.open_at_once for q in queries},
             context.model,
         )
         plan = share([Query(q.name, letters[q.name]) for q in queries], model, Budget(context.budget.steps))

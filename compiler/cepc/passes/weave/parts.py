@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.windows import Sliding
 
 from ..engine import planes
 from ..workload import counted, leaders
@@ -51,7 +52,7 @@ def _families(workload: Workload) -> Iterator[list[QueryPlan]]:
         a = query.automaton
         assert a is not None
         whole = all(leader.get((query.name, state), query.name) == query.name for state in range(a.states))
-        if query.within is not None and whole and not (a.moves or a.new_moves or a.kills):
+        if isinstance(query.window, Sliding) and whole and not (a.moves or a.new_moves or a.kills):
             steps = tuple(sorted((s.source, s.target, s.letter) for s in a.steps))
             ties = tuple(sorted((s.source, s.target, s.letter) for s in a.ties))
             found[tuple(sorted(query.partition)), a.states, steps, ties].append(query)
@@ -60,9 +61,9 @@ def _families(workload: Workload) -> Iterator[list[QueryPlan]]:
 
 def _window(query: QueryPlan) -> Window:
     """Ours begin at multiples of the slide, the paper's end there: a shift."""
-    assert query.within is not None
-    slide = query.slide or query.within
-    return Window(query.within, slide, query.within % slide)
+    window = query.window
+    assert isinstance(window, Sliding)
+    return Window(window.span, window.slide, window.span % window.slide)
 
 
 def _part(queries: Sequence[QueryPlan]) -> SharedStates:

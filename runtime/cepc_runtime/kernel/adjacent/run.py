@@ -79,7 +79,7 @@ class Neighbours:
         wanted = np.array([bool(letters & found) for found in self.kinds.letters], dtype=np.bool_)
         own = np.flatnonzero(wanted[self.kinds.of])
         groups, ticks = self.events.groups[own].astype(np.int64), self.events.ticks[own]
-        return slices_of(own, groups, ticks, self.query.within, self.query.slide)
+        return slices_of(own, groups, ticks, self.query.window)
 
     @cached_property
     def tests(self) -> dict[Expression, Test]:

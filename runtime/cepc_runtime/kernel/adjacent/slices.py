@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...windows import Sliding, Window
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -62,16 +64,15 @@ def ranges(first: Ints, end: Ints) -> Ints:
     return np.asarray(np.arange(total) + np.repeat(first - (ends - lengths), lengths), dtype=np.int64)
 
 
-def slices_of(own: Ints, groups: Ints, ticks: Ints, within: int | None, slide: int | None) -> Slices:
+def slices_of(own: Ints, groups: Ints, ticks: Ints, window: Window) -> Slices:
     """The windows of each group that hold one of the events `own`, whose groups and ticks are given (in order)."""
     if not len(own):
         return Slices(own, own, own, own, own)
     starts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
     ends = np.append(starts[1:], len(own))
-    if within is None:
+    if not isinstance(window, Sliding):
         return Slices(own, groups[starts], np.zeros(len(starts), dtype=np.int64), starts, ends)
-    slide = slide or within
-    low, high = (ticks - within) // slide + 1, ticks // slide
+    low, high = window.first_holding(ticks), window.last_holding(ticks)
     before = np.concatenate(([0], high[:-1]))
     is_first = np.zeros(len(own), dtype=np.bool_)
     is_first[starts] = True
@@ -80,7 +81,7 @@ def slices_of(own: Ints, groups: Ints, ticks: Ints, within: int | None, slide: i
     windows = ranges(new_from, new_end)
     first = np.repeat(np.arange(len(own)), new_end - new_from)
     group_end = np.repeat(np.repeat(ends, ends - starts), new_end - new_from)
-    return Slices(own, groups[first], windows, first, _ends(first, group_end, ticks, windows * slide + within))
+    return Slices(own, groups[first], windows, first, _ends(first, group_end, ticks, window.end(windows)))
 
 
 def _ends(first: Ints, group_end: Ints, ticks: Ints, bounds: Ints) -> Ints:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from ...letter_words import words_needed
 from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
+from ...windows import Unbounded
 from .. import settings
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter, keys
@@ -143,8 +144,8 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
     names = tuple(name for name in streamed.stream.queries if name in queries)
     plan = streamed.plan(names)
     for query in plan.queries:
-        if query.within is None:
-            others = [q.name for q in plan.queries if q.within is not None]
+        if isinstance(query.window, Unbounded):
+            others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded)]
             rest = f", or leave it out with --queries {','.join(others)}" if others else ""
             raise JobError(
                 f"query {query.name} has WITHIN UNBOUNDED, which is for batches: as a stream it would keep every event and never give a"

@@ -1,0 +1,53 @@
+"""Which windows hold an instant, against all windows one by one; and what is asked of every kind of window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
+
+windows = st.builds(Sliding, st.integers(1, 30), st.integers(1, 40))
+ticks = st.integers(-200, 200)
+
+
+def holding(window: Sliding, tick: int) -> list[int]:
+    return [k for k in range(-300, 300) if window.begin(k) <= tick < window.end(k)]
+
+
+@given(windows, ticks)
+def test_the_windows_that_hold_an_instant(window: Sliding, tick: int) -> None:
+    numbers = range(window.first_holding(tick), window.last_holding(tick) + 1)
+    assert list(numbers) == holding(window, tick)
+    assert len(numbers) <= window.open_at_once
+
+
+@given(windows)
+def test_some_instant_is_in_as_many_windows_as_are_open_at_once(window: Sliding) -> None:
+    counts = {len(holding(window, tick)) for tick in range(window.slide)}
+    assert max(counts) == window.open_at_once
+    assert window.overlap == (max(counts) > 1)
+
+
+@given(windows)
+def test_panes_lie_between_edges_and_edges_are_counted_once(window: Sliding) -> None:
+    edges = {edge for k in range(-40, 40) for edge in (window.begin(k), window.end(k))}
+    assert all(edge % window.pane == 0 for edge in edges)
+    assert len({edge for edge in edges if 0 <= edge < window.slide}) == window.edges
+
+
+@given(windows, st.lists(ticks, min_size=1))
+def test_of_many_instants_at_once(window: Sliding, at: list[int]) -> None:
+    together = np.array(at, dtype=np.int64)
+    assert window.first_holding(together).tolist() == [window.first_holding(tick) for tick in at]
+    assert window.last_holding(together).tolist() == [window.last_holding(tick) for tick in at]
+    assert window.end(window.last_holding(together)).tolist() == [window.end(window.last_holding(t)) for t in at]
+
+
+@pytest.mark.parametrize(
+    ("window", "span", "open_at_once"), [(Sliding(9, 2), 9, 5), (MatchBound(9), 9, 1), (Unbounded(), None, 1)]
+)
+def test_every_kind_says_how_far_a_match_reaches(window: Window, span: int | None, open_at_once: int) -> None:
+    assert (window.span, window.open_at_once) == (span, open_at_once)
