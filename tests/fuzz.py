@@ -1,5 +1,6 @@
 """Texts that nobody would write: bytes, soups of tokens, valid programs that were broken, and nesting without end.
 
+`python -m tests.fuzz programs --minutes 60 --seed 7` goes on for an hour; so do names, events and checkpoints.
 Drawn from `random.Random`, which is much faster than Hypothesis; a failure is made small by `smallest`.
 """
 
@@ -181,3 +182,11 @@ def smallest(text: str, fails: Callable[[str], bool], rounds: int = 400) -> str:
                 at += size
         size //= 2
     return "".join(parts)
+
+
+if __name__ == "__main__":
+    import sys
+
+    from tests.fuzzing import main
+
+    sys.exit(main())

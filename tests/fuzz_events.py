@@ -1,27 +1,17 @@
 """Files of events that nobody wrote: good ones with bytes changed, lost and doubled, in each format that `cepc run` reads.
 
-`python -m tests.fuzz_events --seconds 3600 --seed 7` goes on for an hour. An example runs in a process that may take 500 MB and 5
-seconds of the processor: what kills it, or is neither rows nor a diagnostic, is printed with the file.
+What is neither rows nor a diagnostic is printed with the number of the file.
 """
 
 from __future__ import annotations
 
-import argparse
 import bz2
 import gzip
 import io
 import json
-import multiprocessing
-import resource
-import signal
-import sys
-import tempfile
-import time
-import traceback
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -30,12 +20,11 @@ import pyarrow.parquet as pq
 
 import cepc
 from cepc.errors import CepcError
+from tests import fuzzing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-SECONDS: Final = 5
-MEGABYTES: Final = 500  # beside what the process has that it is forked from, which may be a worker of the tests
+    from pathlib import Path
 
 FLAT: Final = "at TIMESTAMP, k STRING, x INT, d DOUBLE, m DECIMAL(10,2), b BOOLEAN, day DATE"
 NESTED: Final = f"{FLAT}, xs ARRAY<INT>, s STRUCT<a: INT, b: STRING>"
@@ -159,70 +148,11 @@ def example(kind: str, seed: str, number: int) -> bytes:
     return of.pack(changed(of.data(), Random(f"{kind} {seed} {number}")))
 
 
-def _hang(*_: object) -> None:
-    raise TimeoutError(f"more than {SECONDS} seconds")
-
-
-def _data() -> int:
-    """The bytes of data of this process, as RLIMIT_DATA counts them."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(status["VmData"].split()[0]) << 10
-
-
-def _work(kind: str, seed: str, start: int, until: float, folder: str) -> None:
-    """In a process of its own: the number of the example at hand stands in a file, and what went wrong with one in another."""
-    limit = _data() + (MEGABYTES << 20)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    signal.signal(signal.SIGPROF, _hang)
-    at, place = Path(folder, "at"), Path(folder)
-    number = start
-    while time.time() < until:
-        at.write_text(str(number))
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        try:
-            answer(KINDS[kind], place, example(kind, seed, number))
-        except Exception:
-            Path(folder, "failed").write_text(traceback.format_exc(limit=-6))
-            sys.exit(1)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        number += 1
-    at.write_text(str(number))
-
-
 def run(kind: str, seed: str, seconds: float) -> tuple[int, list[str]]:
-    """How many examples were answered in so many seconds, and what is to be said of those that were not."""
+    """How many files were answered in so many seconds, and what is to be said of those that were not."""
     compiled(KINDS[kind].columns)  # once, and not in each process
-    until, start, failures = time.time() + seconds, 0, list[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        while time.time() < until and len(failures) < 10:
-            process = multiprocessing.get_context("fork").Process(target=_work, args=(kind, seed, start, until, folder))
-            process.start()
-            process.join()
-            start = int(Path(folder, "at").read_text())
-            if process.exitcode != 0:
-                failed = Path(folder, "failed")
-                said = failed.read_text() if failed.exists() else f"the process ended with {process.exitcode}\n"
-                failed.unlink(missing_ok=True)
-                failures.append(f"example {start} of `{kind} {seed}`: {said}")
-                start += 1
-    return start, failures
 
+    def one(number: int, folder: Path) -> None:
+        answer(KINDS[kind], folder, example(kind, seed, number))
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", default="fixed")
-    parser.add_argument("--kind", choices=[*KINDS], action="append")
-    arguments = parser.parse_args()
-    kinds = arguments.kind or [*KINDS]
-    wrong = False
-    for kind in kinds:
-        count, failures = run(kind, arguments.seed, arguments.seconds / len(kinds))
-        print(f"{kind}: {count:,} files", *failures, sep="\n", flush=True)
-        wrong = wrong or bool(failures)
-    return int(wrong)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return fuzzing.run(f"`{kind} {seed}`", one, seconds)

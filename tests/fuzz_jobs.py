@@ -1,12 +1,7 @@
-"""Programs whose names could be taken for something else, through all that is made of them: jobs, explanations, rows of no events.
-
-`python -m tests.fuzz_jobs --seconds 3600 --seed 7` goes on for an hour.
-"""
+"""Programs whose names could be taken for something else, through all that is made of them: jobs, explanations, rows of no events."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 import traceback
 from functools import cache
@@ -99,17 +94,3 @@ def run(seed: str, seconds: float) -> tuple[int, int, list[str]]:
             failures.append(f"program {number} of `{seed}`: {traceback.format_exc(limit=-4)}")
         number += 1
     return number, right, failures
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", default="fixed")
-    arguments = parser.parse_args()
-    count, right, failures = run(arguments.seed, arguments.seconds)
-    print(f"{count:,} programs, {right:,} of them right", *failures, sep="\n")
-    return int(bool(failures))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

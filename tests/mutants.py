@@ -245,12 +245,14 @@ def sources() -> dict[str, str]:
     return {str(file.relative_to(ROOT)): file.read_text() for file in files}
 
 
-def places(only: str | None, sample: int | None, seed: int) -> list[tuple[str, Mutation]]:
-    """The changes that are to be tried."""
-    found = list(walk(sources()))
-    if only is not None:
-        file, _, line = only.partition(":")
-        found = [(path, m) for path, m in found if f"/{file}" in path and (not line or m.line == int(line))]
+def places(only: list[str], sample: int | None, seed: int) -> list[tuple[str, Mutation]]:
+    """The changes that are to be tried; all without `only`."""
+    asked = [(f"/{file}", line) for file, _, line in (place.partition(":") for place in only or [""])]
+    found = [
+        (path, m)
+        for path, m in walk(sources())
+        if any(file in path and line in ("", str(m.line)) for file, line in asked)
+    ]
     return found if sample is None else Random(seed).sample(found, min(sample, len(found)))
 
 
@@ -296,7 +298,9 @@ def main() -> int:
     parser.add_argument("cover", nargs="*", help="'cover', and test files (default all): which test runs which line")
     parser.add_argument("--sample", type=int, help="so many changes, drawn at random (default all)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="the changes of a folder, a file or a line, as motto/suffix.py:51")
+    parser.add_argument(
+        "--only", nargs="+", default=[], help="the changes of folders, files or lines, as motto/suffix.py:51"
+    )
     parser.add_argument("--seconds", type=float, default=60, help="of tests for a change (default 60)")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_intermixed_args()

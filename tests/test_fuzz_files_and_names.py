@@ -1,6 +1,6 @@
 """Whatever stands in a file of events or is a name in a program, there are rows or a diagnostic.
 
-By hand for longer: `python -m tests.fuzz_events` and `python -m tests.fuzz_jobs`, each with `--seconds` and `--seed`.
+By hand for longer: `python -m tests.fuzz events --minutes 60 --seed 7`, and so with programs, names and checkpoints.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepc.errors import DataError
-from tests import fuzz_jobs
+from tests import fuzz_checkpoints, fuzz_jobs, fuzz_programs
 from tests.fuzz_events import FLAT, KINDS, changed, compiled, example, run
 
 if TYPE_CHECKING:
@@ -37,6 +37,31 @@ def test_a_program_of_any_names_is_made_into_a_job_and_an_explanation() -> None:
     count, right, failures = fuzz_jobs.run(seed, 4 * SECONDS)
     assert not failures, failures[0]
     assert right > count / 5 > 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", fuzz_programs.KINDS)
+def test_any_program_goes_through_everything(kind: str) -> None:
+    check_programs(kind, 4 * SECONDS)
+
+
+def test_any_program_goes_through_everything_for_a_moment() -> None:
+    check_programs("renamed", SECONDS)
+
+
+def check_programs(kind: str, seconds: float) -> None:
+    seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
+    count, failures = fuzz_programs.run(kind, seed, seconds)
+    assert not failures, failures[0]
+    assert count > 0
+
+
+@pytest.mark.parametrize("seconds", [SECONDS, pytest.param(60.0, marks=pytest.mark.long)])
+def test_damaged_checkpoints_give_the_right_rows_or_a_sentence(seconds: float) -> None:
+    seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
+    count, failures = fuzz_checkpoints.run(seed, seconds)
+    assert not failures, failures[0]
+    assert count > 0
 
 
 def test_an_example_is_known_by_its_seed_and_number() -> None:

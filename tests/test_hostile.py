@@ -27,7 +27,7 @@ from cepc.planning import plan_program
 from cepc.resolve import Lost, check
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
-from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matches
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
@@ -332,3 +332,9 @@ def test_on_spark_the_budget_is_the_option_too() -> None:
     assert (result.exit_code, result.stdout) == (1, "")
     assert "query q: more than 1,800 partial matches had to be enumerated" in " ".join(result.stderr.split())
     assert invoke("run", "p.cep", "--events", "e.csv", "--engine", "spark", "--most", "0").exit_code == 2
+
+
+def test_the_budget_does_not_grow_with_events_without_end() -> None:
+    assert for_matches(10, 100) == 2_010
+    assert for_matches(10, 10_000_000) == for_matches(10, 100_000_000) == 50_000_010
+    assert for_matches(None, 5) is None

@@ -144,6 +144,11 @@ def test_example_5_takes_the_sequence_from_the_conjunction_by_a_filter() -> None
     assert cost(filtered) == pytest.approx(0.1 * 2 * 10)  # Cost(q2 | q5) = Cost(filter_sc): CONJ has 2 · 10 matches
 
 
+def test_a_sequence_of_three_costs_its_events_and_what_is_made_of_them_from_left_to_right() -> None:
+    """Three events a tick; in the ten ticks after one come ten of the second, and half of all pairs of these and ten of the third."""
+    assert PaperModel().cost(Derivation(SubQuery(seq(1, 2, 3), 10))) == pytest.approx(3 + 10 + 10 * 10 / 2)
+
+
 def test_example_6_shares_a_conjunction_between_a_sequence_and_a_conjunction() -> None:
     model = PaperModel(Statistics({1: 0.5, 2: 0.5, 3: 5.0, 4: 5.0}))
     plan = share(workload(conj(1, 2, 4), seq(1, 2, 3)), model)

@@ -6,11 +6,15 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.events import read
+from cepc_runtime.exactness import EXACT
+from cepc_runtime.kernel.planes import planes_of
+from cepc_runtime.parts.matrices import Matrices
 from cepc_runtime.parts.panes import PaneQueries, can_be_cut, pane_length, pane_queries
 from cepc_runtime.parts.partitions import has_partitions, partition_query, totals_of_partitions
 from cepc_runtime.parts.product import totals_of_panes
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import Plan, QueryPlan
 
 PANE = "pane number"
+STREAM = "STREAM s (at BIGINT, kind STRING, t TIMESTAMP, u TIMESTAMP, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
 LENGTHS = [
     ("a divisor of the window and its slide", 600, 300, 50),
@@ -182,3 +187,20 @@ def test_counts_of_any_size_are_exact() -> None:
     rows = cut(compiled.plan, one, table).to_pylist()
     assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist(), ABOUT)
     assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()
+
+
+@pytest.mark.parametrize(
+    ("result", "cut"),
+    [("COUNT(a.t)", True), ("MAX(a.g)", True), ("MIN(a.t - a.u)", True), ("SUM(a.t - a.u)", False)],
+)
+def test_what_adds_up_other_things_than_numbers_is_not_cut(result: str, cut: bool) -> None:
+    (plan,) = compile_text(f"{STREAM}QUERY q RETURN {result} AS r PATTERN SEQ(A a, B) WITHIN 9 s;").plan.queries
+    assert can_be_cut(plan) is cut
+
+
+def test_numbers_are_floats_until_they_are_counted_exactly() -> None:
+    one = query(automaton("0 A 1", [1]))
+    assert one.automaton is not None
+    matrices = Matrices(planes_of(one.automaton, one.measures, rests=False), {}, EXACT)
+    exactly = matrices.exactly(np.arange(0))
+    assert [some.one(1)[0].dtype for some in (matrices, exactly)] == [np.float64, object]

@@ -14,7 +14,7 @@ from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
 from cepc.passes.choose import choose
-from cepc.passes.engine import EngineModel, Load, edge_rate, load
+from cepc.passes.engine import EngineModel, Load, edge_rate, load, planes, width
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
@@ -208,6 +208,15 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
     )
     plan = replace(compile_text(STREAM + "".join(queries)).plan, sharing=parts)
     assert load(plan, Rated(""), EngineModel(10, 1), 1_000_000) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "wide"), [("COUNT(*)", 1), ("COUNT(B)", 2), ("SUM(B.x)", 3), ("COUNT(B) AS n, SUM(B.x)", 4)]
+)
+def test_a_row_is_as_wide_as_its_planes(result: str, wide: int) -> None:
+    """The count of matches, that of events, that of values and their sum; two windows are open at once."""
+    (query,) = compile_text(f"{STREAM}QUERY q RETURN {result} AS r PATTERN B WITHIN 10 s SLIDE 5 s;").plan.queries
+    assert (planes(query), width(query)) == (wide, 2 * wide)
 
 
 @pytest.mark.parametrize(

@@ -401,6 +401,16 @@ def test_settling_drops_what_costs_more_than_it_saves() -> None:
     assert settle((ab, xy), queries, PaperModel({"A": 50})) == (ab, xy)
 
 
+@pytest.mark.parametrize("unit", [0.001, 1, 1000])
+def test_filling_does_not_depend_on_the_unit_of_time(unit: float) -> None:
+    """Two patterns that save as much as each other."""
+    inner = {"q": ("A", "B", "E"), "r": ("A", "B", "F"), "s": ("C", "D", "E"), "t": ("C", "D", "F")}
+    queries = [Query(name, types) for name, types in inner.items()]
+    model = PaperModel({**dict.fromkeys("ABCD", 50 * unit), **dict.fromkeys("EF", unit)})
+    filled = fill((), sharable(queries), queries, model)
+    assert sorted(candidate.pattern for candidate in filled) == [("A", "B"), ("C", "D")]
+
+
 def test_filling_makes_the_option_that_fits() -> None:
     """p2 is taken in q3 and q4: p1 is left with q1 and q2."""
     candidates = traffic_candidates()

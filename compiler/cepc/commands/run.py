@@ -54,7 +54,7 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 @click.option(
     "--most", type=click.IntRange(min=1), default=10_000_000, show_default=True, metavar="N",
     help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have 20 "
-    "more for each event. With Spark, in each task.",
+    "more for each event, 50,000,000 more at most. With Spark, in each task.",
 )  # fmt: skip
 @optimisation
 @click.pass_context

@@ -6,12 +6,15 @@ from typing import Final
 
 PARTIAL_MATCHES: Final = 10_000_000
 FOR_EACH_EVENT: Final = 20
-"""Partial matches of a match query beside those: however many events there are, so many of each are no surprise."""
+"""Partial matches of a match query beside those: so many of each event are no surprise."""
+
+MORE: Final = 50_000_000
+"""But no more than these, however many events there are: rows take some tens of bytes each."""
 
 
 def for_matches(limit: int | None, events: int) -> int | None:
     """The limit of a match query over so many events."""
-    return None if limit is None else limit + FOR_EACH_EVENT * events
+    return None if limit is None else limit + min(FOR_EACH_EVENT * events, MORE)
 
 
 _TRIED_FOR_EACH: Final = 100

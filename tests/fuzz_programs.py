@@ -1,0 +1,86 @@
+"""Texts that nobody would write, and right ones with other names, through all that is done with a program: check, fmt, explain,
+compile, and where it is right a run on a few events.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+import cepc
+from cepc.api import check_sources
+from cepc.errors import CepcError
+from cepc.explaining import as_text
+from cepc.explaining.explanation import explain
+from cepc.planning import plan_program
+from cepc.sharing import Options, plan_shared
+from cepc_grammar.source import Source
+from cepc_runtime.types import to_arrow
+from tests import fuzzing
+from tests.fuzz import MAKERS, valid
+from tests.fuzz_jobs import renamed
+from tests.test_fuzz import answer as checked_and_formatted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cepc.model import Stream
+    from cepc_runtime.plan import Plan
+
+MAKE: Final = {**MAKERS, "renamed": renamed}
+KINDS: Final = (*MAKE,)
+EVENTS: Final = 12
+
+
+def example(kind: str, seed: str, number: int) -> str | bytes:
+    return MAKE[kind](Random(f"{kind} {seed} {number}"))
+
+
+def answer(text: str | bytes, random: Random) -> bool:
+    """Whether the program was run; raises what is no diagnostic."""
+    checked_and_formatted(text)
+    checked = check_sources((Source("fuzz.cep", text),)) if isinstance(text, str) else None
+    if checked is None or checked.program is None or not checked.program.queries:
+        return False
+    try:
+        as_text.to_text(checked.program, explain(checked.program, plan_shared(checked.program, Options(seconds=None))))
+        program = cepc.compiled.Compiled(checked, checked.program)
+        compile(program.job, "job.py", "exec")
+        plans = plan_program(checked.program).plans
+        events = {plan.stream.name: _events(checked.program.stream(plan.stream.name), plan, random) for plan in plans}
+        program.run(events, most=10_000)
+    except CepcError as error:
+        if not (error.diagnostics and str(error)):
+            raise AssertionError("an error without a word") from error
+    return True
+
+
+def _events(stream: Stream, plan: Plan, random: Random) -> pa.Table:
+    types = [*stream.types] if stream.types else sorted({letter.raw_type or "A" for letter in plan.letters})
+    columns = {name: _column(to_arrow(type_), random) for name, type_ in stream.columns}
+    if stream.type_column is not None:
+        columns[stream.type_column] = pa.array(random.choices(types or ["A"], k=EVENTS)).cast(pa.string())
+    return pa.table(columns)
+
+
+def _column(type_: Any, random: Random) -> pa.Array:
+    """Small numbers, moments near each other, letters; what is none of them is null."""
+    if pa.types.is_string(type_):
+        return pa.array(random.choices(["a", "b", "A", "B", None], k=EVENTS), type_)
+    try:
+        return pa.array(random.choices([0, 1, 2, 3, 7, None], k=EVENTS), pa.int64()).cast(type_)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(EVENTS, type_)
+
+
+def run(kind: str, seed: str, seconds: float) -> tuple[int, list[str]]:
+    """How many programs were answered in so many seconds, and what is to be said of those that were not."""
+    valid()  # once, and not in each process
+    renamed(Random(0))
+
+    def one(number: int, _: Path) -> None:
+        answer(example(kind, seed, number), Random(number))
+
+    return fuzzing.run(f"`{kind} {seed}`", one, seconds)

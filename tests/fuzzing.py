@@ -1,0 +1,98 @@
+"""Any number of examples, each with five seconds of the processor and 500 MB: `python -m tests.fuzz` starts them by hand."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECONDS: Final = 5
+MEGABYTES: Final = 500  # beside what the process has that it is forked from, which may be a worker of the tests
+
+
+def _hang(*_: object) -> None:
+    raise TimeoutError(f"more than {SECONDS} seconds")
+
+
+def _data() -> int:
+    """The bytes of data of this process, as RLIMIT_DATA counts them."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmData"].split()[0]) << 10
+
+
+def _work(answer: Callable[[int, Path], object], start: int, until: float, folder: str) -> None:
+    """In a process of its own: the number of the example at hand stands in a file, and what went wrong with one in another."""
+    limit = _data() + (MEGABYTES << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    signal.signal(signal.SIGPROF, _hang)
+    at, number = Path(folder, "at"), start
+    while time.time() < until:
+        at.write_text(str(number))
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                answer(number, Path(place))
+        except Exception:
+            Path(folder, "failed").write_text(traceback.format_exc(limit=-6))
+            sys.exit(1)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        number += 1
+    at.write_text(str(number))
+
+
+def run(name: str, answer: Callable[[int, Path], object], seconds: float, start: int = 0) -> tuple[int, list[str]]:
+    """How many examples were answered in so many seconds, and what is to be said of those that were not.
+
+    `answer` gets the number of an example and a folder of its own, and raises what is no good answer.
+    """
+    until, failures = time.time() + seconds, list[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "at").write_text(str(start))
+        while time.time() < until and len(failures) < 10:
+            process = multiprocessing.get_context("fork").Process(target=_work, args=(answer, start, until, folder))
+            process.start()
+            process.join()
+            start = int(Path(folder, "at").read_text())
+            if process.exitcode != 0:
+                failed = Path(folder, "failed")
+                said = failed.read_text() if failed.exists() else f"the process ended with {process.exitcode}\n"
+                failed.unlink(missing_ok=True)
+                failures.append(f"example {start} of {name}: {said}")
+                start += 1
+    return start, failures
+
+
+def main() -> int:
+    from tests import fuzz_checkpoints, fuzz_events, fuzz_jobs, fuzz_programs
+
+    every = {
+        "programs": fuzz_programs.KINDS, "names": ("names",), "events": (*fuzz_events.KINDS,),
+        "checkpoints": ("checkpoints",),
+    }  # fmt: skip
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", choices=every)
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--seed", default="fixed")
+    parser.add_argument("--kind", choices=sorted({kind for kinds in every.values() for kind in kinds}), action="append")
+    given = parser.parse_args()
+    fuzz = {
+        "programs": fuzz_programs.run, "names": lambda _, *rest: fuzz_jobs.run(*rest)[::2], "events": fuzz_events.run,
+        "checkpoints": lambda _, *rest: fuzz_checkpoints.run(*rest),
+    }[given.what]  # fmt: skip
+    wrong, kinds = False, given.kind or every[given.what]
+    for kind in kinds:
+        count, failures = fuzz(kind, given.seed, 60 * given.minutes / len(kinds))
+        print(f"{kind}: {count:,} examples", *failures, sep="\n", flush=True)
+        wrong = wrong or bool(failures)
+    return int(wrong)
