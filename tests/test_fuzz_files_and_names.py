@@ -45,6 +45,7 @@ def test_any_program_goes_through_everything(kind: str) -> None:
     check_programs(kind, 4 * SECONDS)
 
 
+@pytest.mark.unhurried
 def test_any_program_goes_through_everything_for_a_moment() -> None:
     check_programs("renamed", SECONDS)
 
@@ -56,6 +57,7 @@ def check_programs(kind: str, seconds: float) -> None:
     assert count > 0
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("seconds", [SECONDS, pytest.param(60.0, marks=pytest.mark.long)])
 def test_damaged_checkpoints_give_the_right_rows_or_a_sentence(seconds: float) -> None:
     seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))

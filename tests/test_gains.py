@@ -21,6 +21,7 @@ def test_a_table_and_its_picture_come_out(name: str) -> None:
     assert all(points for panel in report.panels for points in panel.lines.values())
 
 
+@pytest.mark.unhurried
 def test_shared_windows_take_a_fraction_of_the_row_operations() -> None:
     found = windows.measured("sequence", 100, 2_000, 4, rounds=1)
     assert found["-O2"].operations < found["-O0"].operations / 50

@@ -42,6 +42,8 @@ from cepc_runtime.streaming.ticks import END
 if TYPE_CHECKING:
     from cepc_runtime.plan import Plan
 
+pytestmark = pytest.mark.unhurried
+
 STREAM = "STREAM s (at BIGINT, k STRING) EVENT TIME at UNIT s EVENT TYPE k;\n"
 BELL = "\x1b[2J\x07\x9b1m\u202eevil\r"
 

@@ -189,6 +189,7 @@ def test_windows_are_drawn_below_the_automata_inside_the_picture() -> None:
 PROGRAMS = {"one query": Q, "two": Q + R, "matches listed": M + Q, "a hundred": many(100)}
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_no_node_lies_on_another(text: str) -> None:
     graph = drawn(text)
@@ -205,6 +206,7 @@ def test_no_node_lies_on_another(text: str) -> None:
         assert max(box.x + box.width / 2 for box in left) < min(box.x - box.width / 2 for box in right)
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_all_nodes_lie_in_the_picture(text: str) -> None:
     layout = lay_out(drawn(text))

@@ -72,6 +72,7 @@ def test_the_parsers_tables_are_those_of_the_grammar() -> None:
     assert tables.TABLES.read_text(encoding="utf-8") == tables.text(KeywordLexer)
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("wrong", ["", "{", '{"of": {}}'], ids=["empty", "cut", "of another grammar"])
 def test_without_the_right_tables_the_parser_is_built(
     wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -173,6 +173,7 @@ def test_names_declared_in_statements_with_syntax_errors_are_not_unknown() -> No
     assert codes(broken + "STREAM s (at TIMESTAMP; QUERY q RETURN SUM(A.x) AS n PATTERN A WITHIN 1 s SLIDE 1 s;") == []
 
 
+@pytest.mark.unhurried
 def test_a_doubling_pattern_is_refused_in_no_time() -> None:
     doubling = "PATTERN p0 AS A;" + "".join(f"PATTERN p{i} AS SEQ(p{i - 1}, p{i - 1});" for i in range(1, 60))
     assert codes(query_text("p59", before=doubling)) == ["E0417"]

@@ -6,6 +6,8 @@ import ast
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 TESTS: Final = Path(__file__).parent
 SAYS_NO: Final = {"raises", "fail", "warns"}
 """What of pytest's fails a test without `assert`."""
@@ -27,6 +29,7 @@ def used(function: ast.FunctionDef) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
 
 
+@pytest.mark.unhurried
 def test_every_test_asserts() -> None:
     known = functions()
     asserting = set(SAYS_NO)
