@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from .pattern import Event, Seq
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import CountedQuery
 
     from .pattern import Pattern
 
 
-def state_of(query: QueryPlan) -> dict[str, int]:
+def state_of(query: CountedQuery) -> dict[str, int]:
     """By variable, the state in which its events leave the automaton; variables that can leave it in several are left out."""
-    assert query.automaton is not None
     targets: defaultdict[str, set[int]] = defaultdict(set)
     for step in query.automaton.steps:
         targets[query.automaton.variables[step.variable]].add(step.target)
