@@ -18,7 +18,7 @@ from cepc.compiled import Compiled
 from cepc.writing.show import show
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
