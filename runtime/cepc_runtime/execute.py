@@ -9,7 +9,7 @@ from .aggregate import run_aggregates
 from .enumerate.budget import PARTIAL_MATCHES
 from .enumerate.run import run_enumerated
 from .events import Dropped, read
-from .work import Work
+from .work_done import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

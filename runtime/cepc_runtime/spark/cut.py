@@ -18,10 +18,10 @@ from ..parts.segments import SEGMENT, reach_of
 from ..results import Results, check_edges
 from ..types import BIGINT
 from .events import PANE
-from .prepared import USER_ERRORS, prepared
 from .rows import PARTS
 from .share import pane_of
 from .slices import slices
+from .worker import USER_ERRORS, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
