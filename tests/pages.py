@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from cepc.api import check_text
-from cepc.compiled import Compiled
+from cepc.compiled_program import Compiled
 from cepc.writing.show import show
 
 ROOT = Path(__file__).parent.parent

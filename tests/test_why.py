@@ -9,7 +9,7 @@ from hypothesis import given, reject
 
 import cepc
 from cepc.cli import cepc as command
-from cepc.compiled import Compiled
+from cepc.compiled_program import Compiled
 from cepc.model import Stream
 from cepc.reading.read import Read
 from cepc.running.given import read_given

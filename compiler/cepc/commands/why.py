@@ -9,7 +9,7 @@ import click
 
 from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
-from .known import queries
+from .completers import queries
 
 if TYPE_CHECKING:
     from ..reading.files import Format
