@@ -134,7 +134,7 @@ def _by_spark(
 
     try:
         places = spark.places(program, events, input_format)
-    except sources.UnclearError as error:
+    except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, most)
 
