@@ -15,8 +15,8 @@ import pytest
 
 from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.doubles import add_exactly
+from cepc_runtime.exact_columns import cast_column, quotients
 from cepc_runtime.expression import Aggregate, Call, Expression, Literal
-from cepc_runtime.numerals import cast_column, quotients
 from cepc_runtime.plan import CountedQuery, OutputPlan, Plan
 from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType

@@ -25,11 +25,11 @@ from cepc_runtime.kernel.adjacent.run import Neighbours
 from cepc_runtime.kernel.adjacent.slices import Slices
 from cepc_runtime.kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, LESS, LESS_EQUAL, Comparison, comparison
 from cepc_runtime.kernel.compiled import LITTLE, Interpreted, compiled
+from cepc_runtime.kernel.effects import effect
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
 from cepc_runtime.kernel.operations import ADD, COPY, TWICE, ZERO
 from cepc_runtime.kernel.planes import planes_of
-from cepc_runtime.kernel.program import effect
 from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.kernel.sharing import sharing_of
 from cepc_runtime.kernel.values import values_of

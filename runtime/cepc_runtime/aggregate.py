@@ -22,7 +22,7 @@ from .results import Results, check_edges
 from .totals import totals_of
 from .types import to_arrow
 from .windows import Sliding
-from .work import Work
+from .work_done import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

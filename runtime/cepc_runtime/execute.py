@@ -10,7 +10,7 @@ from .enumerate.budget import PARTIAL_MATCHES
 from .enumerate.run import run_enumerated
 from .events import Dropped, read
 from .plan import counted_queries, listed_queries
-from .work import Work
+from .work_done import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

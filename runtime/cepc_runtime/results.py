@@ -12,8 +12,8 @@ import pyarrow as pa
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
+from .exact_columns import cast_column, quotients
 from .expression import Aggregate, Field, FieldKey, aggregates
-from .numerals import cast_column, quotients
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
 

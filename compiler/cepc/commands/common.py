@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..reading.files import Format
     from ..reading.read import Read
     from ..running.progress import Progress
-    from ..running.sources import Place
+    from ..running.sources import EventSource
 
 
 def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,18 +71,20 @@ def chosen_program(checked: Checked, queries: tuple[str, ...] = ()) -> model.Che
         raise click.UsageError(str(error)) from None
 
 
-def places_of(program: model.CheckedProgram, events: tuple[str, ...], input_format: Format | None) -> dict[str, Place]:
+def places_of(
+    program: model.CheckedProgram, events: tuple[str, ...], input_format: Format | None
+) -> dict[str, EventSource]:
     """Where the events of each stream are that some query reads. Raises DataError."""
     from ..running import sources
     from ..running.local import streams_read
 
     try:
         return sources.places(streams_read(program), events, input_format)
-    except sources.UnclearError as error:
+    except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
 
 
-def load(places: Mapping[str, Place], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:
+def load(places: Mapping[str, EventSource], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:
     """The events of a stream. Raises DataError."""
     from ..reading.read import read_events
 

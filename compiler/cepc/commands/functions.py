@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import known
+from . import completers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ OF_EVENTS = {
 
 
 @click.command(short_help="List the functions of expressions.")
-@click.argument("name", required=False, shell_complete=known.functions)
+@click.argument("name", required=False, shell_complete=completers.functions)
 @click.pass_context
 def functions(ctx: click.Context, name: str | None) -> None:
     """List the functions that mean the same in every engine, or describe one."""

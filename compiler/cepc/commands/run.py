@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..running.stages import Stages
-from . import known
+from . import completers
 from .common import chosen_program, event_options, failed, load, places_of, right_program, warn
 from .optimisation import check, optimisation, options_of
 
@@ -29,7 +29,7 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @event_options
 @click.option(
-    "--query", "queries", multiple=True, metavar="NAME", shell_complete=known.queries,
+    "--query", "queries", multiple=True, metavar="NAME", shell_complete=completers.queries,
     help="Run this query; may be given several times.",
 )  # fmt: skip
 @click.option(
@@ -134,7 +134,7 @@ def _by_spark(
 
     try:
         places = spark.places(program, events, input_format)
-    except sources.UnclearError as error:
+    except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, most)
 

@@ -9,7 +9,7 @@ import click
 
 from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
-from .known import queries
+from .completers import queries
 
 if TYPE_CHECKING:
     from ..reading.files import Format
@@ -48,7 +48,7 @@ def why(
     from ..errors import CepcError
     from ..running.progress import Progress
     from ..why.report import why as explained
-    from ..why.scope import UnclearError, scope_of
+    from ..why.scope import UnclearRowError, scope_of
 
     checked = right_program(ctx, files, warnings=False)
     try:
@@ -63,7 +63,7 @@ def why(
             text = explained(
                 program, query, scope, lambda s, plan: load(places, s, plan, progress), checked.sources, limit
             )
-    except UnclearError as error:
+    except UnclearRowError as error:
         raise click.UsageError(str(error)) from None
     except CepcError as error:
         failed(ctx, error, checked.sources)

@@ -13,8 +13,8 @@ from ..sharing import loads
 from .automata import drawn, places, state_names
 from .describe import window
 from .joined import joined
-from .keeping import keeping
 from .obstacles import obstacles
+from .stream_state import stream_state
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import Plan, QueryPlan, SharedStates
@@ -118,7 +118,7 @@ def _execution(
     along = None if automaton else of_parts.get(query.name) or places(query)
     reason = query.strategy.reason if isinstance(query.strategy, List) else None
     shown = window(query, stream)
-    keeps = tuple(keeping(size, stream))
+    keeps = tuple(stream_state(size, stream))
     return Execution(query.name, automaton, along, reason, alone, query.window, shown, size, keeps)
 
 

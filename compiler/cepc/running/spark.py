@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..codegen.compiling import Loaded
     from ..reading.files import Format
     from ..sharing import Options
-    from .sources import Place
+    from .sources import EventSource
 
 
 def dataframes(
@@ -50,7 +50,7 @@ def dataframes(
 def run(
     program: model.CheckedProgram,
     sources: Mapping[str, Source],
-    places: Mapping[str, Place],
+    places: Mapping[str, EventSource],
     options: Options | None = None,
     stages: Stages | None = None,
     most: int = PARTIAL_MATCHES,
@@ -119,14 +119,14 @@ def _utc(type_: Any) -> Any:
     return type_
 
 
-def places(program: model.CheckedProgram, given: Sequence[str], form: Format | None) -> dict[str, Place]:
+def places(program: model.CheckedProgram, given: Sequence[str], form: Format | None) -> dict[str, EventSource]:
     """The places of the streams that the command names, and of those that the local engine could read too.
 
     Raises DataError, and UnclearError where the command does not say which events are for which stream.
     """
     from ..reading.files import FORMATS, find_files
     from .local import streams_read
-    from .sources import Place, places
+    from .sources import EventSource, places
 
     streams = streams_read(program)
     named = {text.partition("=")[0] for text in given}
@@ -137,7 +137,8 @@ def places(program: model.CheckedProgram, given: Sequence[str], form: Format | N
         here = [s for s in here if s.source is not None and s.source[0] in FORMATS]
     found = places(here, given, form)
     return {
-        n: p if p.format or "://" in p.path else Place(p.path, find_files(p.path)[0].format) for n, p in found.items()
+        n: p if p.format or "://" in p.path else EventSource(p.path, find_files(p.path)[0].format)
+        for n, p in found.items()
     }
 
 

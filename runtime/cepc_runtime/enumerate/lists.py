@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..columns import approximate, exact_integers, flat, nulls, ranks
 from ..doubles import ROUNDING, add_exactly, added, halves, pair, rounds_once
-from ..numerals import cast_column, quotients
+from ..exact_columns import cast_column, quotients
 from ..types import Decimal, is_float, is_integer, to_arrow
 from .ragged import starts_of
 

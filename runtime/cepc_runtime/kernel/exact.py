@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..windows import Sliding
+from .effects import DROPPED, moved
 from .long import Long, long_of
 from .planes import is_exact
-from .program import DROPPED, moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

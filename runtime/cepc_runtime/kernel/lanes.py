@@ -11,14 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from .program import effect
+from .effects import effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..plan import Automaton, CountedQuery
+    from .effects import Effect
     from .planes import QueryPlanes, ValueKey
-    from .program import Effect
     from .sharing import Part, Place, Sharing
 
 

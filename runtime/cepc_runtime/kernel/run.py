@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from . import loop
 from .compiled import run_function
-from .known import table_of
 from .loop import Buffer, Input
 from .records import (
     CHANGED,
@@ -25,6 +24,7 @@ from .records import (
     RUNS_SHARED,
     RUNS_SPLIT,
 )
+from .table_cache import table_of
 from .tables import new_state
 from .values import Values, values_of
 

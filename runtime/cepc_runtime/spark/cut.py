@@ -19,9 +19,9 @@ from ..plan import is_counted
 from ..results import Results, check_edges
 from ..types import BIGINT
 from .events import PANE
-from .prepared import USER_ERRORS, prepared
 from .rows import PARTS
 from .slices import slices
+from .worker import USER_ERRORS, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -19,8 +19,8 @@ from . import settings
 from .cut import pane_rows, segment_rows
 from .encoding import decoded
 from .groups import ROWS, by_class
-from .prepared import USER_ERRORS, prepared, settled
 from .slices import MOST, can_flow, slices
+from .worker import USER_ERRORS, prepared, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

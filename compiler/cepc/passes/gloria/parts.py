@@ -15,7 +15,7 @@ from cepc_runtime.plan import Letter, Member, SharedStates
 
 from ..engine import edge_rate, planes, width
 from ..pattern import events, relettered
-from ..places import state_of
+from ..variable_states import state_of
 from ..workload import counted, leaders
 from .alignment import Alignment, alignments
 from .cost import EngineModel, Members

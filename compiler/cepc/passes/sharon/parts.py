@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import Member, SharedStates
 
-from ..places import flat_sequence, state_of
+from ..pattern import flat_sequence
+from ..variable_states import state_of
 from ..workload import counted, leaders
 from .candidates import Query
 from .plan import Budget, share

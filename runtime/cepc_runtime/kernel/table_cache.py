@@ -23,7 +23,7 @@ MOST: Final = 1 << 12
 """Kinds that a table is built for, if no batch has more: those of many batches together could be as many as events."""
 
 
-class Table:
+class CachedTable:
     """The table of some queries, for every kind of event that a batch has had. `index` finds the rows of values."""
 
     def __init__(
@@ -49,6 +49,6 @@ class Table:
 @lru_cache(maxsize=16)
 def table_of(
     queries: tuple[CountedQuery, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
-) -> Table:
+) -> CachedTable:
     """One for equal queries, each with an automaton. Without `ties` there is no instant of several events."""
-    return Table(queries, shared, costs, ties)
+    return CachedTable(queries, shared, costs, ties)
