@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.events import Events, arrange, read
 from cepc_runtime.expression import Aggregate, Call, Field
 from cepc_runtime.kernel.run import count_matches
@@ -49,8 +50,8 @@ LETTERS = tuple(Letter(name) for name in TYPES)
 X = Field("v0", "x", "each", BIGINT)
 MEASURES = {
     "COUNT(*)": (),
-    "COUNT(*), SUM": (Measure("sum", "v0", X),),
-    "COUNT(*), SUM, MIN, MAX": (Measure("sum", "v0", X), Measure("min", "v0", X), Measure("max", "v0", X)),
+    "COUNT(*), SUM": (Measure(SUM, "v0", X),),
+    "COUNT(*), SUM, MIN, MAX": (Measure(SUM, "v0", X), Measure(MIN, "v0", X), Measure(MAX, "v0", X)),
 }
 
 
@@ -84,7 +85,7 @@ def query(
     window = Unbounded() if within is None else Sliding(within, more.get("slide", 200))
     adjacent = more.get("adjacent", ())
     strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
-    counted, outputs = (Measure("count", None, None), *measures), more.get("outputs", ())
+    counted, outputs = (Measure(COUNT, None, None), *measures), more.get("outputs", ())
     return PlannedQuery(
         more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
         (), strategy, counted, outputs, None, False, "ANY", None,
@@ -184,8 +185,8 @@ def main() -> None:
     show("  by a scan: x <> PREV(A).x, windows of 2,000 events", [
         (f"{m:,}", adjacent(table(m, 1, types=1), unequal, 20_000)) for m in (n // 50, n // 25)
     ])  # fmt: skip
-    average = (Measure("avg", "v0", X),)
-    outputs = (OutputPlan("a", Aggregate("avg", "v0", X, False, None, DOUBLE)),)
+    average = (Measure(AVG, "v0", X),)
+    outputs = (OutputPlan("a", Aggregate(AVG, "v0", X, False, None, DOUBLE)),)
     source = table(20_000 // scale, 1, types=1)
     show("AVG over A+, a window every 20 events, by its events: to 52 a float64 is exact, to 1,023 not infinite", [
         (f"{m:,}", whole(source, [query([0], 1, 1, average, within=10 * m, outputs=outputs)]))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cepc_runtime.expression import Aggregate, AggregateFunction, Expression, Field
+from cepc_runtime.aggregate_functions import aggregate_named
+from cepc_runtime.expression import Aggregate, Expression, Field
 from cepc_runtime.expression import aggregates as aggregates_of
 from cepc_runtime.kernel.planes import is_exact
 from cepc_runtime.plan import (
@@ -95,16 +96,14 @@ def plan(*queries: CountedQuery, **more: Any) -> Plan:
     return Plan(stream(**more), LETTERS, queries)
 
 
-def aggregate(
-    function: AggregateFunction, variable: str | None = None, of: DataType | None = None, **more: Any
-) -> Aggregate:
+def aggregate(function: str, variable: str | None = None, of: DataType | None = None, **more: Any) -> Aggregate:
     """An aggregate over x, of that type; without one, of the events."""
     argument = None if of is None else Field(variable, "x", "each", of)
     natural = BIGINT if function == "count" else (of or BIGINT)
     if function in ("sum", "avg"):
         natural = BIGINT if function == "sum" and of is not None and is_exact(of) else DOUBLE
     type_ = more.get("type") or more.get("target") or natural
-    return Aggregate(function, variable, argument, more.get("safe", False), more.get("target"), type_)
+    return Aggregate(aggregate_named(function), variable, argument, more.get("safe", False), more.get("target"), type_)
 
 
 COUNT = aggregate("count")
@@ -112,9 +111,7 @@ COUNT = aggregate("count")
 
 def name_of(aggregate: Aggregate) -> str:
     target = "" if aggregate.target is None else f" as {aggregate.target.sql}"
-    return (
-        f"{'try_' * aggregate.safe}{aggregate.function}({aggregate.variable}, {aggregate.argument is not None}){target}"
-    )
+    return f"{'try_' * aggregate.safe}{aggregate.function.name}({aggregate.variable}, {aggregate.argument is not None}){target}"
 
 
 # ---- by brute force --------------------------------------------------------------------------------------------------
@@ -204,7 +201,7 @@ def value_of(aggregate: Aggregate, matches: Sequence[Match]) -> Any:
         return len(matches)
     bound = [event[3] for match in matches for event, variable in match if variable == aggregate.variable]
     there = [x for x in bound if x is not None]
-    match aggregate.function:
+    match aggregate.function.name:
         case "count":
             return len(bound if aggregate.argument is None else there)
         case "sum":

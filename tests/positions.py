@@ -184,7 +184,7 @@ def aggregate(*measures: Measure, **more: Any) -> dict[str, Any]:
     """What makes a query an aggregate query that returns its measures as m0, m1 … `slide` is that of its windows, or WITHIN."""
     types = {"count": BIGINT, "sum": BIGINT, "avg": DOUBLE}
     outputs = tuple(
-        OutputPlan(f"m{i}", Aggregate(m.function, m.variable, m.argument, False, None, types.get(m.function, INT)))
+        OutputPlan(f"m{i}", Aggregate(m.function, m.variable, m.argument, False, None, types.get(m.function.name, INT)))
         for i, m in enumerate(measures)
     )
     return {"kind": "aggregate", "measures": measures, "outputs": outputs, "returns_events": False, **more}

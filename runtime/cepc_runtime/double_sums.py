@@ -85,7 +85,7 @@ def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) ->
     divided: dict[MeasurePlanes, bool] = {}
     for measure, own in zip(recount.query.measures, recount.planes.measures, strict=True):
         if own.rest is not None:
-            divided[own] = divided.get(own, False) or measure.function == "avg"
+            divided[own] = divided.get(own, False) or measure.function.divided
     if not divided or not len(emissions.planes):
         return []
     order, starts = _targets(targets, len(emissions.planes))

@@ -20,6 +20,7 @@ from typing import Literal as OneOf
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from .aggregate_functions import AggregateFunction
     from .expression import Expression
     from .types import DataType
     from .windows import Window
@@ -221,10 +222,15 @@ class Measure:
     always is.
     """
 
-    function: OneOf["count", "sum", "avg", "min", "max"]
+    function: AggregateFunction
     variable: str | None
     argument: Expression | None
     exact: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is computed from integers alone."""
+        return self.function.is_whole(None if self.argument is None else self.argument.type)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import json
 from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from .aggregate_functions import aggregate_named
 from .expression import from_data as expression_from
 from .expression import to_data as expression_to
 from .letter_words import bit_letter, word_of
@@ -102,6 +103,7 @@ def _frozen(value: Any) -> Any:
 
 _PLAIN: Final = _Codec(_thawed, _frozen)  # numbers, strings, None, and tuples of them
 _EXPRESSION: Final = _Codec(expression_to, expression_from)
+_AGGREGATE: Final = _Codec(lambda function: function.name, aggregate_named)
 _COLUMN: Final = _Codec(lambda column: [column[0], column[1].sql], lambda data: (data[0], from_text(data[1])))
 
 
@@ -189,7 +191,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     },
     ConditionPlan: {"expression": _EXPRESSION},
     Automaton: {"steps": _STEPS, "ties": _STEPS, "moves": _MOVES, "new_moves": _MOVES},
-    Measure: {"argument": _optional(_EXPRESSION)},
+    Measure: {"function": _AGGREGATE, "argument": _optional(_EXPRESSION)},
     OutputPlan: {"expression": _EXPRESSION},
     AdjacentCondition: {"expression": _EXPRESSION},
     Count: {"automaton": _record(Automaton)},

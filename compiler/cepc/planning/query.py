@@ -33,6 +33,8 @@ from ..automaton.positions import PatternTooLarge, positions_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cepc_runtime.aggregate_functions import AggregateFunction
+
     from .. import model
     from ..automaton.letters import Letters
 
@@ -134,8 +136,8 @@ def _measures(query: model.Query) -> tuple[Measure, ...]:
     if query.kind == "match":
         return ()
     shown = [o.expression for o in query.outputs] + ([query.having] if query.having is not None else [])
-    exact: dict[tuple[str, str | None, Expression | None], bool] = {}
+    exact: dict[tuple[AggregateFunction, str | None, Expression | None], bool] = {}
     for node in (n for e in shown for n in walk(e) if isinstance(n, Aggregate)):
         key = (node.function, node.variable, node.argument)
         exact[key] = exact.get(key, False) or node.target != DOUBLE
-    return tuple(Measure(f, v, a, e) for (f, v, a), e in exact.items())  # type: ignore[arg-type]
+    return tuple(Measure(f, v, a, e) for (f, v, a), e in exact.items())

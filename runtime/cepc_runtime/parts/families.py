@@ -7,6 +7,7 @@ from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
+from ..aggregate_functions import ALONE, COUNT
 from ..expression import Aggregate, Field, rewrite
 from ..kernel.planes import is_exact, planes_of
 from ..plan import Count, Measure, Member, OutputPlan, QueryPlan, SharedStates
@@ -18,24 +19,17 @@ from .ways import count_of_ways, ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Literal
 
     from ..expression import Expression
     from ..kernel.planes import Plane, QueryPlanes, Role
     from ..plan import CountedQuery
     from .ways import Shape, Way
 
-    Function = Literal["count", "sum", "min", "max"]
-
 MOST: Final = 200
 """So many entries a query's matrix may have; the events of one with more are kept."""
 
 OWN: Final = 2
 """What a pane costs beside its numbers, in numbers: its place in time, and a key."""
-
-_FUNCTIONS: Final[dict[Role, Function]] = {
-    "one": "count", "present": "count", "value": "sum", "least": "min", "greatest": "max"
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +201,7 @@ def _anonymous(argument: Expression) -> Expression:
 
 def is_exactly(measure: Measure) -> bool:
     """Whether it is computed from integers and no DOUBLE."""
-    if measure.function in ("min", "max") or not measure.exact:
-        return False
-    return measure.function == "count" or (measure.argument is not None and is_exact(measure.argument.type))
+    return measure.exact and measure.is_whole
 
 
 def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
@@ -240,10 +232,10 @@ def _outputs(numbers: Sequence[Number], names: dict[int, str], exact: frozenset[
     for place, number in enumerate(numbers):
         to = STRING if number.whole and number in exact else DOUBLE
         if number.role is None:
-            expression = Aggregate("count", None, None, False, None, to)
+            expression = Aggregate(COUNT, None, None, False, None, to)
         else:
             name, argument = names[number.variable], number.argument
-            expression = Aggregate(_FUNCTIONS[number.role], name, argument, False, None, to)
+            expression = Aggregate(ALONE[number.role], name, argument, False, None, to)
         found.append(OutputPlan(f"n{place}", expression))
     return tuple(found)
 
@@ -253,7 +245,6 @@ def _measures(outputs: Sequence[OutputPlan]) -> tuple[Measure, ...]:
     for output in outputs:
         a = output.expression
         assert isinstance(a, Aggregate)
-        assert a.function != "collect"
         found[Measure(a.function, a.variable, a.argument, a.type != DOUBLE)] = None
     return tuple(found)
 
