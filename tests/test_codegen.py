@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 
 from cepc.api import check_text
+from cepc.cli import cepc
 from cepc.codegen.bundle import runtime_archive
 from cepc.codegen.compiling import job_of
 from cepc.codegen.hot import hot_groupings
@@ -65,6 +67,25 @@ def test_a_job_is_as_reviewed(path: Path) -> None:
     if os.environ.get("UPDATE_GOLDEN") == "1":
         recorded.write_text(golden(path), encoding="utf-8")
     assert golden(path) == recorded.read_text(encoding="utf-8"), "UPDATE_GOLDEN=1 records the new jobs"
+
+
+def test_a_job_has_the_same_bytes_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "IMPORT 'lib/legs.cep';\nQUERY q RETURN MATCH * PATTERN leg WITHIN 9 s;\n"
+    stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+    jobs = []
+    for folder, here, name in (("one", "one", "p.cep"), ("two/three", ".", "two/three/p.cep"), ("four", ".", None)):
+        own = tmp_path / folder
+        (own / "lib").mkdir(parents=True)
+        (own / "p.cep").write_text(stream + program)
+        (own / "lib" / "legs.cep").write_text("PATTERN leg AS SEQ(A a, B b);\n")
+        monkeypatch.chdir(tmp_path / here)
+        done = CliRunner().invoke(cepc, ["compile", name or str(own / "p.cep"), "-o", str(tmp_path / "job.py")])
+        assert done.exit_code == 0, done.output
+        jobs.append((tmp_path / "job.py").read_bytes())
+    assert jobs[0] == jobs[1] == jobs[2]
+    assert b"program  p.cep" in jobs[0]
+    assert b"program  lib/legs.cep" in jobs[0]
+    assert str(tmp_path).encode() not in jobs[0]
 
 
 def test_groups_are_cut_in_time_where_statistics_say_that_one_is_large() -> None:

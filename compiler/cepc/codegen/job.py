@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .header import header
@@ -13,7 +15,7 @@ from .python import Code, lay_out, listed, tupled
 from .stream import stream_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
     from cepc_runtime.plan import Plan
@@ -57,7 +59,7 @@ def generate(
     jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
     taken = bound_by(f"{IMPORTS}\n{_main(())}")
     names = names_of(((job.stream.name, [query.name for query in job.plain]) for job in jobs), taken)
-    digests = [(s.name, hashlib.sha256(s.text.encode()).hexdigest()) for s in sources.values()]
+    digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
         header(digests, version, program, jobs),
@@ -69,6 +71,17 @@ def generate(
         text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
     text += f"\n\n{_main(names)}\n"
     return Job(text, tuple(q.name for q in program.queries), all(job.stream.source for job in jobs))
+
+
+def _names(sources: Iterable[Source]) -> list[str]:
+    """Seen from the folder of the program: a job has no path of the machine on which it was compiled."""
+    names = [source.name for source in sources]
+    folder = Path(*names[:1]).parent
+    return [os.path.relpath(name, folder) if Path(name).exists() else name for name in names]
+
+
+def _digest(source: Source) -> str:
+    return hashlib.sha256(source.text.encode()).hexdigest()
 
 
 def _main(names: Sequence[StreamNames]) -> str:
@@ -102,7 +115,7 @@ def tables(
     queries: Collection[str] | None = None,
     dropped: Mapping[str, Observation] | None = None,
 ) -> dict[str, job.Table]:
-    """The same rows brought here as tables of Arrow: of all queries at once, which Spark does sooner than one by one."""
+    """The same rows as Arrow tables on the driver. One Spark job answers all queries, which is faster than one after another."""
     return job.tables(spark, STREAMS, events, queries, dropped)
 
 
