@@ -21,7 +21,7 @@ from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_sch
 from ..schema import JobError, Stream
 from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
-from .operator import Answering, Buckets
+from .operator import Answering
 from .records import MALFORMED
 from .time import is_ahead, timed
 
@@ -82,6 +82,8 @@ class Continuous:
 
         Records that are no events are among them if they shall be `set_apart`, and else fail the job.
         """
+        from .processor import Buckets
+
         plan, answering = self.plan, self.answering(fingerprint)
         name, count = self.streamed.stream.name, len(self.streamed.letters)
         apart = None
