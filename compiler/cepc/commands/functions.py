@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepc_runtime.aggregate_functions import AGGREGATES
+
 from . import known
 
 if TYPE_CHECKING:
@@ -67,8 +69,9 @@ def _describe(name: str) -> int:
     return 0
 
 
+_COUNTED = [function.written for function in AGGREGATES if function.countable]
 _REASONS = {
-    "aggregate": "a query aggregates the events of its matches by COUNT, SUM, AVG, MIN and MAX alone",
+    "aggregate": f"a query aggregates the events of its matches by {', '.join(_COUNTED[:-1])} and {_COUNTED[-1]} alone",
     "window": "a query's windows are given by WITHIN and SLIDE",
     "generator": "an expression has one value",
     "nondeterministic": "an expression must have the same value each time",
