@@ -24,12 +24,15 @@ from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.plan import (
     AdjacentCondition,
     Automaton,
+    Count,
+    CountedQuery,
+    CountNeighbours,
     Letter,
     Measure,
     OutputPlan,
     Plan,
+    PlannedQuery,
     Positions,
-    QueryPlan,
     Step,
     StreamPlan,
 )  # fmt: skip
@@ -71,7 +74,7 @@ def table(events: int, groups: int, types: int = 20, ties: int = 1) -> Any:
 
 def query(
     types: Sequence[int], loop_at: int | None, windows: int, measures: tuple[Measure, ...] = (), **more: Any
-) -> QueryPlan:
+) -> CountedQuery:
     """SEQ of the types, one of them repeated, over so many windows of 200 ticks' slide."""
     steps = [Step(i, i + 1, letter, i) for i, letter in enumerate(types)]
     if loop_at is not None:
@@ -80,14 +83,16 @@ def query(
     automaton = Automaton(len(types) + 1, names, tuple(steps), (len(types),))
     within = more.get("within", 200 * windows)
     window = Unbounded() if within is None else Sliding(within, more.get("slide", 200))
+    adjacent = more.get("adjacent", ())
+    strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
     counted, outputs = (Measure(COUNT, None, None), *measures), more.get("outputs", ())
-    return QueryPlan(
+    return PlannedQuery(
         more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
-        None, (), automaton, more.get("adjacent", ()), counted, outputs, None, False, "ANY", None,
+        (), strategy, counted, outputs, None, False, "ANY", None,
     )  # fmt: skip
 
 
-def workload(queries: int, windows: int, measures: tuple[Measure, ...] = (), states: int = 8) -> list[QueryPlan]:
+def workload(queries: int, windows: int, measures: tuple[Measure, ...] = (), states: int = 8) -> list[CountedQuery]:
     chosen = random.Random(1)
     return [
         query(chosen.sample(range(20), states - 1), chosen.randint(1, states - 1), windows, measures, name=f"q{i}")
@@ -121,7 +126,7 @@ def prepared(source: Any) -> tuple[Events, Kinds]:
     return events, Kinds(kinds.of[events.order], kinds.letters)
 
 
-def kernel(source: Any, queries: list[QueryPlan]) -> Cost:
+def kernel(source: Any, queries: list[CountedQuery]) -> Cost:
     """The kernel alone: events stand sorted, with their letters."""
     events, kinds = prepared(source)
     operations = count_matches(events, kinds, queries, interpreted=False).effort.operations
@@ -129,7 +134,7 @@ def kernel(source: Any, queries: list[QueryPlan]) -> Cost:
     return Cost(seconds / events.length * 1e6, operations / events.length)
 
 
-def whole(source: Any, queries: list[QueryPlan]) -> float:
+def whole(source: Any, queries: list[CountedQuery]) -> float:
     """From table to result rows, in microseconds an event."""
     plan = Plan(stream(), LETTERS, tuple(queries))
     events: int = source.num_rows

@@ -16,7 +16,20 @@ from cepc_runtime.aggregate_functions import aggregate_named
 from cepc_runtime.expression import Aggregate, Expression, Field
 from cepc_runtime.expression import aggregates as aggregates_of
 from cepc_runtime.kernel.planes import is_exact
-from cepc_runtime.plan import Automaton, Letter, Measure, OutputPlan, Plan, Positions, QueryPlan, Step, StreamPlan
+from cepc_runtime.plan import (
+    Automaton,
+    Count,
+    CountedQuery,
+    CountNeighbours,
+    Letter,
+    Measure,
+    OutputPlan,
+    Plan,
+    PlannedQuery,
+    Positions,
+    Step,
+    StreamPlan,
+)
 from cepc_runtime.types import BIGINT, DOUBLE, STRING, DataType, to_arrow
 from cepc_runtime.windows import Sliding, Unbounded
 
@@ -61,7 +74,7 @@ def automaton(text: str, accepting: Sequence[int], ties: str = "", **more: Any) 
 def query(
     automaton: Automaton, within: int | None = 100, slide: int | None = None, *, name: str = "q",
     returns: Sequence[Aggregate] = (), group_by: tuple[str, ...] = ("g",), having: Expression | None = None, **more: Any,
-) -> QueryPlan:  # fmt: skip
+) -> CountedQuery:  # fmt: skip
     """A query with partition [g] that returns the grouping attributes and the aggregates, named by `name_of`."""
     aggregates = tuple(dict.fromkeys((COUNT, *returns) if more.get("count", True) else returns))
     keys = [OutputPlan(g, Field(None, g, "each", STRING)) for g in group_by]
@@ -69,15 +82,17 @@ def query(
     for a in (*aggregates, *(aggregates_of(having) if having is not None else ())):
         key = a.function, a.variable, a.argument
         measures[key] = measures.get(key, False) or a.target != DOUBLE
+    adjacent = more.get("adjacent", ())
+    strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
     window = Unbounded() if within is None else Sliding(within, slide or within)
-    return QueryPlan(
-        name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), None, (),
-        automaton, more.get("adjacent", ()), tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
+    return PlannedQuery(
+        name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), (),
+        strategy, tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
         (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, "ANY", None,
     )  # fmt: skip
 
 
-def plan(*queries: QueryPlan, **more: Any) -> Plan:
+def plan(*queries: CountedQuery, **more: Any) -> Plan:
     return Plan(stream(**more), LETTERS, queries)
 
 
@@ -150,7 +165,7 @@ def _moved(found: list[Word], moves: Sequence[Any]) -> list[Word]:
     return [w for w in placed if w.state >= 0]
 
 
-def windows(plan: QueryPlan, events: Sequence[Event]) -> dict[int, list[Event]]:
+def windows(plan: CountedQuery, events: Sequence[Event]) -> dict[int, list[Event]]:
     """The events of each window that has one."""
     if not isinstance(plan.window, Sliding):
         return {0: list(events)}
@@ -163,7 +178,7 @@ def windows(plan: QueryPlan, events: Sequence[Event]) -> dict[int, list[Event]]:
 
 
 def brute_force(
-    plan: QueryPlan, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
+    plan: CountedQuery, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
 ) -> dict[tuple[Any, int], list[Match]]:
     """All matches by GROUP BY value (None without) and window."""
     assert plan.automaton is not None
@@ -199,7 +214,7 @@ def value_of(aggregate: Aggregate, matches: Sequence[Match]) -> Any:
     return max(there, default=None)
 
 
-def expected_rows(plan: QueryPlan, matches: Mapping[tuple[Any, int], Sequence[Match]]) -> list[dict[str, Any]]:
+def expected_rows(plan: CountedQuery, matches: Mapping[tuple[Any, int], Sequence[Match]]) -> list[dict[str, Any]]:
     rows = []
     for (group, window), found in matches.items():
         row: dict[str, Any] = {"g": group} if plan.group_by else {}

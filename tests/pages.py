@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from cepc.api import check_text
-from cepc.compiled import Compiled
+from cepc.compiled_program import Compiled
 from cepc.writing.show import show
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 UPDATE = os.environ.get("UPDATE_GOLDEN") == "1"
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

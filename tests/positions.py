@@ -19,12 +19,13 @@ from cepc_runtime.plan import (
     Edge,
     Guard,
     Letter,
+    List,
     Measure,
     Negation,
     OutputPlan,
     Plan,
+    PlannedQuery,
     Positions,
-    QueryPlan,
     StreamPlan,
 )
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
@@ -136,9 +137,9 @@ class Query:
 
     def plan(self) -> Plan:
         names = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
-        query = QueryPlan(
+        query = PlannedQuery(
             name="q", kind="match", partition=self.partition, group_by=(), window=self._window(), variables=names, lists=(),
-            positions=self.positions, prefixes=None, conditions=self.conditions, automaton=None, adjacent=(), measures=(), outputs=(),
+            positions=self.positions, conditions=self.conditions, strategy=List(), measures=(), outputs=(),
             having=None, returns_events=True, select="ANY", after=None,
         )  # fmt: skip
         more = {name: value for name, value in self.more.items() if name != "slide"}

@@ -50,6 +50,7 @@ OTHERS = {
     ("cepc_grammar/builder.py", "COUNT"): "a query without RETURN counts; the grammar knows no types",
     ("cepc_runtime/functions/times.py", "MIN"): "a minute",
     ("cepc_runtime/kernel/planes.py", "count"): "a field of MeasurePlanes",
+    ("cepc_runtime/plan_data.py", "count"): "a way of executing a query",
     ("cepc_runtime/spark/streaming/run.py", "max"): "a field of Spark's progress",
     ("cepc_runtime/spark/streaming/sinks.py", "count"): "a column of Spark's",
 }

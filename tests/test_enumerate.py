@@ -16,7 +16,7 @@ from cepc_runtime.enumerate.search import Search
 from cepc_runtime.evaluate import EvaluationError
 from cepc_runtime.expression import Field
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Acceptance, Automaton, Guard, Measure, Step
+from cepc_runtime.plan import Acceptance, Automaton, Guard, List, Measure, Step
 from cepc_runtime.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
 
@@ -259,20 +259,20 @@ PREFIXES = Automaton(4, ("A", "B", "C"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1), St
 
 
 def test_next_takes_the_first_event_that_goes_on() -> None:
-    query = Query(ABC, more={"select": "NEXT", "prefixes": PREFIXES})
+    query = Query(ABC, more={"select": "NEXT", "strategy": List(PREFIXES)})
     assert query.found("a1 a2 d3 b4 b5 c6 c7") == ["a1 b4 c6", "a2 b4 c6"]
     assert query.found("a1 b2 b2' c3") == ["a1 b2 c3", "a1 b2' c3"]
 
 
 def test_next_skips_what_its_conditions_exclude() -> None:
-    query = Query(ABC, (condition("A.x < B.x"),), more={"select": "NEXT", "prefixes": PREFIXES})
+    query = Query(ABC, (condition("A.x < B.x"),), more={"select": "NEXT", "strategy": List(PREFIXES)})
     assert query.found("a1(x=3) b2(x=1) b3(x=4) b4(x=5) c5") == ["a1 b3 c5"]
 
 
 def test_next_is_stopped_by_what_a_not_forbids_all_the_same() -> None:
     guarded = pattern("0 A 1, 1 B!0 2", "2", no("0 C 1"))
     prefixes = Automaton(3, ("A", "B"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1)), (2,))
-    query = Query(guarded, more={"select": "NEXT", "prefixes": prefixes})
+    query = Query(guarded, more={"select": "NEXT", "strategy": List(prefixes)})
     assert query.found("a1 c2 b3 a4 b5") == ["a4 b5"]
 
 

@@ -24,7 +24,7 @@ from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
 from cepc_runtime.execute import execute
 from cepc_runtime.letters import classify
-from cepc_runtime.work import Work
+from cepc_runtime.work_done import Work
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
 from tests.programs import HEADER, LOCAL, PAIR, with_stream
 from tests.programs import Asked as Wanted

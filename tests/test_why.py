@@ -9,12 +9,12 @@ from hypothesis import given, reject
 
 import cepc
 from cepc.cli import cepc as command
-from cepc.compiled import Compiled
+from cepc.compiled_program import Compiled
 from cepc.model import Stream
 from cepc.reading.read import Read
 from cepc.running.given import read_given
 from cepc.why.report import why
-from cepc.why.scope import Scope
+from cepc.why.scope import RowScope
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import to_arrow
 from tests.programs import Case, cases, drawn
@@ -375,7 +375,7 @@ def explained(compiled: Compiled, table: pa.Table, name: str) -> str:
     def load(stream: Stream, plan: StreamPlan) -> Read:
         return read_given(table, plan, stream.columns)
 
-    return why(compiled.program, query, Scope({}, None), load, {}, 2)
+    return why(compiled.program, query, RowScope({}, None), load, {}, 2)
 
 
 def test_the_page_shows_what_the_command_says() -> None:

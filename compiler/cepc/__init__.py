@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Checked
-    from .compiled import Compiled
+    from .compiled_program import Compiled
 
 __all__ = ["CepcError", "DataError", "ProgramError", "RunError", "check", "compile"]
 

@@ -17,15 +17,15 @@ from cepc_grammar.ast import Program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
-from .broken import without_consequences
-from .compiled import Compiled
+from .compiled_program import Compiled
+from .consequences import without_consequences
 from .diagnostics.render import as_text, errors, render
 from .errors import ProgramError
 from .files import messages
 from .files.read import load, read_import
 from .resolve import Lost, check, lost_in
 from .running.messages import nothing_to_run
-from .sizing import surely_small
+from .small_patterns import surely_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -187,7 +187,7 @@ def has_exact_squares(argument: DataType) -> bool:
 
 
 def _count(gathered: Gathered, type_: DataType) -> tuple[Any, Bools]:
-    from .numerals import cast_column
+    from .exact_columns import cast_column
 
     return cast_column(gathered.counts, 0, None, type_)
 
@@ -196,7 +196,7 @@ def _total(gathered: Gathered, type_: DataType) -> tuple[Any, Bools]:
     import numpy as np
 
     from .doubles import added
-    from .numerals import cast_column
+    from .exact_columns import cast_column
 
     assert gathered.totals is not None
     totals = gathered.totals if gathered.rests is None else added(gathered.totals, gathered.rests)
@@ -204,7 +204,7 @@ def _total(gathered: Gathered, type_: DataType) -> tuple[Any, Bools]:
 
 
 def _average(gathered: Gathered, type_: DataType) -> tuple[Any, Bools]:
-    from .numerals import quotients
+    from .exact_columns import quotients
 
     assert gathered.totals is not None
     return quotients(gathered.totals, gathered.counts, gathered.scale, type_, gathered.rests)

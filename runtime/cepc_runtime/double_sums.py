@@ -184,7 +184,6 @@ def exact_sum(recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: 
 def _roundings(recount: Recount, emissions: Emissions) -> Floats:
     """By how much numbers may be off that were added up over the events of each row."""
     automaton = recount.query.automaton
-    assert automaton is not None
     ways: Iterable[object] = (*automaton.steps, *automaton.ties, *automaton.moves, *automaton.new_moves)
     each = _ROUNDINGS * (len(list(ways)) + automaton.states)
     return np.asarray(ROUNDING * (recount.lengths(emissions.groups, emissions.windows) * each + _ALWAYS))

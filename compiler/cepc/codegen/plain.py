@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_runtime.expression import Aggregate, Field, aggregates
+from cepc_runtime.plan import Count
 from cepc_runtime.results import aggregate_text, cure
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import (
@@ -62,10 +63,12 @@ class Plain:
 
 def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
     """How Spark alone answers the query, or None where it takes the kernel."""
-    automaton = query.automaton
+    if not isinstance(query.strategy, Count):
+        return None
+    automaton = query.strategy.automaton
     time = dict(stream.columns)[stream.time_column]
     if (
-        query.kind != "aggregate" or automaton is None or len(automaton.steps) != 1 or automaton.accepting != (1,)
+        len(automaton.steps) != 1 or automaton.accepting != (1,)
         or automaton.ties or automaton.moves or automaton.new_moves or automaton.kills
         or not (time in (TIMESTAMP, DATE) or is_integer(time))
     ):  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .known import modules_or_files
+from .completers import modules_or_files
 
 if TYPE_CHECKING:
     from ..documenting import Entry

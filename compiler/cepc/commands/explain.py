@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .known import codes_or_files
+from .completers import codes_or_files
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:

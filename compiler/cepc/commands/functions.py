@@ -8,7 +8,7 @@ import click
 
 from cepc_runtime.aggregate_functions import AGGREGATES
 
-from . import known
+from . import completers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ OF_EVENTS = {
 
 
 @click.command(short_help="List the functions of expressions.")
-@click.argument("name", required=False, shell_complete=known.functions)
+@click.argument("name", required=False, shell_complete=completers.functions)
 @click.pass_context
 def functions(ctx: click.Context, name: str | None) -> None:
     """List the functions that mean the same in every engine, or describe one."""

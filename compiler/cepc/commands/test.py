@@ -6,7 +6,7 @@ import click
 
 from ..visible import visible_lines
 from .common import chosen_program, failed, right_program
-from .known import tests
+from .completers import tests
 
 
 @click.command()

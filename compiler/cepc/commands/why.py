@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
-from .known import queries
-
-if TYPE_CHECKING:
-    from ..reading.files import Format
+from .completers import queries
 
 
 @click.command(short_help="Explain a row, or why there is none.")
@@ -37,7 +33,7 @@ def why(
     events: tuple[str, ...],
     group: tuple[str, ...],
     window: str | None,
-    input_format: Format | None,
+    input_format: str | None,
     limit: int,
 ) -> None:
     """Explain a row of a query: the matches behind it, with their events and the conditions' values. Or explain why
@@ -48,7 +44,7 @@ def why(
     from ..errors import CepcError
     from ..running.progress import Progress
     from ..why.report import why as explained
-    from ..why.scope import UnclearError, scope_of
+    from ..why.scope import UnclearRowError, scope_of
 
     checked = right_program(ctx, files, warnings=False)
     try:
@@ -63,7 +59,7 @@ def why(
             text = explained(
                 program, query, scope, lambda s, plan: load(places, s, plan, progress), checked.sources, limit
             )
-    except UnclearError as error:
+    except UnclearRowError as error:
         raise click.UsageError(str(error)) from None
     except CepcError as error:
         failed(ctx, error, checked.sources)

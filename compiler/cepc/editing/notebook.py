@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
 
-    from ..compiled import Compiled
+    from ..compiled_program import Compiled
     from ..model import CheckedProgram
 
 AT_MOST = 20  # rows of a query that a notebook shows
@@ -107,7 +107,7 @@ def magic(variables: dict[str, Any]) -> Callable[[str, str], Shown | None]:
 
 def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Shown:
     from ..api import check_text
-    from ..compiled import Compiled
+    from ..compiled_program import Compiled
     from ..errors import ProgramError
     from ..explaining.as_svg import to_svg
     from ..explaining.explanation import explain

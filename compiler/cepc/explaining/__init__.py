@@ -4,11 +4,11 @@ describe.py      what each query means, in words
 automata.py      its automaton, with states that have names
 joined.py        match queries that share parts of their matches, as these parts
 explanation.py   what is shared and why, as data
-keeping.py       what queries keep as streams
+stream_state.py  what queries keep as streams
 obstacles.py     what more could be shared if queries were written otherwise
 as_text.py, as_json.py, as_dot.py
 graph.py         the automata as one graph, in which what is kept once is one node
-signs.py         what its nodes and edges look like
+node_style.py    what its nodes and edges look like
 colours.py       a colour for each set of queries that share something
 panes.py         the windows of queries that share, below the graph
 layout.py        where the nodes stand in a picture

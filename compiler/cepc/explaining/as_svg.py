@@ -10,9 +10,9 @@ from .colours import Colour, colours
 from .escaping import escaped
 from .graph import graph_of
 from .layout import HEIGHT, Box, lay_out, shortened
+from .node_style import edge_classes, node_style
 from .routes import number as _n
 from .routes import route
-from .signs import edge_classes, sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .explanation import Explanation
     from .graph import Edge, Graph, Node
     from .layout import Layout
-    from .signs import Sign
+    from .node_style import NodeStyle
 
 PLAIN: Final = Colour("#ffffff", "#8b95a1")
 TITLE: Final = 44  # the height of a stream's heading
@@ -80,13 +80,13 @@ def _drawn(one: Explanation, graph: Graph, layout: Layout) -> Iterator[str]:
     for edge in graph.edges:
         yield _edge(edge, graph, layout)
     for node, box in zip(graph.nodes, layout.boxes, strict=True):
-        yield _node(node, box, sign(node, one, palette))
+        yield _node(node, box, node_style(node, one, palette))
 
 
 # ---- nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _node(node: Node, box: Box, look: Sign) -> str:
+def _node(node: Node, box: Box, look: NodeStyle) -> str:
     fill, line = look.fill or PLAIN.fill, look.line or PLAIN.line
     colour = "" if node.kind == "query" or (node.listed and node.once is None) else f' fill="{fill}" stroke="{line}"'
     shown = "" if node.kind == "start" else escaped(shortened(node.label))

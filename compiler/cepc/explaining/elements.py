@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .colours import colours
 from .graph import graph_of
 from .layout import shortened
-from .signs import edge_classes, sign
+from .node_style import edge_classes, node_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ def elements(one: Explanation, number: int) -> list[dict[str, Any]]:
     graph, palette = graph_of(one), colours(one.parts)
     found = []
     for n, node in enumerate(graph.nodes):
-        look = sign(node, one, palette)
+        look = node_style(node, one, palette)
         data = {
             "id": f"n{n}",
             "label": "" if node.kind == "start" else shortened(node.label),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .columns import columns
 from .engine import load
-from .entries import with_entries
+from .entry_states import with_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -129,3 +129,10 @@ def events(pattern: Pattern) -> Iterator[Event]:
                 yield from events(part)
         case Repeat(body) | Not(body):
             yield from events(body)
+
+
+def flat_sequence(pattern: Pattern) -> tuple[Event, ...] | None:
+    """The events of a SEQ of single events, the only patterns that Sharon knows; None for any other."""
+    elements = pattern.elements if isinstance(pattern, Seq) else (pattern,)
+    found = tuple(element for element in elements if isinstance(element, Event))
+    return found if len(found) == len(elements) else None

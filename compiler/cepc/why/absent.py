@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..explaining.describe import duration
-from .constraints import AfterMatch, Bounded, Constraint, Joint, Local, Negated, Selection
-from .missing import Asked, Stopped, Unfinished, came, missing, spoiled_by
+from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
+from .missing import Question, Stopped, Unfinished, came, missing, spoiled_by
 from .scope import equals
 from .values import condition_values, local_text
 from .wording import constraint_text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .. import model
     from .finder import Finder
-    from .values import Values
+    from .values import ValueTexts
 
 Lines = Iterator[str]
 
@@ -32,9 +32,9 @@ class Absent:
     """Speaks of what is asked: a query and some events."""
 
     finder: Finder
-    asked: Asked
+    asked: Question
     stream: model.Stream
-    values: Values
+    values: ValueTexts
 
     def lines(self) -> Lines:
         match missing(self.finder, self.asked):
@@ -80,16 +80,16 @@ class Absent:
                     yield f"and {len(failed) - SHOWN} more"
                 if not tried:
                     yield "it is not true in each iteration of the pattern"
-            case Negated() | Selection():
+            case Negated() | SelectionConstraint():
                 rows = spoiled_by(self.finder, self.asked, stopped, constraint)
                 what = "this came" if isinstance(constraint, Negated) else "this may not be skipped"
                 for line in self.values.event_lines([(row, self.values.type(row)) for row in rows]):
                     yield f"{what}: {line}"
-            case AfterMatch():
+            case AfterMatchConstraint():
                 taken = self.finder.first(self.asked.query, self.asked.rows)
                 if taken is not None:
                     yield f"an earlier match is gone on from: {', '.join(self.values.named(b.row) for b in taken)}"
-            case Bounded():
+            case WithinConstraint():
                 yield from self._span(stopped)
 
     def _span(self, stopped: Stopped) -> Lines:

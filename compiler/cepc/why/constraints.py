@@ -37,21 +37,21 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
-class AfterMatch:
+class AfterMatchConstraint:
     """What an earlier match has taken is gone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionConstraint:
     """SELECT NEXT or CONTIGUOUS."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
+class WithinConstraint:
     """WITHIN."""
 
 
-Constraint = Local | Joint | Negated | AfterMatch | Selection | Bounded
+Constraint = Local | Joint | Negated | AfterMatchConstraint | SelectionConstraint | WithinConstraint
 
 
 def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
@@ -68,11 +68,11 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
             found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
     found += (Negated(node) for node in _nodes(query.pattern) if isinstance(node, model.Not))
     if query.after_match is not None:
-        found.append(AfterMatch())
+        found.append(AfterMatchConstraint())
     if query.select != "ANY":
-        found.append(Selection())
+        found.append(SelectionConstraint())
     if query.window.span is not None:
-        found.append(Bounded())
+        found.append(WithinConstraint())
     return tuple(dict.fromkeys(found))
 
 
@@ -110,11 +110,11 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
     changed = replace(
         query, pattern=rebuilt(query.pattern), variables=variables, conditions=asked(query.conditions), having=None
     )
-    if any(isinstance(d, Selection) for d in dropped):
+    if any(isinstance(d, SelectionConstraint) for d in dropped):
         changed = replace(changed, select="ANY", after_match=None, after_variable=None)
-    if any(isinstance(d, AfterMatch) for d in dropped):
+    if any(isinstance(d, AfterMatchConstraint) for d in dropped):
         changed = replace(changed, after_match=None, after_variable=None)
-    if any(isinstance(d, Bounded) for d in dropped):
+    if any(isinstance(d, WithinConstraint) for d in dropped):
         changed = unbounded(changed)
     return changed
 

@@ -34,14 +34,14 @@ PARTIAL_MATCHES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class MatchEvent:
     """An event of a match: its row in the reading, and the variable that it is bound to."""
 
     row: int
     variable: str
 
 
-Match = tuple[Bound, ...]
+Match = tuple[MatchEvent, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Finder:
             places = rows[events.order[batch.positions[:, some]]].T.tolist()
             names = batch.variables[:, some].T.tolist()
             for place, name in zip(places, names, strict=True):
-                yield tuple(Bound(row, batch.names[n]) for row, n in zip(place, name, strict=True))
+                yield tuple(MatchEvent(row, batch.names[n]) for row, n in zip(place, name, strict=True))
 
     def _times(self, match: Match) -> tuple[int, ...]:
         ticks = self.reading.ticks

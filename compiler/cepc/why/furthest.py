@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .finder import Bound, Match
+from .finder import Match, MatchEvent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class GroupEvent:
     """An event of a group: its row in the reading, the number of its instant, the letters that it satisfies."""
 
     row: int
@@ -35,7 +35,7 @@ class Reached:
     missing: int
 
 
-def furthest(positions: Positions, events: Sequence[Event]) -> Reached:
+def furthest(positions: Positions, events: Sequence[GroupEvent]) -> Reached:
     """The state from which the fewest events are missing; of several the one with the most events behind it."""
     distance = _distances(positions)
     found = _reached(positions, events)
@@ -54,12 +54,12 @@ def awaited(positions: Positions, state: int) -> tuple[Edge, ...]:
 class _Step:
     """How a state was first reached: by an event, from the step before (None from the start)."""
 
-    bound: Bound
+    bound: MatchEvent
     instant: int
     before: _Step | None
 
 
-def _reached(positions: Positions, events: Sequence[Event]) -> Mapping[int, _Step | None]:
+def _reached(positions: Positions, events: Sequence[GroupEvent]) -> Mapping[int, _Step | None]:
     """For each state that some events reach the first way to it; ties read what this instant has reached."""
     first: dict[int, _Step | None] = {0: None}
     now: dict[int, _Step] = {}
@@ -81,7 +81,7 @@ def _reached(positions: Positions, events: Sequence[Event]) -> Mapping[int, _Ste
                     continue
             else:
                 continue
-            new.setdefault(edge.target, _Step(Bound(event.row, edge.variable), instant, before))
+            new.setdefault(edge.target, _Step(MatchEvent(event.row, edge.variable), instant, before))
         for state, step in new.items():
             now.setdefault(state, step)
             first.setdefault(state, step)

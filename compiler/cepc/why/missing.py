@@ -10,8 +10,8 @@ import numpy as np
 from cepc_runtime.events import arrange, select
 from cepc_runtime.letters import classify
 
-from .constraints import AfterMatch, Constraint, Local, Negated, Selection, constraints_of, without
-from .furthest import Event, Reached, awaited, furthest
+from .constraints import AfterMatchConstraint, Constraint, Local, Negated, SelectionConstraint, constraints_of, without
+from .furthest import GroupEvent, Reached, awaited, furthest
 from .spoilers import spoilers
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A query about some events: `rows` of the reading, and when a match of a match query begins."""
 
     query: model.Query
@@ -54,7 +54,7 @@ class Unfinished:
     rows: Ints  # of the group in which it came so far
 
 
-def missing(finder: Finder, asked: Asked) -> Stopped | Unfinished | None:
+def missing(finder: Finder, asked: Question) -> Stopped | Unfinished | None:
     """Why there is no match; None where that cannot be said within reason."""
     constraints = constraints_of(asked.query)
     alone = [(c, match) for c in constraints if (match := _found(finder, asked, [c])) is not None]
@@ -71,16 +71,18 @@ def missing(finder: Finder, asked: Asked) -> Stopped | Unfinished | None:
     return None if match is None else Stopped(match, tuple(dropped))
 
 
-def _found(finder: Finder, asked: Asked, dropped: Collection[Constraint]) -> Match | None:
+def _found(finder: Finder, asked: Question, dropped: Collection[Constraint]) -> Match | None:
     return finder.first(without(asked.query, dropped), asked.rows, asked.start)
 
 
-def spoiled_by(finder: Finder, asked: Asked, stopped: Stopped, constraint: Constraint) -> tuple[int, ...]:
+def spoiled_by(finder: Finder, asked: Question, stopped: Stopped, constraint: Constraint) -> tuple[int, ...]:
     """The rows of the events because of which the match does not stand under a NOT or a SELECT."""
-    if not isinstance(constraint, Negated | Selection):
+    if not isinstance(constraint, Negated | SelectionConstraint):
         return ()
     left_out = [c for c in constraints_of(asked.query) if c != constraint and c in stopped.by]
-    asking = without(asked.query, [*left_out, *([AfterMatch()] if isinstance(constraint, Selection) else [])])
+    asking = without(
+        asked.query, [*left_out, *([AfterMatchConstraint()] if isinstance(constraint, SelectionConstraint) else [])]
+    )
     own = {bound.row for bound in stopped.match}
     return spoilers(finder, asking, stopped.match, np.array([r for r in asked.rows.tolist() if r not in own], np.int64))
 
@@ -88,7 +90,7 @@ def spoiled_by(finder: Finder, asked: Asked, stopped: Stopped, constraint: Const
 # ---- the bare pattern is not completed -------------------------------------------------------------------------------
 
 
-def _unfinished(finder: Finder, asked: Asked) -> Unfinished | None:
+def _unfinished(finder: Finder, asked: Question) -> Unfinished | None:
     """Conditions on single events are kept: of what fails them it is said later that it came."""
     bare = without(asked.query, [c for c in constraints_of(asked.query) if not isinstance(c, Local)])
     plan = finder.plan(replace(bare, select="ANY"))
@@ -108,7 +110,7 @@ def _nearness(reached: Reached) -> tuple[int, int]:
     return reached.missing, -len(reached.match)
 
 
-def _groups(finder: Finder, asked: Asked, plan: Plan) -> list[tuple[Ints, list[Event]]]:
+def _groups(finder: Finder, asked: Question, plan: Plan) -> list[tuple[Ints, list[GroupEvent]]]:
     """The events of each group in canonical order."""
     rows = asked.rows if asked.start is None else asked.rows[finder.reading.ticks[asked.rows] >= asked.start]
     reading = select(finder.reading, rows)
@@ -120,7 +122,7 @@ def _groups(finder: Finder, asked: Asked, plan: Plan) -> list[tuple[Ints, list[E
         own = rows[events.order[low:high]]
         letters = (kinds.letters[kinds.of[place]] for place in events.order[low:high].tolist())
         listed = zip(own.tolist(), instants[low:high].tolist(), letters, strict=True)
-        found.append((own, [Event(row, instant, ls) for row, instant, ls in listed]))
+        found.append((own, [GroupEvent(row, instant, ls) for row, instant, ls in listed]))
     return found
 
 

@@ -18,10 +18,10 @@ from ..planning import plan_program
 from .absent import SHOWN, Absent
 from .constraints import Joint, Local, constraints_of, unbounded
 from .finder import Finder, Match
-from .missing import Asked
+from .missing import Question
 from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, match_values
-from .scope import Scope, equals, time_text
-from .values import Values, condition_values, local_text, with_values
+from .scope import RowScope, equals, time_text
+from .values import ValueTexts, condition_values, local_text, with_values
 from .wording import group_text, listed, many, scalar_text
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ NAMED = 5  # groups, windows
 def why(
     program: model.CheckedProgram,
     query: model.Query,
-    scope: Scope,
+    scope: RowScope,
     load: Callable[[model.Stream, StreamPlan], Read],
     sources: Mapping[str, Source],
     limit: int,
@@ -56,7 +56,7 @@ def why(
     stream = program.stream(query.stream)
     reading = read(load(stream, plan.stream).table, plan.stream)
     finder = Finder(program, plan.stream, reading)
-    values = Values(reading, plan.stream, [name for name, _ in plan.stream.columns])
+    values = ValueTexts(reading, plan.stream, [name for name, _ in plan.stream.columns])
     lines = _Report(finder, query, stream, scope, values, sources, limit).lines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
@@ -66,8 +66,8 @@ class _Report:
     finder: Finder
     query: model.Query
     stream: model.Stream
-    scope: Scope
-    values: Values
+    scope: RowScope
+    values: ValueTexts
     sources: Mapping[str, Source]
     limit: int
 
@@ -104,7 +104,7 @@ class _Report:
                 yield from self._refused(refused[0], len(refused) - 1)
                 return
         events, query = self._window(group, self.scope.start)
-        yield from self._absent(Asked(query, events))
+        yield from self._absent(Question(query, events))
         if self.scope.start is not None:
             yield from self._other_windows(group)
 
@@ -156,7 +156,7 @@ class _Report:
 
     def _of_row(self, row: Row) -> Ints:
         """The events of the row's group."""
-        whole = Scope({**self.scope.group, **row.group}, None)
+        whole = RowScope({**self.scope.group, **row.group}, None)
         return np.flatnonzero(whole.of_group(self.finder.reading))
 
     def _window(self, rows: Ints, start: int | None) -> tuple[Ints, model.Query]:
@@ -202,7 +202,7 @@ class _Report:
             values = match_having_values(self.finder, self.query, refused)
             yield f"      HAVING {describe(self.query.having)}:  {with_values(self.query.having, values)}"
         else:
-            yield from self._absent(Asked(bare, group, self.scope.start))
+            yield from self._absent(Question(bare, group, self.scope.start))
 
     def _match_rows(self, kept: list[Match]) -> Lines:
         if len(kept) == 1:
@@ -240,7 +240,7 @@ class _Report:
             more = f", and {len(tried) - SHOWN} more" if len(tried) > SHOWN else ""
             yield f"      {text}:  {', '.join(t.text for t in tried[:SHOWN])}{more}"
 
-    def _absent(self, asked: Asked) -> Lines:
+    def _absent(self, asked: Question) -> Lines:
         yield f"{self._what()}: there is no row."
         yield ""
         yield from Absent(self.finder, asked, self.stream, self.values).lines()

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from .. import model
 
 
-class UnclearError(ValueError):
+class UnclearRowError(ValueError):
     """What is asked about does not exist in the query."""
 
 
 @dataclass(frozen=True)
-class Scope:
+class RowScope:
     """`group` has values of some of the query's partition attributes, as Arrow scalars; `start` is a time in ticks.
 
     For an aggregate query `start` is where the window begins; for a match query it is when the match begins.
@@ -49,38 +49,38 @@ class Scope:
         return mask
 
 
-def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], start: str | None) -> Scope:
-    """The scope that `name=value` texts and the text of a time name. Raises UnclearError."""
+def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], start: str | None) -> RowScope:
+    """The scope that `name=value` texts and the text of a time name. Raises UnclearRowError."""
     types = dict(stream.columns)
     values: dict[str, Any] = {}
     for text in group:
         name, equals, value = text.partition("=")
         if not equals:
-            raise UnclearError(f"--group is written NAME=VALUE; `{text}` has no `=`")
+            raise UnclearRowError(f"--group is written NAME=VALUE; `{text}` has no `=`")
         if name not in query.partition:
             known = ", ".join(f"`{p}`" for p in query.partition)
             near = did_you_mean(name, query.partition) or (
                 f"its groups are by {known}" if known else "it has no groups"
             )
-            raise UnclearError(f"`{query.name}` makes no groups by `{name}`; {near}")
+            raise UnclearRowError(f"`{query.name}` makes no groups by `{name}`; {near}")
         values[name] = _value(None if value == "NULL" else value, types[name], f"`{name}`")
     if start is None:
-        return Scope(values, None)
+        return RowScope(values, None)
     time = types[stream.time.column]
     tick = int(ticks_of(pa.chunked_array([_array(start, time, "--window")]))[0])
-    return Scope(values, _aligned(query, stream, tick))
+    return RowScope(values, _aligned(query, stream, tick))
 
 
 def _aligned(query: model.Query, stream: model.Stream, tick: int) -> int:
-    """The start of a window of an aggregate query. Raises UnclearError where no window starts there."""
+    """The start of a window of an aggregate query. Raises UnclearRowError where no window starts there."""
     if query.kind == "match":
         return tick
     if not isinstance(query.window, Sliding):
-        raise UnclearError(f"`{query.name}` has one window over everything: --window has no meaning")
+        raise UnclearRowError(f"`{query.name}` has one window over everything: --window has no meaning")
     below = query.window.last_holding(tick)
     if query.window.begin(below) != tick:
         near = " and ".join(time_text(query.window.begin(k), stream) for k in (below, below + 1))
-        raise UnclearError(f"no window of `{query.name}` starts then; the nearest start at {near}")
+        raise UnclearRowError(f"no window of `{query.name}` starts then; the nearest start at {near}")
     return tick
 
 
@@ -99,7 +99,7 @@ def _array(text: str | None, type_: Any, what: str) -> Any:
         return flat(from_text(pa.array([text], pa.string()), type_))
     except (BadValueError, pa.ArrowNotImplementedError):
         example = EXAMPLES.get(type_)
-        raise UnclearError(
+        raise UnclearRowError(
             f"`{text}` is no {type_.sql}, which {what} is" + (f"; write it as {example}" if example else "")
         ) from None
 

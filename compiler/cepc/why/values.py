@@ -40,7 +40,7 @@ class Tried:
     holds: bool
 
 
-class Values:
+class ValueTexts:
     """Shows events of a reading, and what conditions make of them."""
 
     def __init__(self, reading: Reading, stream: StreamPlan, shown: Sequence[str]) -> None:
@@ -168,7 +168,7 @@ def local_text(condition: Expression, variable: str) -> str:
     return describe(_of(condition, variable))
 
 
-def condition_values(values: Values, query: Query, constraint: Constraint, match: Match) -> list[Tried]:
+def condition_values(values: ValueTexts, query: Query, constraint: Constraint, match: Match) -> list[Tried]:
     """A condition's values for each tuple of a match's events; none for what is no condition, or is one of iterations
     that the match does not tell apart.
     """

@@ -9,7 +9,7 @@ import pyarrow as pa
 from .. import model
 from ..explaining.describe import duration
 from ..explaining.describe import pattern as pattern_text
-from .constraints import AfterMatch, Bounded, Constraint, Joint, Local, Negated, Selection
+from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
 from .values import local_text, text_of
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return f"the condition {condition.text}" + (f" of the pattern {scope}" if scope else "")
         case Negated(negation):
             return pattern_text(_typed(negation, query), stream)
-        case AfterMatch():
+        case AfterMatchConstraint():
             assert query.after_match is not None
             to = f" {query.after_variable}" if query.after_variable else ""
             return f"AFTER MATCH SKIP {query.after_match.skip}{to}"
-        case Selection():
+        case SelectionConstraint():
             return f"SELECT {query.select}"
-        case Bounded():
+        case WithinConstraint():
             assert query.window.span is not None
             return f"WITHIN {duration(query.window.span, stream)}"
 

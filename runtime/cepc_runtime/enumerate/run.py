@@ -14,7 +14,7 @@ from ..letters import Kinds, classify
 from ..plan import by_partition
 from ..results import Results, check_edges
 from ..windows import Sliding
-from ..work import Work
+from ..work_done import Work
 from .budget import PARTIAL_MATCHES, Budget, for_matches
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..patterns import PatternError, like, regex
+from ..like import PatternError, like, regex
 from ..types import BINARY, INT, STRING, Array
 from .arrays import Value, arrow_type, as_array, from_values, parameter, row_wise, to_values
 from .errors import fail

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..expression import Call, Expression, Literal, walk
-from ..patterns import is_portable
+from ..like import is_portable
 from . import GROUPS
 
 _SYNTAX: Final = (

@@ -25,10 +25,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from .effects import order
 from .joint import Atom, cleared, copied_to, in_place
 from .lanes import Column, add_region
 from .operations import LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
-from .program import order
 from .sharing import Part
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .effects import order
 from .operations import ADD, COPY, INFINITE, LEAST, MIN, MULTIPLY, TWICE, ZERO, Operation, coalesced
-from .program import order
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

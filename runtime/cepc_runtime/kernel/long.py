@@ -16,7 +16,7 @@ from ..letter_words import BITS as LETTERS
 from . import digits
 from .compiled import run_function
 from .digits import BITS, Memory, Moves, Window
-from .program import moved
+from .effects import moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

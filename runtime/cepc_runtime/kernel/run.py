@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from . import loop
 from .compiled import run_function
-from .known import table_of
 from .loop import Buffer, Input
 from .records import (
     CHANGED,
@@ -25,6 +24,7 @@ from .records import (
     RUNS_SHARED,
     RUNS_SPLIT,
 )
+from .table_cache import table_of
 from .tables import new_state
 from .values import Values, values_of
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..columns import Ints
     from ..events import Events
     from ..letters import Kinds
-    from ..plan import QueryPlan, SharedStates
+    from ..plan import CountedQuery, SharedStates
     from .basis import Costs
     from .planes import QueryPlanes
     from .tables import Layout
@@ -87,7 +87,7 @@ class Counted:
 def count_matches(
     events: Events,
     kinds: Kinds,
-    queries: Sequence[QueryPlan],
+    queries: Sequence[CountedQuery],
     shared: Sequence[SharedStates] = (),
     *,
     costs: Costs | None = None,

@@ -12,10 +12,10 @@ from .build import no_error
 from .caching import kept, kept_rows
 from .cut import together
 from .groups import runs
-from .prepared import prepared
 from .rows import QUERY, of_queries, row_schema, slots_of, with_columns_of
 from .share import in_parts
 from .sinks import for_each
+from .worker import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

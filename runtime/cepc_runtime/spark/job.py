@@ -14,7 +14,6 @@ from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .main import main
 from .panes import fitting, windows
-from .prepared import prepared
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .settings import SETTINGS
@@ -23,6 +22,7 @@ from .streaming.query import Streamed
 from .streaming.run import Running, stream
 from .streaming.sinks import Memory, Sink
 from .streaming.source import read_stream
+from .worker import prepared
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -19,8 +19,8 @@ from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
 from ...streaming.ticks import END
 from ..events import CLASS
-from ..prepared import USER_ERRORS, settled
 from ..rows import Packing, layout_of
+from ..worker import USER_ERRORS, settled
 from .blobs import DEAD, LATE, METRICS, event_schema, notes
 from .time import timer_for, watermark_in_ticks
 

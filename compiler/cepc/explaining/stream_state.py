@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .. import model
 
 
-def keeping(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
+def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
     """In words; None is of a query that cannot be a stream."""
     if size is None:
         yield "cannot be one, for its window has no end"

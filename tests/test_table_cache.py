@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cepc_runtime.aggregate import run_aggregates
-from cepc_runtime.kernel import known, tables
-from cepc_runtime.kernel.known import Table
+from cepc_runtime.kernel import table_cache, tables
+from cepc_runtime.kernel.table_cache import CachedTable
 from cepc_runtime.letters import Kinds
 from cepc_runtime.types import BIGINT
 from tests.automata import LETTERS, Event, aggregate, automaton, plan, query, sorted_rows, table
@@ -32,8 +32,8 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[frozenset[int], ...]]:
         found.append(kinds)
         return tables.build(queries, planes, kinds, *others)
 
-    monkeypatch.setattr(known, "build", noted)
-    known.table_of.cache_clear()
+    monkeypatch.setattr(table_cache, "build", noted)
+    table_cache.table_of.cache_clear()
     return found
 
 
@@ -50,7 +50,7 @@ def test_a_table_of_earlier_batches_gives_the_rows_of_one_of_its_own(built: list
     found = [rows(events) for events in BATCHES]
     assert len(built) < len(BATCHES)
     for events, own in zip(BATCHES, found, strict=True):
-        known.table_of.cache_clear()
+        table_cache.table_of.cache_clear()
         assert rows(events) == own
         assert own
 
@@ -64,7 +64,7 @@ def test_equal_queries_have_one_table(built: list[Any]) -> None:
 
 
 def test_what_a_batch_has_not_is_kept_for_the_next(built: list[Any]) -> None:
-    one = Table(tuple(queries()), (), None, ties=False)
+    one = CachedTable(tuple(queries()), (), None, ties=False)
     index = {plane.value: number for number, plane in enumerate(one.planes[0].planes)}
     first, second, both = (frozenset([0]),), (frozenset([1]),), (frozenset([1]), frozenset([0]))
     of = np.zeros(1, dtype=np.int32)
@@ -79,8 +79,8 @@ def test_what_a_batch_has_not_is_kept_for_the_next(built: list[Any]) -> None:
 
 
 def test_kinds_of_many_batches_are_not_kept_for_ever(built: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "MOST", 2)
-    one = Table(tuple(queries()), (), None, ties=False)
+    monkeypatch.setattr(table_cache, "MOST", 2)
+    one = CachedTable(tuple(queries()), (), None, ties=False)
     index = {plane.value: number for number, plane in enumerate(one.planes[0].planes)}
     for number in range(len(LETTERS)):
         one.of(Kinds(np.zeros(1, dtype=np.int32), (frozenset([number]),)), index)
@@ -90,7 +90,7 @@ def test_kinds_of_many_batches_are_not_kept_for_ever(built: list[Any], monkeypat
 def test_a_worker_s_garbage_collector_does_not_look_again_at_what_was_loaded() -> None:
     asked = (
         "import gc, cepc_runtime.spark.kernel\n"
-        "from cepc_runtime.spark.prepared import settled\n"
+        "from cepc_runtime.spark.worker import settled\n"
         "settled(); frozen = gc.get_freeze_count(); kept = [[] for _ in range(100)]; settled()\n"
         "print(frozen > 20_000, gc.get_freeze_count() == frozen)"
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class NodeStyle:
     """Of a node. Colours are None where the style says them; `bright` is a line on dark ground, where there is no `fill`."""
 
     classes: tuple[str, ...]
@@ -24,7 +24,7 @@ class Sign:
     tip: str
 
 
-def sign(node: Node, one: Explanation, palette: Sequence[Colour]) -> Sign:
+def node_style(node: Node, one: Explanation, palette: Sequence[Colour]) -> NodeStyle:
     classes: list[str] = [node.kind]
     if node.beside is not None:
         classes.append("basis" if one.parts[node.beside].how == "on basis columns" else "beside")
@@ -35,7 +35,7 @@ def sign(node: Node, one: Explanation, palette: Sequence[Colour]) -> Sign:
     bordered = node.once if node.beside is None else node.beside
     line = palette[bordered].line if bordered is not None else None
     bright = palette[bordered].fill if bordered is not None and fill is None else None
-    return Sign(tuple(classes), fill, line, bright, _tip(node, one))
+    return NodeStyle(tuple(classes), fill, line, bright, _tip(node, one))
 
 
 def edge_classes(edge: Edge, graph: Graph) -> tuple[str, ...]:
