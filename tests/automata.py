@@ -111,7 +111,8 @@ COUNT = aggregate("count")
 
 def name_of(aggregate: Aggregate) -> str:
     target = "" if aggregate.target is None else f" as {aggregate.target.sql}"
-    return f"{'try_' * aggregate.safe}{aggregate.function.name}({aggregate.variable}, {aggregate.argument is not None}){target}"
+    function = "try_" * aggregate.safe + aggregate.function.name
+    return f"{function}({aggregate.variable}, {aggregate.argument is not None}){target}"
 
 
 # ---- by brute force --------------------------------------------------------------------------------------------------

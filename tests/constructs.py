@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from tests.oracle import Answer
     from tests.programs import Case
 
-AGGREGATES: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM", "FIRST", "LAST", "COLLECT")
+OF_COLUMNS: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX", "VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP")
+OF_ALL_MATCHES: Final = (*OF_COLUMNS, "TRY_COUNT", "TRY_SUM")
+AGGREGATES: Final = (*OF_ALL_MATCHES, "FIRST", "LAST", "COLLECT")
 EXACT_FLOAT: Final = 2**53
 
 
@@ -142,7 +144,7 @@ def _clauses(query: ast.Query) -> Iterator[str]:
 
 def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
     calls = [n for item in query.returns.items for n in _walk(item.expression) if isinstance(n, ast.Call)]
-    of_matches = query.returns.match or not any(call.function.text in AGGREGATES[:7] for call in calls)
+    of_matches = query.returns.match or not any(call.function.text in OF_ALL_MATCHES for call in calls)
     yield "match query" if of_matches else "aggregate query"
     if isinstance(query.within, ast.Unbounded):
         yield "UNBOUNDED"
@@ -252,7 +254,7 @@ MATCHES_ONLY: Final = ("FIRST…", "LAST…", "COLLECT…", "MATCH *", "bound of
 AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "a cast around an aggregate", "counted…")
 OF_SEVERAL: Final = (
     "COUNT of events",
-    *(f"{function} {of}…" for function in ("COUNT", "SUM", "AVG", "MIN", "MAX") for of in TYPES),
+    *(f"{function} {of}…" for function in OF_COLUMNS for of in TYPES),
     "FIRST…",
     "LAST…",
     "COLLECT…",
@@ -271,7 +273,9 @@ NEVER: Final = (
     ),
     Rule(("SOME",), (*AFTER, "reluctant"), "SOME has no order of preference"),
     Rule(
-        ("MATCH *",), ("COUNT…", "SUM…", "AVG…", "MIN…", "MAX…", "FIRST…", "LAST…", "COLLECT…"), "it is all of RETURN"
+        ("MATCH *",),
+        (*(f"{function}…" for function in OF_COLUMNS), "FIRST…", "LAST…", "COLLECT…"),
+        "it is all of RETURN",
     ),
     Rule(
         ("UNBOUNDED",),

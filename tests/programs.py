@@ -96,11 +96,13 @@ AGGREGATES = (
     "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
     "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))", "SUM({v}.n)", "MAX({v}.d)", "MIN({v}.o)", "COUNT({v}.o)",
     "TRY_COUNT(*)", "AVG({v}.n)", "COUNT({v}.y)", "MAX({v}.x)",
+    "VARIANCE({v}.x)", "VAR_POP({v}.n)", "STDDEV({v}.z)", "STDDEV_POP({v}.x)",
 )  # fmt: skip
 OF_LISTS = (
     "FIRST({v}.x)", "LAST({v}.y)", "COLLECT({v}.x)", "COUNT({v})", "COUNT({v}.x)", "COUNT({v}.y)", "COUNT({v}.o)", "SUM({v}.x)",
     "SUM({v}.y)", "SUM({v}.z)", "SUM({v}.n)", "AVG({v}.x)", "AVG({v}.y)", "AVG({v}.z)", "AVG({v}.n)", "MIN({v}.x)", "MIN({v}.g)",
     "MIN({v}.n)", "MIN({v}.at)", "MIN({v}.o)", "MAX({v}.x)", "MAX({v}.y)", "MAX({v}.z)", "MAX({v}.d)",
+    "VARIANCE({v}.x)", "VAR_POP({v}.n)", "STDDEV({v}.z)", "STDDEV_POP({v}.x)",
 )  # fmt: skip
 SINGLES = ("{v}.x", "{v}.y", "{v}.g", "{v}.at", "{v}.x + 1", "COALESCE({v}.x, -1)")
 

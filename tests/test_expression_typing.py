@@ -210,7 +210,7 @@ MISTAKES: list[tuple[str, Context, list[str]]] = [
     ("unix_timestamp() > 0", E, ["E0309"]),
     ("lag(i)", E, ["E0310"]),
     ("explode(ar)", E, ["E0310"]),
-    ("stddev(b.i)", A, ["E0311"]),
+    ("skewness(b.i)", A, ["E0311"]),
     ("COLLECT(b.i)", A, ["E0311"]),
     ("COUNT(DISTINCT b.i)", A, ["E0312"]),
     ("SUM(COUNT(*))", A, ["E0313"]),

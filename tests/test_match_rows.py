@@ -199,3 +199,13 @@ def test_having_compares_what_does_not_fit_exactly() -> None:
     assert rows(query, "a1(x=3) a2(x=3) b3") == [(1,), (1,), (2,)]
     small = Call("<", (total, Literal(2**62, BIGINT)), BOOLEAN)
     assert rows(Query(LISTS, more=returning(total, having=small)), "a1(x=3) a2(x=1) b3") == [(2**61,)]
+
+
+def test_having_with_a_list_names_the_aggregate_that_does_not_fit() -> None:
+    wide = Call("*", (Call("cast", (of("A", "x"),), BIGINT), Literal(2**61, BIGINT)), BIGINT)
+    total, names = over(SUM, "A", wide, BIGINT), over(COLLECT, "A", of("A", "name"), Array(STRING))
+    both = Call("and", (Call("=", (names, names), BOOLEAN), Call(">", (total, Literal(0, BIGINT)), BOOLEAN)), BOOLEAN)
+    query = Query(LISTS, more=returning(over(COUNT, "A", None, BIGINT), having=both))
+    assert rows(query, "a1(x=1, name=n) b3") == [(1,)]
+    with pytest.raises(ResultOverflowError, match=r"query q: SUM.* does not fit BIGINT"):
+        query.table("a1(x=3, name=n) a2(x=3, name=n) b3")

@@ -348,6 +348,7 @@ FOLDED = {
     "windows side by side": "QUERY q RETURN k, COUNT(*) AS n, AVG(B.x) AS m PATTERN SEQ(A, B, C) GROUP BY k WITHIN 20 s;",
     "repetition beyond 64 bits": "QUERY q RETURN CAST(COUNT(*) AS STRING) AS n, MAX(a.x) AS m PATTERN A+ a WITHIN 20 s SLIDE 10 s;",
     "repetition as DOUBLE": "QUERY q RETURN CAST(COUNT(*) AS DOUBLE) AS n PATTERN SEQ(A+, B) WITHIN 20 s SLIDE 10 s;",
+    "variances": "QUERY q RETURN VARIANCE(b.x) AS v, STDDEV_POP(a.x) AS s PATTERN SEQ(A a, B+ b) WITHIN 8 s SLIDE 2 s;",
     "any order": "QUERY q RETURN COUNT(*) AS n, MIN(c.kind) AS m PATTERN AND(A a, OR(B, C c)) WITHIN 20 s SLIDE 5 s;",
     "partitions of a group": "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE [k] WITHIN 10 s HAVING COUNT(*) > 2;",
     "with a query of matches": (

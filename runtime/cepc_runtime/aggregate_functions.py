@@ -1,7 +1,7 @@
 """The aggregates: what each takes and gives, what is gathered for it, how it ends, and what Spark's SQL for it is.
 
-What depends on an aggregate is asked of its value here; no other module knows them by name. A new one is a value in `AGGREGATES`.
-Imports no numpy: checking a program loads none.
+What depends on an aggregate is asked of its value here; no other module knows them by name. A new one is a value in
+`AGGREGATES`. Imports no numpy: checking a program loads none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     End = Callable[["Gathered", DataType], tuple[Any, Bools]]
 
-Takes = OneOf["anything", "what has an order", "what can be added"]
+Takes = OneOf["anything", "what has an order", "what can be added", "exact numbers"]
 
 Gathers = OneOf["present", "value", "least", "greatest"]
 """How many values there are, their sum, the least, the greatest: roles of the kernel's planes (kernel/planes.py)."""
@@ -46,25 +46,28 @@ Gathers = OneOf["present", "value", "least", "greatest"]
 Combination = OneOf["sums", "least", "greatest", "list"]
 
 WIDEST: Final = 18
-"""Digits of a DECIMAL of which so many can be added, twice, within 38 digits that no input is long enough."""
+"""Digits of a DECIMAL of which so many can be added, twice, within 38 digits that no input is long enough. Squares of
+such have a type.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The sums that an aggregate ends from: in each place how many values there are, and their total times 10**scale. A total of DOUBLE
-    has a rest (doubles.py).
+    """The sums that an aggregate ends from: in each place how many values there are, and their total times 10**scale. A
+    total of DOUBLE has a rest (doubles.py). Squares are times 100**scale.
     """
 
     counts: Column
     totals: Column | None = None
     rests: Column | None = None
     scale: int = 0
+    squares: Column | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Native:
-    """Spark's SQL: over the argument's values in a pane, then over the panes of a window. `of` are the arguments' types for which
-    Spark's result is the kernel's.
+    """Spark's SQL: over the argument's values in a pane, then over the panes of a window. `of` are the arguments' types
+    for which Spark's result is the kernel's.
     """
 
     of: Callable[[DataType], bool]
@@ -76,9 +79,10 @@ class Native:
 class AggregateFunction:
     """One of the `AGGREGATES`, equal to itself alone.
 
-    `gathers` is what makes it computable while counting; without, it is of the list of a match's values. `of_any_size`: its number is
-    exact whatever its type can hold, so that HAVING compares it and a cast around computes it in another type; it has a TRY form.
-    `divided`: by the count of values, and rounded once.
+    `gathers` is what makes it computable while counting; without, it is of the list of a match's values. With `squares`
+    it needs their sum as well, which is counted as a SUM by itself (`expression.counted`). `of_any_size`: its number is
+    exact whatever its type can hold, so that HAVING compares it and a cast around computes it in another type; it has a
+    TRY form. `divided`: by the count of values, and rounded once.
     """
 
     name: str
@@ -87,6 +91,7 @@ class AggregateFunction:
     gathers: tuple[Gathers, ...]
     end: End | None = None  # from sums to a column of the type, null where it does not fit, and where that is
     native: Native | None = None
+    squares: bool = False
     of_any_size: bool = False
     divided: bool = False
     also: tuple[str, ...] = ()  # what others call it
@@ -133,7 +138,7 @@ class AggregateFunction:
 
     @property
     def countable(self) -> bool:
-        """Whether it can be computed over all matches while they are counted, and added up over parts: else it is for match queries."""
+        """Whether it can be computed while matches are counted, and added up over parts; else match queries have it."""
         return self.combination != "list"
 
     @property
@@ -147,6 +152,10 @@ class AggregateFunction:
 
 
 # ---- types -----------------------------------------------------------------------------------------------------------
+
+
+def _is_narrow(argument: DataType) -> bool:
+    return isinstance(argument, Decimal) and argument.precision <= WIDEST
 
 
 def _itself(argument: DataType) -> DataType:
@@ -167,6 +176,11 @@ def _of_average(argument: DataType) -> DataType:
     if isinstance(argument, Decimal):
         return Decimal(min(argument.precision + 4, MAX_PRECISION), min(argument.scale + 4, MAX_PRECISION))
     return DOUBLE
+
+
+def has_exact_squares(argument: DataType) -> bool:
+    """Whether it is of exact numbers whose squares are of some type."""
+    return is_integer(argument) or _is_narrow(argument)
 
 
 # ---- how they end ----------------------------------------------------------------------------------------------------
@@ -204,8 +218,7 @@ def _applied(function: str) -> Callable[..., str]:
 
 
 def _adds_alike(argument: DataType) -> bool:
-    narrow = isinstance(argument, Decimal) and argument.precision <= WIDEST
-    return is_integer(argument) or is_float(argument) or narrow
+    return is_integer(argument) or is_float(argument) or _is_narrow(argument)
 
 
 def _orders_alike(argument: DataType) -> bool:
@@ -215,6 +228,20 @@ def _orders_alike(argument: DataType) -> bool:
 def _sum_of_events(text: str, argument: DataType) -> str:
     # the sums of BIGINT may pass 64 bits on the way
     return f"SUM(CAST({text} AS DECIMAL(20,0)))" if argument == BIGINT else f"SUM({text})"
+
+
+# ---- variances -------------------------------------------------------------------------------------------------------
+
+
+def _of_spread(name: str, *, sample: bool, root: bool, also: tuple[str, ...] = ()) -> AggregateFunction:
+    def end(gathered: Gathered, _: DataType) -> tuple[Any, Bools]:
+        from .spread import spreads
+
+        return spreads(gathered, sample=sample, root=root)
+
+    return AggregateFunction(
+        name, "exact numbers", lambda _: DOUBLE, ("present", "value"), end, squares=True, divided=True, also=also
+    )
 
 
 # ---- the aggregates --------------------------------------------------------------------------------------------------
@@ -242,9 +269,13 @@ MIN: Final = AggregateFunction(
 MAX: Final = AggregateFunction(
     "max", "what has an order", _itself, ("greatest",), native=Native(_orders_alike, _applied("MAX"), _applied("MAX"))
 )
+VARIANCE: Final = _of_spread("variance", sample=True, root=False, also=("VAR_SAMP",))
+VAR_POP: Final = _of_spread("var_pop", sample=False, root=False)
+STDDEV: Final = _of_spread("stddev", sample=True, root=True, also=("STDDEV_SAMP", "STD"))
+STDDEV_POP: Final = _of_spread("stddev_pop", sample=False, root=True)
 COLLECT: Final = AggregateFunction("collect", "anything", Array, (), also=("COLLECT_LIST", "ARRAY_AGG"))
 
-AGGREGATES: Final = (COUNT, SUM, AVG, MIN, MAX, COLLECT)
+AGGREGATES: Final = (COUNT, SUM, AVG, MIN, MAX, VARIANCE, VAR_POP, STDDEV, STDDEV_POP, COLLECT)
 
 ALONE: Final = {"one": COUNT, "present": COUNT, "value": SUM, "least": MIN, "greatest": MAX}
 """By the role of one of the kernel's planes the aggregate that is just its number."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .double_sums import double_sums, exact_sum, places_of
-from .expression import aggregates
+from .expression import aggregates, counted
 from .kernel.modulo import FITS, count_modulo, whole
 from .types import is_integer
 
@@ -124,10 +124,14 @@ def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: 
     """Rows in which the measure is needed as a BIGINT only, and does not fit."""
     wanted = measure.function, measure.variable, measure.argument
     uses = [
-        a for o in query.outputs for a in aggregates(o.expression) if (a.function, a.variable, a.argument) == wanted
+        a
+        for o in query.outputs
+        for shown in aggregates(o.expression)
+        for a in counted(shown)
+        if (a.function, a.variable, a.argument) == wanted
     ]
     compared = query.having is not None and any(
-        (a.function, a.variable, a.argument) == wanted for a in aggregates(query.having)
+        (a.function, a.variable, a.argument) == wanted for shown in aggregates(query.having) for a in counted(shown)
     )
     if compared or not all(is_integer(a.type) for a in uses):
         return np.zeros(len(planes), dtype=np.bool_)

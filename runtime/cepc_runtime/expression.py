@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from typing import Literal as OneOf
 
-from .aggregate_functions import AggregateFunction, aggregate_named
-from .types import DataType, Decimal, from_text, is_float
+from .aggregate_functions import SUM, AggregateFunction, aggregate_named
+from .types import BIGINT, STRING, DataType, Decimal, from_text, is_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -164,6 +164,23 @@ def conjuncts(expression: Expression) -> tuple[Expression, ...]:
         case Call("and", arguments):
             return tuple(c for a in arguments for c in conjuncts(a))
     return (expression,)
+
+
+def counted(aggregate: Aggregate) -> tuple[Aggregate, ...]:
+    """What is counted for an aggregate: itself, or the sums that it is made of, of its argument and of that squared."""
+    x = aggregate.argument
+    if x is None or not aggregate.function.squares:
+        return (aggregate,)
+    return tuple(Aggregate(SUM, aggregate.variable, part, False, STRING, STRING) for part in (x, _square(x)))
+
+
+def _square(number: Expression) -> Call:
+    """Of one that `has_exact_squares`, in a type that holds it."""
+    if isinstance(number.type, Decimal):
+        return Call("*", (number, number), Decimal(2 * number.type.precision + 1, 2 * number.type.scale))
+    wide, type_ = (Decimal(20, 0), Decimal(38, 0)) if number.type == BIGINT else (BIGINT, BIGINT)
+    factor = Call("cast", (number,), wide)
+    return Call("*", (factor, factor), type_)
 
 
 # ---- data ------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from .aggregate_functions import Gathered
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
-from .expression import Aggregate, Field, FieldKey, aggregates
+from .expression import Aggregate, Field, FieldKey, aggregates, counted
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
 
@@ -114,7 +114,7 @@ class Results:
 
     def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
         """The column of an aggregate, null where it does not fit; and where that is to be an error."""
-        column, misfits = self._computed(aggregate, *self._measure(aggregate), rows)
+        column, misfits = self._computed(aggregate, rows)
         return column, np.zeros_like(misfits) if aggregate.safe else misfits
 
     def exact(self, aggregate: Aggregate, row: int) -> Any:
@@ -152,7 +152,8 @@ class Results:
             raise KeyError(f"query {query.name} has no measure for {wanted}")
         return min(found, key=lambda m: m[0].exact == (aggregate.target == DOUBLE))
 
-    def _computed(self, aggregate: Aggregate, measure: Measure, planes: MeasurePlanes, rows: Ints) -> tuple[Any, Bools]:
+    def _computed(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
+        (measure, planes), *squared = map(self._measure, counted(aggregate))
         if planes.extreme is not None:
             return self._extreme(aggregate, planes.extreme, rows), np.zeros(len(rows), dtype=np.bool_)
         assert planes.count is not None
@@ -160,8 +161,9 @@ class Results:
         totals, rests = (None if p is None else self.totals.planes[p][rows] for p in (planes.total, planes.rest))
         type_ = None if measure.argument is None else measure.argument.type
         scale = type_.scale if isinstance(type_, Decimal) else 0
-        assert measure.function.end is not None
-        return measure.function.end(Gathered(counts, totals, rests, scale), aggregate.type)
+        squares = next((self.totals.planes[own.total][rows] for _, own in squared if own.total is not None), None)
+        assert aggregate.function.end is not None
+        return aggregate.function.end(Gathered(counts, totals, rests, scale, squares), aggregate.type)
 
     def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:
         places = self.totals.planes[plane][rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,8 @@ class Aggregate:
                 )
             case "COLLECT":
                 return array(kind)
+            case "VARIANCE" | "VAR_POP" | "STDDEV" | "STDDEV_POP":
+                return DOUBLE
         return kind
 
     def exact(self, matches: Sequence[Bindings], events: Events) -> Any:
@@ -79,6 +81,10 @@ class Aggregate:
                 return (min if self.function == "MIN" else max)(values, key=order_key)
             case "AVG":
                 return _average(values, self.type)
+            case "VARIANCE" | "STDDEV" if len(values) == 1:
+                return None
+            case "VARIANCE" | "VAR_POP" | "STDDEV" | "STDDEV_POP" as name:
+                return _spread(values, sample="POP" not in name, root="STDDEV" in name)
         return _sum(values)
 
     def fitted(self, value: Any) -> Any:
@@ -155,6 +161,17 @@ def _average(values: list[Any], kind: Type) -> Any:
         return _special(values)
     quotient = sum(map(Fraction, values), Fraction(0)) / len(values)
     return to_decimal(quotient, kind) if is_decimal(kind) else float(quotient)
+
+
+def _spread(values: list[Any], *, sample: bool, root: bool) -> float:
+    """By the definition, from the mean, exactly; rounded once."""
+    numbers = [Fraction(value) for value in values]
+    mean = sum(numbers, Fraction(0)) / len(numbers)
+    variance = sum(((n - mean) ** 2 for n in numbers), Fraction(0)) / (len(numbers) - sample)
+    if not root:
+        return float(variance)
+    with localcontext(prec=200):
+        return float((Decimal(variance.numerator) / variance.denominator).sqrt())
 
 
 def _special(values: list[float]) -> float:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Match = frozenset[tuple[Event, str]]
 
-AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM")
+AGGREGATES = (
+    "COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM", "VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, order=True)

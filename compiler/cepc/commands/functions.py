@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepc_runtime.aggregate_functions import AGGREGATES
+
 from . import completers
 
 if TYPE_CHECKING:
@@ -20,6 +22,11 @@ OF_EVENTS = {
         ("COUNT(v), COUNT(v.x)", "the number of events bound to v, with x not null"),
         ("SUM(v.x), AVG(v.x)", "over the x of the same events that are not null"),
         ("MIN(v.x), MAX(v.x)", "the least and the greatest x of events bound to v"),
+        (
+            "VARIANCE(v.x), VAR_POP(v.x)",
+            "the variance of the same x, as of a sample and as of all there is; x is exact",
+        ),
+        ("STDDEV(v.x), STDDEV_POP(v.x)", "the roots of the two"),
         ("TRY_COUNT(…), TRY_SUM(…)", "the same, null where the result does not fit its type"),
         ("COLLECT(v.x)", "in a match query: the x of the events bound to v, an array in their order"),
         ("FIRST(v).x, LAST(v).x", "the x of the first and of the last event bound to v"),
@@ -67,8 +74,9 @@ def _describe(name: str) -> int:
     return 0
 
 
+_COUNTED = [function.written for function in AGGREGATES if function.countable]
 _REASONS = {
-    "aggregate": "a query aggregates the events of its matches by COUNT, SUM, AVG, MIN and MAX alone",
+    "aggregate": f"a query aggregates the events of its matches by {', '.join(_COUNTED[:-1])} and {_COUNTED[-1]} alone",
     "window": "a query's windows are given by WITHIN and SLIDE",
     "generator": "an expression has one value",
     "nondeterministic": "an expression must have the same value each time",

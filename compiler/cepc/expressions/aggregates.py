@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.aggregate_functions import has_exact_squares
 from cepc_runtime.expression import (
     Aggregate,
     At,
@@ -210,6 +211,8 @@ def _argument(
             if type_ is None:
                 return say.wrong_argument(written.span, name, describe((NUMERIC, INTERVALS)), typed.type)
             return cast_to(typed, type_)
+        case "exact numbers" if not has_exact_squares(typed.type):
+            return say.no_exact_squares(written.span, name, typed.type)
         case "what has an order" if not is_orderable(typed.type):
             return say.wrong_argument(written.span, name, "a type with an order", typed.type)
     return typed

@@ -33,7 +33,7 @@ _OTHER_NAMES: Final = {
     "isnullorempty": "length", "now": "at", "strlen": "length", "substringof": "contains", "datepart": "date_part",
     "trunc": "date_trunc", "indexof": "instr", "charindex": "locate", "prior": "prev", "previous": "prev", "lag": "prev",
     **{other.lower(): function.name for function in AGGREGATES for other in function.also},
-    "stddev_": "avg", "iif": "if", "isnull_": "coalesce", "tolower": "lower",
+    "iif": "if", "isnull_": "coalesce", "tolower": "lower",
     "toupper": "upper", "len_": "length", "power_": "pow", "string_length": "length",
 }  # fmt: skip
 """Names that people bring from elsewhere."""

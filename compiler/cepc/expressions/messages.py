@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.aggregate_functions import aggregate_written, spellings
+from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
+from cepc_runtime.types import is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,6 +56,12 @@ def wrong_argument(span: Span, what: str, expected: str, found: DataType, hint: 
     return Diagnostic(
         "E0303", "wrong type", span, f"this is {article(found.sql)}; {what} requires {expected}", hint=hint
     )
+
+
+def no_exact_squares(span: Span, name: str, found: DataType) -> Diagnostic:
+    expected, cast = f"an integer or a DECIMAL of at most {WIDEST} digits", f"CAST(… AS DECIMAL({WIDEST}, 6))"
+    hint = f"write `{name}({cast})`, with as many decimals as matter" if is_numeric(found) else ""
+    return wrong_argument(span, name, expected, found, hint)
 
 
 def wrong_value(span: Span, what: str, expected: str) -> Diagnostic:

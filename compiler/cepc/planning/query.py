@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Aggregate, Expression, walk
+from cepc_runtime.expression import Aggregate, Expression, counted, walk
 from cepc_runtime.plan import (
     AdjacentCondition,
     Automaton,
@@ -137,7 +137,7 @@ def _measures(query: model.Query) -> tuple[Measure, ...]:
         return ()
     shown = [o.expression for o in query.outputs] + ([query.having] if query.having is not None else [])
     exact: dict[tuple[AggregateFunction, str | None, Expression | None], bool] = {}
-    for node in (n for e in shown for n in walk(e) if isinstance(n, Aggregate)):
+    for node in (part for e in shown for n in walk(e) if isinstance(n, Aggregate) for part in counted(n)):
         key = (node.function, node.variable, node.argument)
         exact[key] = exact.get(key, False) or node.target != DOUBLE
     return tuple(Measure(f, v, a, e) for (f, v, a), e in exact.items())

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Column = npt.NDArray[Any]
 
 _SAFE = 1 << 62
+_ROOT = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
     scale = type_.scale if isinstance(type_, Decimal) else 0
     found = numbers(values, type_)
     totals, rests = (sums(counts, found), None) if not is_float(type_) else sums_of_doubles(counts, found)
-    return _ended(aggregate, Gathered(counts, totals, rests, scale))
+    squares = sums(counts, _squared(found)) if function.squares else None
+    return _ended(aggregate, Gathered(counts, totals, rests, scale, squares))
 
 
 def _ended(aggregate: Aggregate, gathered: Gathered) -> tuple[Any, Bools]:
@@ -154,6 +156,10 @@ def sums_of_doubles(counts: Ints, values: Floats) -> tuple[Column, Floats]:
     for row, number in exact.items():
         column[row] = number
     return column, rests
+
+
+def _squared(integers: Column) -> Column:
+    return np.square(integers if _largest(integers) < _ROOT else integers.astype(object))
 
 
 def _largest(numbers: Column) -> int:
