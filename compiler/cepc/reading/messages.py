@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
 
+from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
 
 if TYPE_CHECKING:
@@ -188,8 +189,3 @@ def _some(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(f"`{name}`" for name in names[:8])
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
-
-
-def listed(words: Sequence[str], last: str) -> str:
-    """`a, b or c`."""
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
