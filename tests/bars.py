@@ -7,9 +7,8 @@ import pyarrow as pa
 
 from cepc.reading.files import DataFile, open_text
 from cepc.reading.messages import missing_column
-from cepc.reading.reader import Batch, NotThisFormatError, Reader
+from cepc.reading.reader import Batch, NotThisFormatError, Reader, Wanted
 from cepc.reading.text_values import from_text
-from cepc.reading.wanted import Wanted
 from cepc.writing.lines import of_lines
 from cepc.writing.values import as_text
 from cepc_grammar.diagnostic import Diagnostic

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     Write = Callable[[Mapping[str, Any], int | None], object]
 
 
+_FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "or")
+
+
 @click.command(
     help=f"""Run a program's queries over events, in this process or by Spark.
 
-    Several FILES together are one program. Events are {listed(readers.described(), "or")}; a directory is all of
+    Several FILES together are one program. Events are {_FORMATS}; a directory is all of
     its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
     the program's file is. The rows go to standard output, sorted; everything else to standard error.
     """

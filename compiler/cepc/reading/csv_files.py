@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source, Span
 
     from .files import DataFile
-    from .wanted import Wanted
+    from .reader import Wanted
 
 BLOCK = 1 << 22
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cepc_runtime.types import DataType
 
     from .files import DataFile
-    from .wanted import Wanted
+    from .reader import Wanted
 
 BLOCK = 1 << 22
 

@@ -1,4 +1,4 @@
-"""Where rows go, micro-batch by micro-batch: a batch that is run again writes what it wrote before, in the same place."""
+"""Where rows go, micro-batch by micro-batch: a batch that is run again writes what it wrote before, where it did."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from ..errors import SPARK_ERRORS, package_for
 from ..rows import ERROR, QUERY
 from ..schema import JobError
-from ..sinks import path_of, show
+from ..sinks import defaults, path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
 from .intact import state_problem
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .query import Continuous
 
 Sink = Callable[[str, "DataFrame", int], None]
-"""`(query, rows, batch)`. It may be called again for the same batch, with the same rows, and must then change nothing."""
+"""`(query, rows, batch)`. It may be called again for a batch, with the same rows, and must then change nothing."""
 
 BATCH: Final = "batch"
 """What a reader of a query's directories takes for a column of them."""
@@ -45,7 +45,7 @@ def place(batch: int) -> str:
 
 def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> Sink:
     """A directory for each query, in it one for each micro-batch with rows: `QUERY/batch=000000012`."""
-    given = {**({"header": "true"} if form == "csv" else {}), **(options or {})}
+    given = {**defaults(form), **(options or {})}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         path = f"{path_of(folder, query)}/{place(batch)}"
@@ -111,8 +111,8 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 
 @dataclass
 class Writing:
-    """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number. `failure` is
-    why one was not written.
+    """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number.
+    `failure` is why one was not written.
     """
 
     what: Continuous
