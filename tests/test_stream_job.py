@@ -23,11 +23,13 @@ from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
 from cepc_runtime.spark.job import Memory, read_stream
-from cepc_runtime.spark.streaming.outputs import SINKS, Target
+from cepc_runtime.spark.streaming.outputs import SINKS
 from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from cepc_runtime.spark.streaming.sinks import Target
 
 pytestmark = pytest.mark.spark
 

@@ -61,10 +61,8 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
     """Of a file whose content is not of the format `title`."""
-    given, *rest = [f"`{other}`" for other in others]
-    return unreadable(
-        name, f"it is no {title} file", f"{listed([f'`--input-format {given[1:]}', *rest], 'or')} names another format"
-    )
+    names = listed((f"`{other}`" for other in others), "or").replace("`", "`--input-format ", 1)
+    return unreadable(name, f"it is no {title} file", f"{names} names another format")
 
 
 TRUNCATED = "Truncated compressed stream"  # as pyarrow says it

@@ -10,7 +10,7 @@ from cepc_runtime.types import STRING, is_integer, to_arrow
 from ..errors import DataError
 from . import messages, readers
 from .find import find_files
-from .reader import NotThisFormatError, Wanted
+from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
 
     from .files import DataFile
-    from .reader import Columns, Reader
 
 
 @dataclass(frozen=True, slots=True)

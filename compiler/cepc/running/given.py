@@ -11,14 +11,13 @@ from ..errors import DataError
 from ..reading.conform import check_schema, conformed
 from ..reading.messages import missing_column, other_type
 from ..reading.read import collect
-from ..reading.reader import Wanted
+from ..reading.reader import Columns, Wanted
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
     from ..reading.read import Read
-    from ..reading.reader import Columns
 
 
 def is_frame(events: Any) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
-from .outputs import SINKS, Target
+from .outputs import SINKS
 from .run import BUCKETS, DAY, to_stderr, trigger_of, wait
 from .run import stream as start_streams
-from .sinks import console
+from .sinks import Target, console
 from .source import read_stream
 
 if TYPE_CHECKING:

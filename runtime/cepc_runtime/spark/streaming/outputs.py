@@ -1,36 +1,21 @@
-"""What `--output-format` names in a stream. To add one, write what opens it and list it in SINKS."""
+"""What `--output-format` names in a stream. To add one, write what opens it and list it here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..rows import result_columns
 from ..schema import JobError
 from ..sinks import path_of
-from .kafka import SERVERS, check_connector, check_servers, kafka
-from .sinks import BATCH, check_delta, delta, files
+from .kafka import kafka
+from .sinks import BATCH, delta, files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pyspark.sql import SparkSession
+    from collections.abc import Callable, Sequence
 
     from .query import Streamed
-    from .sinks import Sink
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where the rows of the queries `names` shall go: `--output`, `--output-option` and `--checkpoint`."""
-
-    spark: SparkSession
-    streams: Sequence[Streamed]
-    names: Sequence[str]
-    to: str
-    options: Mapping[str, str]
-    checkpoint: str
+    from .sinks import Sink, Target
 
 
 def check_columns(streams: Sequence[Streamed], names: Sequence[str], folder: str) -> None:
@@ -51,21 +36,7 @@ def _files(form: str, target: Target) -> Sink:
     return files(target.to, form, target.options)
 
 
-def _delta(target: Target) -> Sink:
-    check_delta(target.spark)
-    found = {q: path_of(target.checkpoint, s.stream.name) for s in target.streams for q in s.stream.queries}
-    return delta(target.to, found, target.options)
-
-
-def _kafka(target: Target) -> Sink:
-    check_servers(target.options.get(SERVERS), "--output-option")
-    check_connector(target.spark)
-    return kafka(target.options, target.to)
-
-
 SINKS: Final[dict[str, Callable[[Target], Sink]]] = {
-    **{form: partial(_files, form) for form in ("parquet", "orc", "json", "csv")},
-    "delta": _delta,
-    "kafka": _kafka,
-}
-"""What opens a sink, and raises JobError where it cannot be written to."""
+    **{form: partial(_files, form) for form in ("parquet", "orc", "json", "csv")}, "delta": delta, "kafka": kafka,
+}  # fmt: skip
+"""What opens a sink; it raises JobError where that cannot be written to."""

@@ -21,15 +21,28 @@ from .intact import state_problem
 from .store import HadoopStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from .lease import Lease
-    from .query import Continuous
+    from .query import Continuous, Streamed
 
 Sink = Callable[[str, "DataFrame", int], None]
 """`(query, rows, batch)`. It may be called again for a batch, with the same rows, and must then change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the rows of the queries `names` shall go: `--output`, `--output-option` and `--checkpoint`."""
+
+    spark: SparkSession
+    streams: Sequence[Streamed]
+    names: Sequence[str]
+    to: str
+    options: Mapping[str, str]
+    checkpoint: str
+
 
 BATCH: Final = "batch"
 """What a reader of a query's directories takes for a column of them."""
@@ -54,20 +67,21 @@ def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> S
     return write
 
 
-def delta(folder: str, checkpoints: Mapping[str, str], options: Mapping[str, str] | None = None) -> Sink:
-    """A table for each query, which remembers the micro-batches that it has; `checkpoints` are those of the queries."""
+def delta(target: Target) -> Sink:
+    """A table for each query, which remembers the micro-batches that it has. Raises JobError."""
+    _check_delta(target.spark)
+    checkpoints = {q: path_of(target.checkpoint, s.stream.name) for s in target.streams for q in s.stream.queries}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         version = batch if batch != FLUSHED else 1 << 62  # after all others
         own = checkpoint.id_of(HadoopStore(rows.sparkSession), checkpoints[query])
         once = {"txnAppId": own, "txnVersion": str(version)}
-        rows.write.format("delta").options(**once, **(options or {})).mode("append").save(path_of(folder, query))
+        rows.write.format("delta").options(**once, **target.options).mode("append").save(path_of(target.to, query))
 
     return write
 
 
-def check_delta(spark: SparkSession) -> None:
-    """Raises JobError."""
+def _check_delta(spark: SparkSession) -> None:
     try:
         spark.read.format("delta").schema("a INT").load([])  # looks for the source alone, and lists no files
     except SPARK_ERRORS as error:
