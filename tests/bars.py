@@ -1,14 +1,16 @@
-"""A format that nobody has: text whose values are between bars, a header first."""
+"""A format that nobody has, read and written: text whose values are between bars, a header first."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
 from cepc.reading.files import DataFile, open_text
 from cepc.reading.messages import missing_column
-from cepc.reading.reader import Batch, NotThisFormatError, Reader
+from cepc.reading.reader import Batch, NotThisFormatError, Reader, Wanted
 from cepc.reading.text_values import from_text
-from cepc.reading.wanted import Wanted
+from cepc.writing.lines import of_lines
+from cepc.writing.values import as_text
 from cepc_grammar.diagnostic import Diagnostic
 
 
@@ -32,4 +34,15 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     yield Batch(pa.table({name: from_text(texts[name], type_) for name, type_ in wanted.columns}), file.size)
 
 
-BARS = Reader("bars", "Bars", (".bars",), lambda first: first.startswith(b"|"), problems, batches, detail="of iron")
+READER = Reader("bars", "Bars", (".bars",), lambda first: first.startswith(b"|"), problems, batches, detail="of iron")
+
+
+def lines(table: Any, query: str | None) -> Iterator[str]:
+    if query is not None:
+        yield f"# {query}"
+    yield f"|{'|'.join(table.column_names)}|"
+    for row in zip(*(as_text(column) for column in table.columns), strict=True):
+        yield f"|{'|'.join(value or '' for value in row)}|"
+
+
+WRITER = of_lines("bars", lines)

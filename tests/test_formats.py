@@ -14,7 +14,7 @@ from cepc.reading.read import Read, read_events
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import DOUBLE, STRING, TIMESTAMP
 
-from .bars import BARS
+from .bars import READER
 
 ROOT = Path(__file__).parent.parent
 EVENTS = "|at|kind|minutes|\n|2026-01-31T12:00:00Z|Travel|2.5|\n|2026-01-31T12:10:00Z|Delivery||\n"
@@ -50,7 +50,7 @@ def cepc(brought: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def _bars(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "READERS", (*readers.READERS, BARS))
+    monkeypatch.setattr(readers, "READERS", (*readers.READERS, READER))
 
 
 def read(path: str, form: str | None = None) -> Read:
@@ -106,7 +106,7 @@ def test_a_folder_of_a_new_format_and_another_is_refused() -> None:
 
 def test_the_command_knows_a_new_format_by_its_module_alone() -> None:
     Path("rides.cep").write_text(PROGRAM)
-    brought = "from cepc.reading import readers\nfrom tests.bars import BARS\nreaders.READERS += (BARS,)"
+    brought = "from cepc.reading import readers\nfrom tests.bars import READER\nreaders.READERS += (READER,)"
     found = cepc(brought, "run", "rides.cep", "--format", "jsonl")
     assert found.returncode == 0, found.stderr
     assert [json.loads(line)["minutes"] for line in found.stdout.splitlines()] == [2.5]
@@ -116,3 +116,19 @@ def test_the_command_knows_a_new_format_by_its_module_alone() -> None:
     Path("rides.cep").write_text(PROGRAM.replace("FROM BARS 'rides.bars'", ""))
     unnamed = cepc(brought, "run", "rides.cep")
     assert "name them: `--events PATH`, a Parquet, CSV, JSON lines or Bars file" in " ".join(unnamed.stderr.split())
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_in_a_new_format_by_its_module_alone() -> None:
+    Path("rides.csv").write_text("at,kind,minutes\n2026-01-31T12:00:00Z,Travel,2.5\n2026-01-31T12:10:00Z,Delivery,\n")
+    Path("rides.cep").write_text(PROGRAM.replace("BARS 'rides.bars'", "CSV 'rides.csv'"))
+    brought = "from cepc.writing import writers\nfrom tests.bars import WRITER\nwriters.WRITERS += (WRITER,)"
+    rows = "|trips|minutes|window_start|window_end|\n|1|2.5|2026-01-31T12:00:00Z|2026-01-31T13:00:00Z|\n"
+    assert cepc(brought, "run", "rides.cep", "--format", "bars").stdout == f"# trips\n{rows}"
+    assert cepc(brought, "run", "rides.cep", "--format", "bars", "--output", "out").returncode == 0
+    assert Path("out/trips.bars").read_text() == rows
+    refused = cepc(brought, "run", "rides.cep", "--format", "table", "--output", "out")
+    assert refused.returncode == 2
+    assert "with --output choose jsonl, csv, parquet or bars" in refused.stderr

@@ -33,7 +33,7 @@ from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.slices import MOST
-from cepc_runtime.spark.streaming.arguments import check_columns
+from cepc_runtime.spark.streaming.outputs import check_columns
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State

@@ -14,10 +14,10 @@ import pytest
 
 from cepc.errors import DataError
 from cepc.reading.read import Read, read_events
-from cepc.reading.widening import widens
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import from_text as type_of
 from cepc_runtime.types import to_arrow
+from cepc_runtime.widening import widens
 
 RIDES = "at TIMESTAMP, kind STRING, driver BIGINT, minutes DOUBLE"
 ROWS = [

@@ -23,14 +23,18 @@ from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
 from cepc_runtime.spark.job import Memory, read_stream
+from cepc_runtime.spark.streaming.outputs import SINKS
 from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from cepc_runtime.spark.streaming.sinks import Target
+
 pytestmark = pytest.mark.spark
 
-PROGRAM = """STREAM s (at BIGINT, kind STRING, k STRING, x INT) EVENT TIME at UNIT s WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B');
+PROGRAM = """STREAM s (at BIGINT, kind STRING, k STRING, x INT) EVENT TIME at UNIT s WATERMARK 5 SECONDS
+EVENT TYPE kind IN ('A', 'B');
 QUERY rises RETURN k, COUNT(*) AS n PATTERN SEQ(A+ a, B) GROUP BY k WITHIN 10 s;
 QUERY pairs RETURN k, a.x, b.x AS y PATTERN SEQ(A a, B b) WHERE [k] WITHIN 3 s;
 """
@@ -130,6 +134,29 @@ def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path
         assert set(batches) == {1}  # one file each, of however many buckets
 
 
+def test_a_sink_that_is_listed_is_written_to_with_nothing_else_changed(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, noted = put(tmp_path / "in" / "0.parquet", EVENTS), Memory()
+    opened: list[Target] = []
+
+    def notes(target: Target) -> Memory:
+        opened.append(target)
+        return noted
+
+    monkeypatch.setitem(SINKS, "notes", notes)
+    arguments = ("--input", source, "--output", "here", "--output-option", "colour=red", "--flush", "--output-format")
+    assert run(*arguments, "notes") == 0
+    assert [(target.to, target.options) for target in opened] == [("here", {"colour": "red"})]
+    for query, table in expected().items():
+        assert same(noted.table(query).to_pylist(), table.to_pylist(), ABOUT), query
+    with pytest.raises(SystemExit):
+        run(*arguments, "avro")
+    assert (
+        "avro is not for a stream: parquet, orc, json, csv, delta, kafka, notes, or `stream`" in capsys.readouterr().err
+    )
+
+
 def test_a_source_without_files_is_flushed_without_rows_and_may_have_some_later(
     run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,7 +206,8 @@ def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -
     source = put(tmp_path / "in" / "0.json", EVENTS)
     (tmp_path / "in" / "1.json").write_text("\n".join(BAD))
     ended = submit(
-        tmp_path, "--checkpoint", str(tmp_path / "c"), "--input", source, "--format", "json", "--output", str(tmp_path / "out"),
+        tmp_path, "--checkpoint", str(tmp_path / "c"), "--input", source, "--format", "json",
+        "--output", str(tmp_path / "out"),
         "--dead", str(tmp_path / "dead"), "--flush",
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]

@@ -166,8 +166,8 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "a.csv").write_text("before")
     written = store._write
 
-    def fail(table: Any, path: Path, form: str) -> None:
-        written(table, path, form)
+    def fail(table: Any, path: Path, save: Any) -> None:
+        written(table, path, save)
         if "b.csv" in path.name:
             raise OSError("disk full")
 
@@ -175,6 +175,12 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(OSError, match="disk full"):
         store.store({"a": TABLE, "b": TABLE}, str(tmp_path), "csv")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.csv", "before")]
+
+
+def test_a_form_without_files_writes_none(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="table is not for files"):
+        store.store({"a": TABLE}, str(tmp_path / "out"), "table")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_written_can_be_read_again() -> None:

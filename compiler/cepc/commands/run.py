@@ -8,28 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.listed import listed
 from ..reading import readers
-from ..reading.messages import listed
 from ..running.stages import Stages
+from ..writing import writers
 from . import completers
 from .common import chosen_program, event_options, failed, load, places_of, right_program, warn
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from .. import model
     from ..api import Checked
     from ..running.local import Report
     from ..sharing import Options
 
-FORMS = ("table", "jsonl", "csv", "parquet")
+    Write = Callable[[Mapping[str, Any], int | None], object]
+
+
+_FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "or")
 
 
 @click.command(
     help=f"""Run a program's queries over events, in this process or by Spark.
 
-    Several FILES together are one program. Events are {listed(readers.described(), "or")}; a directory is all of
+    Several FILES together are one program. Events are {_FORMATS}; a directory is all of
     its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
     the program's file is. The rows go to standard output, sorted; everything else to standard error.
     """
@@ -45,7 +49,7 @@ FORMS = ("table", "jsonl", "csv", "parquet")
     help="What runs them: this process, or Spark (here, or where SPARK_REMOTE says).",
 )  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(FORMS),
+    "--format", "form", type=click.Choice([writer.name for writer in writers.WRITERS]),
     help="How to write the rows. [default: table at a terminal, jsonl in a pipe, parquet with --output]",
 )  # fmt: skip
 @click.option(
@@ -90,11 +94,11 @@ def run(
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)
         form = form or _usual_form(output)
-        _refuse(ctx, form, output, len(program.queries))
+        write = _written_by(ctx, form, output, len(program.queries))
         by = partial(_by_spark if engine == "spark" else _by_this_process, most=most)
         report = by(program, checked, events, input_format, options, stages)
         with stages("writing rows"):
-            _write(report.tables, form, output, limit)
+            _write(report.tables, write, output, limit)
         if page is not None:
             _write_page(page, program, checked, report, stages, summary(report, limit, output))
     except CepcError as error:
@@ -160,51 +164,40 @@ def _usual_form(output: str | None) -> str:
     return "table" if sys.stdout is not None and sys.stdout.isatty() else "jsonl"
 
 
-def _refuse(ctx: click.Context, form: str, output: str | None, queries: int) -> None:
-    """Combinations without a meaning."""
-    if output is not None and form == "table":
-        raise click.UsageError("--format table is for a terminal; with --output choose jsonl, csv or parquet", ctx)
-    if output is None and form == "parquet":
-        raise click.UsageError("--format parquet requires --output DIR", ctx)
-    if output is None and form == "csv" and queries > 1:
+def _written_by(ctx: click.Context, form: str, output: str | None, queries: int) -> Write:
+    """What writes the rows; combinations without a meaning are refused."""
+    from ..output import is_coloured
+    from ..writing.store import store
+
+    writer = writers.by_name(form)
+    if output is not None:
+        if writer.save is None:
+            others = listed([other.name for other in writers.WRITERS if other.save is not None], "or")
+            raise click.UsageError(f"--format {form} is for a terminal; with --output choose {others}", ctx)
+        return lambda tables, limit: store(tables, output, form, limit)
+    if writer.show is None:
+        raise click.UsageError(f"--format {form} requires --output DIR", ctx)
+    if writer.is_of_one_query and queries > 1:
         raise click.UsageError(
-            "the queries' columns differ: for CSV choose one with --query, or give --output DIR", ctx
+            f"the queries' columns differ: for {form.upper()} choose one with --query, or give --output DIR", ctx
         )
+    if sys.stdout is None:  # it is closed, and nobody wants them
+        return lambda _tables, _limit: None
+    show = writer.show
+    return lambda tables, limit: show(tables, sys.stdout, limit, is_coloured(sys.stdout))
 
 
-def _write(found: Mapping[str, Any], form: str, output: str | None, limit: int | None) -> None:
+def _write(tables: Mapping[str, Any], write: Write, output: str | None, limit: int | None) -> None:
     """Print or store the rows. Raises RunError where that cannot be done."""
     from ..errors import RunError
     from ..files.messages import unwritable
-    from ..writing.store import store
 
-    tables = {name: table if limit is None else table.slice(0, limit) for name, table in found.items()}
     try:
-        if output is not None:
-            store(tables, output, form)
-        elif sys.stdout is not None:  # else it is closed, and nobody wants them
-            _print(found if form == "table" else tables, form, limit)
+        write(tables, limit)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise RunError([unwritable(output or "<stdout>", error)]) from None
-
-
-def _print(tables: Mapping[str, Any], form: str, limit: int | None) -> None:
-    from ..output import is_coloured
-    from ..writing.lines import csv_lines, json_lines
-
-    if form == "table":
-        from ..writing.show import show
-
-        show(tables, sys.stdout, limit, is_coloured(sys.stdout))
-        return
-    # Bytes: JSON is UTF-8 whatever the locale.
-    output = sys.stdout.buffer
-    for name, table in tables.items():
-        lines = csv_lines(table) if form == "csv" else json_lines(table, name)
-        output.writelines(f"{line}\n".encode() for line in lines)
-    output.flush()
 
 
 def summary(report: Report, limit: int | None, output: str | None) -> str:

@@ -17,7 +17,7 @@ from ..errors import DataError
 from . import messages
 from .files import open_text, read_head, reason
 from .json_lines import excerpt
-from .reader import Batch, Reader
+from .reader import Batch, Reader, Wanted
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source, Span
 
     from .files import DataFile
-    from .wanted import Wanted
 
 BLOCK = 1 << 22
 

@@ -12,7 +12,7 @@ from ..errors import DataError
 from . import messages
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
-from .reader import Batch, Reader
+from .reader import Batch, Reader, Wanted
 from .text_values import BadValueError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from cepc_runtime.types import DataType
 
     from .files import DataFile
-    from .wanted import Wanted
 
 BLOCK = 1 << 22
 

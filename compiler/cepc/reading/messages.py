@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
 
+from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
 
 if TYPE_CHECKING:
@@ -60,10 +61,8 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
     """Of a file whose content is not of the format `title`."""
-    given, *rest = [f"`{other}`" for other in others]
-    return unreadable(
-        name, f"it is no {title} file", f"{listed([f'`--input-format {given[1:]}', *rest], 'or')} names another format"
-    )
+    names = listed((f"`{other}`" for other in others), "or").replace("`", "`--input-format ", 1)
+    return unreadable(name, f"it is no {title} file", f"{names} names another format")
 
 
 TRUNCATED = "Truncated compressed stream"  # as pyarrow says it
@@ -188,8 +187,3 @@ def _some(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(f"`{name}`" for name in names[:8])
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
-
-
-def listed(words: Sequence[str], last: str) -> str:
-    """`a, b or c`."""
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from . import messages
+from .conform import check_schema, conformed
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader
-from .schema import check_schema, conformed
+from .reader import Batch, NotThisFormatError, Reader, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
 
     from .files import DataFile
-    from .wanted import Wanted
 
 MAGIC = b"PAR1"
 ROWS = 1 << 17  # in a batch

@@ -10,9 +10,8 @@ from cepc_runtime.types import STRING, is_integer, to_arrow
 from ..errors import DataError
 from . import messages, readers
 from .find import find_files
-from .reader import NotThisFormatError
+from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
-from .wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
 
     from .files import DataFile
-    from .reader import Reader
-    from .wanted import Columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.types import DataType
 
     from .files import DataFile
-    from .wanted import Wanted
+
+Columns = tuple[tuple[str, "DataType"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is read of a file: `columns`; `declared`, which has these and the stream's others, must be there."""
+
+    stream: str
+    columns: Columns
+    declared: Columns
+
+    def without(self, names: Collection[str]) -> Wanted:
+        """What is left to read where some columns come from elsewhere."""
+        columns, declared = (tuple(c for c in these if c[0] not in names) for these in (self.columns, self.declared))
+        return replace(self, columns=columns, declared=declared)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`table` has the wanted columns, and is None where nothing was found; so much of the file's bytes is `done`."""
+    """`table` has the wanted columns, or is None where nothing was found; so many bytes of the file are `done`."""
 
     table: Any
     done: int
-    keys: frozenset[str] = frozenset()
-    """Of a format without a schema: which of the wanted columns occur."""
+    keys: frozenset[str] = frozenset()  # of a format without a schema: which of the wanted columns occur
 
 
 class NotThisFormatError(Exception):
@@ -30,24 +45,21 @@ class NotThisFormatError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A format. `problems` and `batches` raise DataError, and NotThisFormatError for a file of another format."""
+    """A format.
 
-    name: str
-    """In `--input-format`, in FROM, and for Spark."""
-    title: str
-    """In messages."""
-    suffixes: tuple[str, ...]
-    """What the names of its files end with; messages show these, but not the `aliases`."""
-    looks_like: Callable[[bytes], bool]
-    """Whether the first bytes of a file may be its."""
+    `problems` says what is wrong with a file's columns before a row of any file is read, or raises NotThisFormatError;
+    `batches` has the wanted columns of a file without problems, in the Arrow types of the declared ones. Of a format
+    without a schema, where a column that a row does not have is null, `keys_of` has the columns of the first rows.
+    All raise DataError.
+    """
+
+    name: str  # in `--input-format`, in FROM, and for Spark
+    title: str  # in messages
+    suffixes: tuple[str, ...]  # of its files; messages name these, and not the `aliases`
+    looks_like: Callable[[bytes], bool]  # the first bytes of a file
     problems: Callable[[DataFile, Wanted], list[Diagnostic]]
-    """What is wrong with a file's columns, said before a row of any file is read."""
     batches: Callable[[DataFile, Wanted], Iterator[Batch]]
-    """The wanted columns of a file without problems, in the Arrow types of their declared types."""
     keys_of: Callable[[DataFile], list[str]] | None = None
-    """Of a format without a schema, where a column that a row does not have is null: the columns of the first rows."""
     aliases: tuple[str, ...] = ()
-    is_text: bool = True
-    """Text may be compressed as a whole, as in `.csv.gz`."""
-    detail: str = ""
-    """What `--help` says after the title."""
+    is_text: bool = True  # which may be compressed as a whole, as in `.csv.gz`
+    detail: str = ""  # after the title in `--help`

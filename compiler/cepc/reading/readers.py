@@ -16,14 +16,6 @@ def names() -> list[str]:
     return [reader.name for reader in READERS]
 
 
-def titles() -> list[str]:
-    return [reader.title for reader in READERS]
-
-
-def described() -> list[str]:
-    return [f"{reader.title} {reader.detail}".strip() for reader in READERS]
-
-
 def by_name(name: str) -> Reader:
     return next(reader for reader in READERS if reader.name == name)
 

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 from cepc_runtime.types import FLOATS, from_arrow, is_integer, to_arrow
 
 from ..errors import DataError
+from ..reading.conform import check_schema, conformed
 from ..reading.messages import missing_column, other_type
 from ..reading.read import collect
-from ..reading.schema import check_schema, conformed
-from ..reading.wanted import Wanted
+from ..reading.reader import Columns, Wanted
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
     from ..reading.read import Read
-    from ..reading.wanted import Columns
 
 
 def is_frame(events: Any) -> bool:

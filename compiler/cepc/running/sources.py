@@ -57,11 +57,10 @@ def _split(argument: str, streams: dict[str, model.Stream]) -> tuple[str, str]:
 
 def declared(stream: model.Stream, form: str | None = None) -> EventSource:
     """What FROM says. A relative path is looked for where the command runs, then beside the program's file."""
-    if stream.source is None:
-        raise DataError([messages.no_source(stream.name, None, readers.titles())])
-    declared_form, path = stream.source
+    declared_form, path = stream.source or (None, "")
     if declared_form not in readers.names():
-        raise DataError([messages.no_source(stream.name, declared_form, readers.titles())])
+        titles = [reader.title for reader in readers.READERS]
+        raise DataError([messages.no_source(stream.name, declared_form, titles)])
     path = path.removeprefix("file://") if path.startswith("file:///") else path
     beside = Path(stream.span.source).parent / path
     if not Path(path).exists() and beside.exists():

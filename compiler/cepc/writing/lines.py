@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .values import as_json, as_text, json_object
+from .writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO, TextIO
 
 ROWS = 1 << 14  # made into text at a time
 
@@ -46,3 +48,23 @@ def _quoted(text: str) -> str:
 def _parts(table: Any) -> Iterator[Any]:
     for start in range(0, table.num_rows, ROWS):
         yield table.slice(start, ROWS)
+
+
+def of_lines(name: str, lines: Callable[[Any, str | None], Iterator[str]], *, is_of_one_query: bool = False) -> Writer:
+    """What writes the lines of a table; of a query by its name where several are printed, and by none in a file."""
+
+    def show(tables: Mapping[str, Any], stream: TextIO, limit: int | None, _colour: bool) -> None:
+        for query, table in tables.items():
+            rows = table if limit is None else table.slice(0, limit)
+            # Bytes: JSON is UTF-8 whatever the locale.
+            stream.buffer.writelines(f"{line}\n".encode() for line in lines(rows, query))
+        stream.buffer.flush()
+
+    def save(table: Any, file: BinaryIO) -> None:
+        file.writelines(f"{line}\n".encode() for line in lines(table, None))
+
+    return Writer(name, show, save, is_of_one_query)
+
+
+JSON_LINES = of_lines("jsonl", json_lines)
+CSV = of_lines("csv", lambda table, _query: csv_lines(table), is_of_one_query=True)

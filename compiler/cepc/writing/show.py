@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..visible import visible
 from .values import as_text
+from .writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,3 +68,6 @@ def _is_number(type_: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
+
+
+TABLE = Writer("table", show)

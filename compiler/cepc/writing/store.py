@@ -8,24 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .lines import csv_lines, json_lines
+from .writers import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping
+    from typing import BinaryIO
 
 
-def store(tables: Mapping[str, Any], folder: str, form: str) -> list[Path]:
-    """Write `folder/QUERY.FORM` for each query, replacing what is there. Raises OSError.
+def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None = None) -> list[Path]:
+    """Write `folder/QUERY.FORM` for each query, replacing what is there.
 
     A file has its name only when it and all the others are complete: what a reader sees is never half of a result.
+    Raises OSError, and ValueError for a form that is not for files.
     """
+    save = by_name(form).save
+    if save is None:
+        raise ValueError(f"{form} is not for files")
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     finished = [root / f"{file_name(name)}.{form}" for name in tables]
     begun = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in finished]
     try:
         for path, table in zip(begun, tables.values(), strict=True):
-            _write(table, path, form)
+            _write(table if limit is None else table.slice(0, limit), path, save)
         for path, name in zip(begun, finished, strict=True):
             path.replace(name)
     except BaseException:
@@ -42,16 +47,8 @@ def file_name(query: str) -> str:
     return name.replace(".", "%2E", 1) if name.startswith(".") else name
 
 
-def _write(table: Any, path: Path, form: str) -> None:
-    if form == "parquet":
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, path)
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-        return
-    lines: Iterable[str] = csv_lines(table) if form == "csv" else json_lines(table)
-    with path.open("w", encoding="utf-8", newline="") as text:
-        text.writelines(f"{line}\n" for line in lines)
-        text.flush()
-        os.fsync(text.fileno())
+def _write(table: Any, path: Path, save: Callable[[Any, BinaryIO], None]) -> None:
+    with path.open("wb") as file:
+        save(table, file)
+        file.flush()
+        os.fsync(file.fileno())

@@ -23,8 +23,8 @@ Done = TypeVar("Done")
 def for_each(results: Mapping[str, DataFrame], do: Callable[[str, DataFrame], Done]) -> dict[str, Done]:
     """What `do` makes of each query's name and rows.
 
-    The first query comes by itself: it computes the rows of all, and what fails there leaves nothing behind. The others cost
-    Spark little more than a plan each, and several are planned at the same time.
+    The first query comes by itself: it computes the rows of all, and what fails there leaves nothing behind. The others
+    cost Spark little more than a plan each, and several are planned at the same time.
     """
     first, *others = results
     done = {first: do(first, results[first])}
@@ -45,17 +45,21 @@ def check_absent(spark: SparkSession, folder: str) -> None:
         raise JobError(f"{folder} exists already; name a new directory")
 
 
+def defaults(form: str) -> dict[str, str]:
+    """The options that files of a format are written with."""
+    return {"header": "true"} if form == "csv" else {}
+
+
 def write(rows: DataFrame, path: str, form: str) -> None:
     """One query's rows: complete when Spark's `_SUCCESS` is beside them; until then the files have other places."""
-    options = {"header": "true"} if form == "csv" else {}
-    rows.write.format(form).options(**options).mode("errorifexists").save(path)
+    rows.write.format(form).options(**defaults(form)).mode("errorifexists").save(path)
 
 
 def complete(spark: SparkSession, folder: str) -> None:
     """Mark the whole folder by a `_SUCCESS` of its own.
 
-    Writing nothing is what leaves that and no other file, on whatever file system, and from a client without a JVM too. Of no
-    rows in no partition there is no file of data.
+    Writing nothing is what leaves that and no other file, on whatever file system, and from a client without a JVM too.
+    Of no rows in no partition there is no file of data.
     """
     nothing = spark.range(0).selectExpr("CAST(id AS STRING) AS value", "id AS of")
     nothing.write.partitionBy("of").mode("append").text(folder)

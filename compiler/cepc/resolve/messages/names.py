@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Place
 
+from ...diagnostics.listed import listed
 from ...diagnostics.near import did_you_mean
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def unknown_variable(
     """`aliases` are the variables of the type that has this name, where it has one."""
     if aliases:
         label = f"`{name}` has an alias in {where}"
-        hint = f"write {_or(f'`{a}`' for a in aliases)} instead"
+        hint = f"write {listed((f'`{a}`' for a in aliases), 'or')} instead"
     else:
         label = f"no variable of this name in {where}"
         ends = [v for v in variables if v.rpartition(".")[2] == name]
@@ -269,7 +270,8 @@ def query_as_operand(name: ast.Name, query: Span) -> Diagnostic:
         name.span,
         "the name of a query",
         others=(Place(query, "declared here"),),
-        hint="declare what both share with `PATTERN name AS …`; if an event type is meant, list it in `EVENT TYPE … IN (…)`",
+        hint="declare what both share with `PATTERN name AS …`; if an event type is meant, "
+        "list it in `EVENT TYPE … IN (…)`",
     )
 
 
@@ -299,7 +301,7 @@ def bare_column(name: ast.Name, variables: Sequence[str], columns_shared: Sequen
     notes = [f"a match has many events, and they need not agree on `{name.text}`"]
     if columns_shared:
         notes.append(f"they agree on {_listed(columns_shared)}")
-    say = f"say whose it is: {_or([f'`{v}.{name.text}`' for v in variables][:3])}; " if variables else ""
+    say = f"say whose it is: {listed([f'`{v}.{name.text}`' for v in variables][:3], 'or')}; " if variables else ""
     return Diagnostic(
         "E0220",
         f"the column `{name.text}` of which event?",
@@ -317,7 +319,7 @@ def bare_column_in_aggregate(name: ast.Name, variables: Sequence[str]) -> Diagno
         name.span,
         "a variable is missing before it",
         notes=("an aggregate is over the events that matches bind to one variable",),
-        hint=f"write {_or([f'`{v}.{name.text}`' for v in variables][:3])}" if variables else "",
+        hint=f"write {listed([f'`{v}.{name.text}`' for v in variables][:3], 'or')}" if variables else "",
     )
 
 
@@ -345,9 +347,4 @@ def variable_in_event(name: str, span: Span, column: str) -> Diagnostic:
 def _listed(names: Iterable[str], most: int = 8) -> str:
     names = [f"`{n}`" for n in names]
     shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "none"
-
-
-def _or(names: Iterable[str]) -> str:
-    names = list(names)
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    return listed(shown, "and") or "none"

@@ -6,13 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..rows import result_columns
 from ..schema import JobError
-from ..sinks import path_of
-from .kafka import SERVERS, check_connector, check_servers, kafka
+from .outputs import SINKS
 from .run import BUCKETS, DAY, to_stderr, trigger_of, wait
 from .run import stream as start_streams
-from .sinks import BATCH, check_delta, console, delta, files
+from .sinks import Target, console
 from .source import read_stream
 
 if TYPE_CHECKING:
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from .query import Streamed
-    from .sinks import Sink
 
-FORMATS: Final = ("parquet", "orc", "json", "csv", "delta", "kafka")
 WITHOUT_INPUT: Final = ("kafka", "rate")
 """Sources whose options can say it all."""
 _UNITS: Final = {"second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
@@ -69,8 +65,9 @@ def problem(arguments: argparse.Namespace) -> str | None:
         return f"--{wrong[0]} is for --mode stream" if wrong else None
     if arguments.checkpoint is None:
         return "--mode stream requires --checkpoint DIR, where the stream keeps what it needs to go on"
-    if arguments.output != "console" and arguments.output_format not in FORMATS:
-        return f"--output-format {arguments.output_format} is not for a stream: {', '.join(FORMATS)}, or `stream` in Python"
+    form = arguments.output_format
+    if arguments.output != "console" and form not in SINKS:
+        return f"--output-format {form} is not for a stream: {', '.join(SINKS)}, or `stream` in Python"
     if arguments.avro is not None and arguments.format != "kafka":
         return "--avro is for --format kafka"
     if arguments.flush and arguments.trigger != "available-now":
@@ -91,7 +88,9 @@ def run_streams(
 ) -> None:
     """One streaming query for each stream of the program. Raises JobError, and what a query fails with."""
     avro = _schema(arguments.avro)
-    sink = _sink(spark, streams, names, arguments)
+    to, options = arguments.output, dict(arguments.output_option)
+    target = Target(spark, streams, names, to, options, arguments.checkpoint)
+    sink = console if to == "console" else SINKS[arguments.output_format](target)
     wanted = [one.stream for one in streams if set(names) & set(one.stream.queries)]
     events = {}
     for stream in wanted:
@@ -117,38 +116,6 @@ def _schema(path: str | None) -> str | None:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise JobError(f"--avro {path}: {error.strerror}") from error
-
-
-def check_columns(streams: Sequence[Streamed], names: Sequence[str], folder: str) -> None:
-    """Whether the directories of micro-batches, read as one table, have all columns. Raises JobError."""
-    for plan in (one.plan(names) for one in streams):
-        for query in plan.queries:
-            for column, _ in result_columns(query, plan.stream):
-                if column.casefold() == BATCH:
-                    raise JobError(
-                        f"query {query.name} has a column {column}, which who reads {path_of(folder, query.name)} as a table would lose"
-                        f" to the number of the micro-batch, in {BATCH}=…: give it another name with AS"
-                    )
-
-
-def _sink(
-    spark: SparkSession, streams: Sequence[Streamed], names: Sequence[str], arguments: argparse.Namespace
-) -> Sink:
-    """Raises JobError where it cannot be written to."""
-    to, options = arguments.output, dict(arguments.output_option)
-    match arguments.output_format:
-        case _ if to == "console":
-            return console
-        case "kafka":
-            check_servers(options.get(SERVERS), "--output-option")
-            check_connector(spark)
-            return kafka(options, to)
-        case "delta":
-            check_delta(spark)
-            found = {q: path_of(arguments.checkpoint, s.stream.name) for s in streams for q in s.stream.queries}
-            return delta(to, found, options)
-    check_columns(streams, names, to)
-    return files(to, arguments.output_format, options)
 
 
 def option(text: str) -> tuple[str, str]:

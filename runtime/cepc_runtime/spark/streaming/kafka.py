@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from ..schema import Stream
-    from .sinks import Sink
+    from .sinks import Sink, Target
 
 SERVERS: Final = "kafka.bootstrap.servers"
 WAIT: Final = 10.0
@@ -35,7 +35,7 @@ _TOPICS: Final = ("subscribe", "subscribePattern", "assign")
 def read_kafka(
     spark: SparkSession, stream: Stream, topics: str | None, options: Mapping[str, str], avro: str | None = None
 ) -> DataFrame:
-    """The events in the values of records: JSON objects, or Avro of the schema `avro`, and what is none of them as MALFORMED.
+    """The events in the values of records: JSON objects, or Avro of the schema `avro`; what is no event is MALFORMED.
 
     `topics` is what Spark calls `subscribe`, where the options name none. Raises JobError.
     """
@@ -46,7 +46,8 @@ def read_kafka(
         given["subscribe"] = topics
     if not set(_TOPICS) & set(given):
         raise JobError(
-            f"no topic is named for stream {stream.name}: write --input TOPIC, or one of Spark's options {', '.join(_TOPICS)}"
+            f"no topic is named for stream {stream.name}: write --input TOPIC, or one of Spark's options "
+            f"{', '.join(_TOPICS)}"
         )
     records = spark.readStream.format("kafka").options(**given).load()
     return _from_avro(records, stream, avro) if avro is not None else _from_json(records, stream)
@@ -76,8 +77,11 @@ def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
     return set_apart(flat, stream, F.col("_none"), said)
 
 
-def kafka(options: Mapping[str, str], topic: str) -> Sink:
-    """A record for each row, whose key is the same when a micro-batch is written again."""
+def kafka(target: Target) -> Sink:
+    """A record for each row, whose key is the same when a micro-batch is written again. Raises JobError."""
+    check_servers(target.options.get(SERVERS), "--output-option")
+    check_connector(target.spark)
+    options = {**target.options, "topic": target.to}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         text = rows.select(F.struct("*").alias("row")).withColumn("_text", to_json("row"))
@@ -88,7 +92,7 @@ def kafka(options: Mapping[str, str], topic: str) -> Sink:
         )
         value = F.struct(F.lit(query).alias("query"), F.lit(batch).alias("batch"), F.col("key").alias("id"), "row")
         records = text.withColumn("key", key).select("key", to_json(value).alias("value"))
-        records.write.format("kafka").options(**{**options, "topic": topic}).save()
+        records.write.format("kafka").options(**options).save()
 
     return write
 

@@ -1,4 +1,4 @@
-"""Where rows go, micro-batch by micro-batch: a batch that is run again writes what it wrote before, in the same place."""
+"""Where rows go, micro-batch by micro-batch: a batch that is run again writes what it wrote before, where it did."""
 
 from __future__ import annotations
 
@@ -14,22 +14,35 @@ from pyspark.sql import functions as F  # noqa: N812
 from ..errors import SPARK_ERRORS, package_for
 from ..rows import ERROR, QUERY
 from ..schema import JobError
-from ..sinks import path_of, show
+from ..sinks import defaults, path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
 from .intact import state_problem
 from .store import HadoopStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from .lease import Lease
-    from .query import Continuous
+    from .query import Continuous, Streamed
 
 Sink = Callable[[str, "DataFrame", int], None]
-"""`(query, rows, batch)`. It may be called again for the same batch, with the same rows, and must then change nothing."""
+"""`(query, rows, batch)`. It may be called again for a batch, with the same rows, and must then change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the rows of the queries `names` shall go: `--output`, `--output-option` and `--checkpoint`."""
+
+    spark: SparkSession
+    streams: Sequence[Streamed]
+    names: Sequence[str]
+    to: str
+    options: Mapping[str, str]
+    checkpoint: str
+
 
 BATCH: Final = "batch"
 """What a reader of a query's directories takes for a column of them."""
@@ -45,7 +58,7 @@ def place(batch: int) -> str:
 
 def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> Sink:
     """A directory for each query, in it one for each micro-batch with rows: `QUERY/batch=000000012`."""
-    given = {**({"header": "true"} if form == "csv" else {}), **(options or {})}
+    given = {**defaults(form), **(options or {})}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         path = f"{path_of(folder, query)}/{place(batch)}"
@@ -54,20 +67,21 @@ def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> S
     return write
 
 
-def delta(folder: str, checkpoints: Mapping[str, str], options: Mapping[str, str] | None = None) -> Sink:
-    """A table for each query, which remembers the micro-batches that it has; `checkpoints` are those of the queries."""
+def delta(target: Target) -> Sink:
+    """A table for each query, which remembers the micro-batches that it has. Raises JobError."""
+    _check_delta(target.spark)
+    checkpoints = {q: path_of(target.checkpoint, s.stream.name) for s in target.streams for q in s.stream.queries}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         version = batch if batch != FLUSHED else 1 << 62  # after all others
         own = checkpoint.id_of(HadoopStore(rows.sparkSession), checkpoints[query])
         once = {"txnAppId": own, "txnVersion": str(version)}
-        rows.write.format("delta").options(**once, **(options or {})).mode("append").save(path_of(folder, query))
+        rows.write.format("delta").options(**once, **target.options).mode("append").save(path_of(target.to, query))
 
     return write
 
 
-def check_delta(spark: SparkSession) -> None:
-    """Raises JobError."""
+def _check_delta(spark: SparkSession) -> None:
     try:
         spark.read.format("delta").schema("a INT").load([])  # looks for the source alone, and lists no files
     except SPARK_ERRORS as error:
@@ -111,8 +125,8 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 
 @dataclass
 class Writing:
-    """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number. `failure` is
-    why one was not written.
+    """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number.
+    `failure` is why one was not written.
     """
 
     what: Continuous
