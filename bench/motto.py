@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from cepc.api import check_text
-from cepc.passes.motto import Budget as PlanBudget
-from cepc.passes.motto import EngineModel, Query, Statistics, share
+from cepc.passes.motto import EngineModel, PatternStatistics, Query, share
+from cepc.passes.motto import MottoBudget as PlanBudget
 from cepc.passes.motto.graph import sharing_graph
 from cepc.passes.motto.matches import Asked, asked_of, shared_matches
 from cepc.planning import plan_program
@@ -107,7 +107,7 @@ def asked(text: str) -> tuple[Plan, list[Asked]]:
 
 
 def engine(plan: Plan, per_window: float) -> EngineModel:
-    return EngineModel(Statistics(dict.fromkeys(range(len(plan.letters)), per_window / WINDOW)))
+    return EngineModel(PatternStatistics(dict.fromkeys(range(len(plan.letters)), per_window / WINDOW)))
 
 
 # --- planning
