@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 
 from .. import model
-from ..expressions import Context, cannot_be_called, column_name, type_condition, type_expression
+from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     from .partition import Partition
     from .scopes import Names
-    from .streams import Stream
+    from .streams import KnownStream
 
 AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM"})
 _OF_A_MATCH = frozenset({"FIRST", "LAST", "PREV", "NEXT", "COLLECT"})
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class Returned:
     """The columns, none of them with RETURN MATCH *, which `returns_events`."""
 
     outputs: tuple[model.Output, ...]
@@ -48,7 +48,7 @@ class Surroundings:
     kind: OneOf["aggregate", "match"]
     names: Names
     partition: Partition
-    stream: Stream | None
+    stream: KnownStream | None
 
     @property
     def shared(self) -> frozenset[str]:
@@ -66,7 +66,7 @@ def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
     return "aggregate" if aggregates and not query.returns.match else "match"
 
 
-def results(query: ast.Query, around: Surroundings) -> tuple[Results | None, list[Diagnostic]]:
+def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, list[Diagnostic]]:
     """The results, and what is wrong with RETURN and HAVING.
 
     Without a stream only their structure is checked, and there are no results.
@@ -95,7 +95,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Results | None, lis
         problems += found
     if len(outputs) < len(items) or (query.having is not None and having is None):
         return None, problems
-    return Results(tuple(outputs), having, returns_events), problems
+    return Returned(tuple(outputs), having, returns_events), problems
 
 
 def _typed(
@@ -118,11 +118,11 @@ def _typed(
     if is_reported(expression, scope):
         return None, []
     if aliases is not None:
-        context = Context.HAVING_AGGREGATE if around.kind == "aggregate" else Context.HAVING_MATCH
+        context = ExpressionContext.HAVING_AGGREGATE if around.kind == "aggregate" else ExpressionContext.HAVING_MATCH
         typed, found = type_condition(expression, scope, context)
     else:
         typed, found = type_expression(
-            expression, scope, Context.AGGREGATE if around.kind == "aggregate" else Context.MATCH
+            expression, scope, ExpressionContext.AGGREGATE if around.kind == "aggregate" else ExpressionContext.MATCH
         )
     return typed, list(found)
 
