@@ -27,7 +27,7 @@ from cepc.passes.motto.graph import sharing_graph
 from cepc.passes.motto.matches import Asked, asked_of, shared_matches
 from cepc.planning import plan_program
 from cepc.sharing import workload_of
-from cepc_runtime.enumerate.budget import Budget
+from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
@@ -196,7 +196,7 @@ class Execution:
 
     def by_joins(self, shared: SharedMatches) -> tuple[Counter[str], int]:
         found: Counter[str] = Counter()
-        budget = Budget("", None, None)
+        budget = MatchBudget("", None, None)
         joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, budget)
         for name, matches in joins.matches():
             found[name] += len(matches)
