@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
 
-    from .written import Not, Written
+    from .written import Written
 
 
 @dataclass(frozen=True, slots=True)
 class OuterNots:
     """Of the forms of a pattern: NOTs that can come first, NOTs that can come last, whether one has no event."""
 
-    first: tuple[Not, ...] = ()
-    last: tuple[Not, ...] = ()
+    first: tuple[written.Not, ...] = ()
+    last: tuple[written.Not, ...] = ()
     empty: bool = False
 
 
@@ -120,7 +120,7 @@ def _nested(node: Written, *, top: bool) -> Iterator[Diagnostic]:
             return
 
 
-def _negated(negation: Not) -> Iterator[Diagnostic]:
+def _negated(negation: written.Not) -> Iterator[Diagnostic]:
     """What a NOT forbids: a type, an OR, or a SEQ without NOT, with at least one event."""
     body = negation.body
     while isinstance(body, written.Named):
@@ -156,9 +156,9 @@ def _any(of: list[OuterNots]) -> OuterNots:
     return OuterNots(first, last, any(e.empty for e in of))
 
 
-def _leading(parts: Iterator[tuple[Not | None, ...]]) -> tuple[Not, ...]:
+def _leading(parts: Iterator[tuple[written.Not | None, ...]]) -> tuple[written.Not, ...]:
     """The NOTs at the edge of a sequence; a None at the end of a part says that the next part can be at the edge too."""
-    found: dict[Not, None] = {}
+    found: dict[written.Not, None] = {}
     for part in parts:
         found.update((n, None) for n in part if n is not None)
         if part[-1:] != (None,):

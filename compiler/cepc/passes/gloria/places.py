@@ -34,7 +34,7 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class PlaceTransition:
     """A transition from place to place. `ways`: between them there may be a NOT or not, as in `SEQ(A, OR(NOT C, D?), B)`."""
 
     source: int
@@ -50,7 +50,7 @@ class Written:
 
     places: tuple[WrittenPlace, ...]
     types: tuple[Type, ...]
-    steps: tuple[Transition, ...]
+    steps: tuple[PlaceTransition, ...]
     starts: frozenset[int]
     ends: frozenset[int]
     cycles: tuple[Cycle, ...]
@@ -72,7 +72,7 @@ def write(pattern: Pattern, owner: str) -> Written:
     """
     writer = _Writer(owner)
     whole = writer.write(pattern, 0, None)
-    steps = (Transition(a, b, frozenset(ways), cycle) for (a, b), (ways, cycle) in sorted(writer.steps.items()))
+    steps = (PlaceTransition(a, b, frozenset(ways), cycle) for (a, b), (ways, cycle) in sorted(writer.steps.items()))
     return Written(
         tuple(writer.places),
         tuple(writer.types),
