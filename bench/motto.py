@@ -24,7 +24,7 @@ from cepc.api import check_text
 from cepc.passes.motto import EngineModel, PatternStatistics, Query, share
 from cepc.passes.motto import MottoBudget as PlanBudget
 from cepc.passes.motto.graph import sharing_graph
-from cepc.passes.motto.matches import Asked, asked_of, shared_matches
+from cepc.passes.motto.motto import Asked, asked_of, shared_matches
 from cepc.planning import plan_program
 from cepc.sharing import workload_of
 from cepc_runtime.enumerate.budget import MatchBudget

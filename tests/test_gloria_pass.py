@@ -12,7 +12,7 @@ from cepc.api import check_text
 from cepc.passes.choose import choose
 from cepc.passes.columns import columns
 from cepc.passes.engine import load
-from cepc.passes.gloria.parts import gloria, greedy
+from cepc.passes.gloria.gloria import gloria, greedy
 from cepc.sharing import Options, plan_shared
 from cepc_runtime.plan import Plan
 from tests.equivalence import Refused, compile_text
