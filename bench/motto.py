@@ -26,7 +26,7 @@ from cepc.passes.motto import MottoBudget as PlanBudget
 from cepc.passes.motto.graph import sharing_graph
 from cepc.passes.motto.motto import Asked, asked_of, shared_matches
 from cepc.planning import plan_program
-from cepc.sharing import workload_of
+from cepc.shared_plans import workload_of
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator

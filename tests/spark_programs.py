@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
 from cepc.passes import OPTIMISERS
-from cepc.sharing import Options
+from cepc.shared_plans import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
 from cepc_runtime.types import to_arrow
 from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, same, table_of

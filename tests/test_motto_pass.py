@@ -12,7 +12,7 @@ from cepc.explaining.as_text import to_text
 from cepc.explaining.explanation import explain
 from cepc.passes.motto import share
 from cepc.passes.motto.motto import Asked, asked_of, matches_alone, shared_matches
-from cepc.sharing import Options, plan_shared, workload_of
+from cepc.shared_plans import Options, plan_shared, workload_of
 from cepc_runtime import plan_data
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of

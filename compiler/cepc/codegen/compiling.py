@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ProgramError
 from ..running.messages import nothing_to_run
-from ..sharing import Options, plan_shared
+from ..shared_plans import Options, plan_shared
 from ..version import version
 from .hot import hot_groupings
 from .job import Job, generate
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
 
     from .. import model
-    from ..sharing import SharedPlans
+    from ..shared_plans import SharedPlans
 
 
 def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Job:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..api import Checked
     from ..reading.files import Format
     from ..running.local import Report
-    from ..sharing import Options
+    from ..shared_plans import Options
 
 FORMS = ("table", "jsonl", "csv", "parquet")
 

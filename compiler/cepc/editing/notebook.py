@@ -112,7 +112,7 @@ def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Cel
     from ..explaining.as_svg import to_svg
     from ..explaining.explanation import explain
     from ..running.messages import nothing_to_run
-    from ..sharing import plan_shared
+    from ..shared_plans import plan_shared
 
     checked = check_text(cell, "<cell>")
     if not checked.ok:

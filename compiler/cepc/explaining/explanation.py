@@ -8,7 +8,7 @@ from typing import Literal as OneOf
 
 from cepc_runtime.streaming.size import state_size
 
-from ..sharing import loads
+from ..shared_plans import loads
 from .automata import drawn, places, state_names
 from .describe import window
 from .joined import joined
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from ..passes.workload import Context, Note, Workload
-    from ..sharing import SharedPlans
+    from ..shared_plans import SharedPlans
     from .automata import Drawn
 
 How = OneOf["kept once", "side by side", "on basis columns", "found once"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..codegen.compiling import LoadedJob
     from ..reading.files import Format
-    from ..sharing import Options
+    from ..shared_plans import Options
     from .sources import EventSource
 
 
