@@ -21,6 +21,7 @@ from cepc.planning import plan_program
 from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.letters import Kinds, classify
+from cepc_runtime.plan import counted_queries
 
 EVENTS = 200_000
 RUNS = 5
@@ -77,7 +78,7 @@ def measured(table: pa.Table, queries: int, windows: int) -> tuple[int, int, flo
     times = []
     for _ in range(RUNS):
         start = time.process_time()
-        counted = count_matches(events, kinds, plan.queries, interpreted=False)
+        counted = count_matches(events, kinds, counted_queries(plan.queries), interpreted=False)
         times.append(time.process_time() - start)
     print(f"  {queries:3} queries, {windows:4} windows: {statistics.median(times) / EVENTS * 1e9:8.1f} ns an event")
     return counted.effort.operations, counted.effort.numbers, statistics.median(times)

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepc_runtime.aggregate import run_aggregates
+from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.events import Events, arrange, read
 from cepc_runtime.expression import Aggregate, Call, Field
 from cepc_runtime.kernel.run import count_matches
@@ -23,12 +24,15 @@ from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.plan import (
     AdjacentCondition,
     Automaton,
+    Count,
+    CountedQuery,
+    CountNeighbours,
     Letter,
     Measure,
     OutputPlan,
     Plan,
+    PlannedQuery,
     Positions,
-    QueryPlan,
     Step,
     StreamPlan,
 )  # fmt: skip
@@ -46,8 +50,8 @@ LETTERS = tuple(Letter(name) for name in TYPES)
 X = Field("v0", "x", "each", BIGINT)
 MEASURES = {
     "COUNT(*)": (),
-    "COUNT(*), SUM": (Measure("sum", "v0", X),),
-    "COUNT(*), SUM, MIN, MAX": (Measure("sum", "v0", X), Measure("min", "v0", X), Measure("max", "v0", X)),
+    "COUNT(*), SUM": (Measure(SUM, "v0", X),),
+    "COUNT(*), SUM, MIN, MAX": (Measure(SUM, "v0", X), Measure(MIN, "v0", X), Measure(MAX, "v0", X)),
 }
 
 
@@ -70,7 +74,7 @@ def table(events: int, groups: int, types: int = 20, ties: int = 1) -> Any:
 
 def query(
     types: Sequence[int], loop_at: int | None, windows: int, measures: tuple[Measure, ...] = (), **more: Any
-) -> QueryPlan:
+) -> CountedQuery:
     """SEQ of the types, one of them repeated, over so many windows of 200 ticks' slide."""
     steps = [Step(i, i + 1, letter, i) for i, letter in enumerate(types)]
     if loop_at is not None:
@@ -79,14 +83,16 @@ def query(
     automaton = Automaton(len(types) + 1, names, tuple(steps), (len(types),))
     within = more.get("within", 200 * windows)
     window = Unbounded() if within is None else Sliding(within, more.get("slide", 200))
-    counted, outputs = (Measure("count", None, None), *measures), more.get("outputs", ())
-    return QueryPlan(
+    adjacent = more.get("adjacent", ())
+    strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
+    counted, outputs = (Measure(COUNT, None, None), *measures), more.get("outputs", ())
+    return PlannedQuery(
         more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
-        None, (), automaton, more.get("adjacent", ()), counted, outputs, None, False, "ANY", None,
+        (), strategy, counted, outputs, None, False, "ANY", None,
     )  # fmt: skip
 
 
-def workload(queries: int, windows: int, measures: tuple[Measure, ...] = (), states: int = 8) -> list[QueryPlan]:
+def workload(queries: int, windows: int, measures: tuple[Measure, ...] = (), states: int = 8) -> list[CountedQuery]:
     chosen = random.Random(1)
     return [
         query(chosen.sample(range(20), states - 1), chosen.randint(1, states - 1), windows, measures, name=f"q{i}")
@@ -120,7 +126,7 @@ def prepared(source: Any) -> tuple[Events, Kinds]:
     return events, Kinds(kinds.of[events.order], kinds.letters)
 
 
-def kernel(source: Any, queries: list[QueryPlan]) -> Cost:
+def kernel(source: Any, queries: list[CountedQuery]) -> Cost:
     """The kernel alone: events stand sorted, with their letters."""
     events, kinds = prepared(source)
     operations = count_matches(events, kinds, queries, interpreted=False).effort.operations
@@ -128,7 +134,7 @@ def kernel(source: Any, queries: list[QueryPlan]) -> Cost:
     return Cost(seconds / events.length * 1e6, operations / events.length)
 
 
-def whole(source: Any, queries: list[QueryPlan]) -> float:
+def whole(source: Any, queries: list[CountedQuery]) -> float:
     """From table to result rows, in microseconds an event."""
     plan = Plan(stream(), LETTERS, tuple(queries))
     events: int = source.num_rows
@@ -179,8 +185,8 @@ def main() -> None:
     show("  by a scan: x <> PREV(A).x, windows of 2,000 events", [
         (f"{m:,}", adjacent(table(m, 1, types=1), unequal, 20_000)) for m in (n // 50, n // 25)
     ])  # fmt: skip
-    average = (Measure("avg", "v0", X),)
-    outputs = (OutputPlan("a", Aggregate("avg", "v0", X, False, None, DOUBLE)),)
+    average = (Measure(AVG, "v0", X),)
+    outputs = (OutputPlan("a", Aggregate(AVG, "v0", X, False, None, DOUBLE)),)
     source = table(20_000 // scale, 1, types=1)
     show("AVG over A+, a window every 20 events, by its events: to 52 a float64 is exact, to 1,023 not infinite", [
         (f"{m:,}", whole(source, [query([0], 1, 1, average, within=10 * m, outputs=outputs)]))

@@ -12,10 +12,24 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cepc_runtime.expression import Aggregate, AggregateFunction, Expression, Field
+from cepc_runtime.aggregate_functions import aggregate_named
+from cepc_runtime.expression import Aggregate, Expression, Field
 from cepc_runtime.expression import aggregates as aggregates_of
 from cepc_runtime.kernel.planes import is_exact
-from cepc_runtime.plan import Automaton, Letter, Measure, OutputPlan, Plan, Positions, QueryPlan, Step, StreamPlan
+from cepc_runtime.plan import (
+    Automaton,
+    Count,
+    CountedQuery,
+    CountNeighbours,
+    Letter,
+    Measure,
+    OutputPlan,
+    Plan,
+    PlannedQuery,
+    Positions,
+    Step,
+    StreamPlan,
+)
 from cepc_runtime.types import BIGINT, DOUBLE, STRING, DataType, to_arrow
 from cepc_runtime.windows import Sliding, Unbounded
 
@@ -60,7 +74,7 @@ def automaton(text: str, accepting: Sequence[int], ties: str = "", **more: Any) 
 def query(
     automaton: Automaton, within: int | None = 100, slide: int | None = None, *, name: str = "q",
     returns: Sequence[Aggregate] = (), group_by: tuple[str, ...] = ("g",), having: Expression | None = None, **more: Any,
-) -> QueryPlan:  # fmt: skip
+) -> CountedQuery:  # fmt: skip
     """A query with partition [g] that returns the grouping attributes and the aggregates, named by `name_of`."""
     aggregates = tuple(dict.fromkeys((COUNT, *returns) if more.get("count", True) else returns))
     keys = [OutputPlan(g, Field(None, g, "each", STRING)) for g in group_by]
@@ -68,28 +82,28 @@ def query(
     for a in (*aggregates, *(aggregates_of(having) if having is not None else ())):
         key = a.function, a.variable, a.argument
         measures[key] = measures.get(key, False) or a.target != DOUBLE
+    adjacent = more.get("adjacent", ())
+    strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
     window = Unbounded() if within is None else Sliding(within, slide or within)
-    return QueryPlan(
-        name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), None, (),
-        automaton, more.get("adjacent", ()), tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
+    return PlannedQuery(
+        name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), (),
+        strategy, tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
         (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, "ANY", None,
     )  # fmt: skip
 
 
-def plan(*queries: QueryPlan, **more: Any) -> Plan:
+def plan(*queries: CountedQuery, **more: Any) -> Plan:
     return Plan(stream(**more), LETTERS, queries)
 
 
-def aggregate(
-    function: AggregateFunction, variable: str | None = None, of: DataType | None = None, **more: Any
-) -> Aggregate:
+def aggregate(function: str, variable: str | None = None, of: DataType | None = None, **more: Any) -> Aggregate:
     """An aggregate over x, of that type; without one, of the events."""
     argument = None if of is None else Field(variable, "x", "each", of)
     natural = BIGINT if function == "count" else (of or BIGINT)
     if function in ("sum", "avg"):
         natural = BIGINT if function == "sum" and of is not None and is_exact(of) else DOUBLE
     type_ = more.get("type") or more.get("target") or natural
-    return Aggregate(function, variable, argument, more.get("safe", False), more.get("target"), type_)
+    return Aggregate(aggregate_named(function), variable, argument, more.get("safe", False), more.get("target"), type_)
 
 
 COUNT = aggregate("count")
@@ -97,9 +111,7 @@ COUNT = aggregate("count")
 
 def name_of(aggregate: Aggregate) -> str:
     target = "" if aggregate.target is None else f" as {aggregate.target.sql}"
-    return (
-        f"{'try_' * aggregate.safe}{aggregate.function}({aggregate.variable}, {aggregate.argument is not None}){target}"
-    )
+    return f"{'try_' * aggregate.safe}{aggregate.function.name}({aggregate.variable}, {aggregate.argument is not None}){target}"
 
 
 # ---- by brute force --------------------------------------------------------------------------------------------------
@@ -152,7 +164,7 @@ def _moved(found: list[Word], moves: Sequence[Any]) -> list[Word]:
     return [w for w in placed if w.state >= 0]
 
 
-def windows(plan: QueryPlan, events: Sequence[Event]) -> dict[int, list[Event]]:
+def windows(plan: CountedQuery, events: Sequence[Event]) -> dict[int, list[Event]]:
     """The events of each window that has one."""
     if not isinstance(plan.window, Sliding):
         return {0: list(events)}
@@ -165,7 +177,7 @@ def windows(plan: QueryPlan, events: Sequence[Event]) -> dict[int, list[Event]]:
 
 
 def brute_force(
-    plan: QueryPlan, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
+    plan: CountedQuery, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
 ) -> dict[tuple[Any, int], list[Match]]:
     """All matches by GROUP BY value (None without) and window."""
     assert plan.automaton is not None
@@ -189,7 +201,7 @@ def value_of(aggregate: Aggregate, matches: Sequence[Match]) -> Any:
         return len(matches)
     bound = [event[3] for match in matches for event, variable in match if variable == aggregate.variable]
     there = [x for x in bound if x is not None]
-    match aggregate.function:
+    match aggregate.function.name:
         case "count":
             return len(bound if aggregate.argument is None else there)
         case "sum":
@@ -201,7 +213,7 @@ def value_of(aggregate: Aggregate, matches: Sequence[Match]) -> Any:
     return max(there, default=None)
 
 
-def expected_rows(plan: QueryPlan, matches: Mapping[tuple[Any, int], Sequence[Match]]) -> list[dict[str, Any]]:
+def expected_rows(plan: CountedQuery, matches: Mapping[tuple[Any, int], Sequence[Match]]) -> list[dict[str, Any]]:
     rows = []
     for (group, window), found in matches.items():
         row: dict[str, Any] = {"g": group} if plan.group_by else {}

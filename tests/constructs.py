@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
+from cepc_runtime.plan import Count, CountNeighbours, List
 from tests.oracle.expressions import conjuncts
 
 if TYPE_CHECKING:
@@ -183,9 +184,13 @@ def _walk(node: Any) -> Iterator[Any]:
 
 
 def _engine(plan: QueryPlan) -> str:
-    if plan.automaton is None:
-        return "listed"
-    return "counted between neighbours" if plan.adjacent else "counted"
+    match plan.strategy:
+        case Count():
+            return "counted"
+        case CountNeighbours():
+            return "counted between neighbours"
+        case List():
+            return "listed"
 
 
 def _data(case: Case, answer: Answer) -> Iterator[str]:

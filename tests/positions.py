@@ -19,12 +19,13 @@ from cepc_runtime.plan import (
     Edge,
     Guard,
     Letter,
+    List,
     Measure,
     Negation,
     OutputPlan,
     Plan,
+    PlannedQuery,
     Positions,
-    QueryPlan,
     StreamPlan,
 )
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
@@ -136,9 +137,9 @@ class Query:
 
     def plan(self) -> Plan:
         names = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
-        query = QueryPlan(
+        query = PlannedQuery(
             name="q", kind="match", partition=self.partition, group_by=(), window=self._window(), variables=names, lists=(),
-            positions=self.positions, prefixes=None, conditions=self.conditions, automaton=None, adjacent=(), measures=(), outputs=(),
+            positions=self.positions, conditions=self.conditions, strategy=List(), measures=(), outputs=(),
             having=None, returns_events=True, select="ANY", after=None,
         )  # fmt: skip
         more = {name: value for name, value in self.more.items() if name != "slide"}
@@ -183,7 +184,7 @@ def aggregate(*measures: Measure, **more: Any) -> dict[str, Any]:
     """What makes a query an aggregate query that returns its measures as m0, m1 … `slide` is that of its windows, or WITHIN."""
     types = {"count": BIGINT, "sum": BIGINT, "avg": DOUBLE}
     outputs = tuple(
-        OutputPlan(f"m{i}", Aggregate(m.function, m.variable, m.argument, False, None, types.get(m.function, INT)))
+        OutputPlan(f"m{i}", Aggregate(m.function, m.variable, m.argument, False, None, types.get(m.function.name, INT)))
         for i, m in enumerate(measures)
     )
     return {"kind": "aggregate", "measures": measures, "outputs": outputs, "returns_events": False, **more}

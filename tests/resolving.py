@@ -85,7 +85,7 @@ def show(expression: Expression) -> str:
         case Call(function, arguments):
             return f"{function}({', '.join(map(show, arguments))})"
         case Aggregate(function, variable, argument):
-            return f"{function.upper()}({show(argument) if argument is not None else variable or '*'})"
+            return f"{function.written}({show(argument) if argument is not None else variable or '*'})"
 
 
 def show_pattern(pattern: model.Pattern) -> str:

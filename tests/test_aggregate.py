@@ -17,7 +17,7 @@ from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.doubles import add_exactly
 from cepc_runtime.exact_columns import cast_column, quotients
 from cepc_runtime.expression import Aggregate, Call, Expression, Literal
-from cepc_runtime.plan import OutputPlan, Plan, QueryPlan
+from cepc_runtime.plan import CountedQuery, OutputPlan, Plan
 from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
 from cepc_runtime.types import Decimal as DecimalType
@@ -27,12 +27,12 @@ RUNS = automaton("0 A 1, 1 A 1", [1])  # A+
 ONE = automaton("0 A 1", [1])
 
 
-def rows_of(q: QueryPlan, events: list[Event], x: DataType = BIGINT) -> list[dict[str, Any]]:
+def rows_of(q: CountedQuery, events: list[Event], x: DataType = BIGINT) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = run_aggregates(table(events, x), plan(q, x=x), interpreted=True)["q"].to_pylist()
     return found
 
 
-def only(*aggregates: Aggregate, having: Expression | None = None, **more: Any) -> QueryPlan:
+def only(*aggregates: Aggregate, having: Expression | None = None, **more: Any) -> CountedQuery:
     """A query that returns these aggregates alone."""
     within = more.pop("within", 100_000)
     q = query(more.pop("automaton", RUNS), within, returns=aggregates, having=having, count=False, **more)

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
 from cepc_runtime.enumerate.run import arrange_for
 from cepc_runtime.enumerate.search import Search
 from cepc_runtime.evaluate import EvaluationError
 from cepc_runtime.expression import Field
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Acceptance, Automaton, Guard, Measure, Step
+from cepc_runtime.plan import Acceptance, Automaton, Guard, List, Measure, Step
 from cepc_runtime.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
 
@@ -246,7 +247,7 @@ def test_several_derivations_are_one_match() -> None:
 
 def test_derivations_that_nothing_tells_apart_are_followed_once() -> None:
     again = pattern("0 A 1, 1 A 1, 1 A 2, 2 A 2, 2 A 1", "2", ambiguous=True)  # SEQ(A+, A+)+
-    query = Query(again, more=aggregate(Measure("count", None, None)), within=20)
+    query = Query(again, more=aggregate(Measure(COUNT, None, None)), within=20)
     stream = " ".join(f"a{i}" for i in range(12))
     table = query.table(stream, limit=2 * 2**12)
     assert table.column("m0").to_pylist() == [2**12 - 1 - 12]
@@ -258,20 +259,20 @@ PREFIXES = Automaton(4, ("A", "B", "C"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1), St
 
 
 def test_next_takes_the_first_event_that_goes_on() -> None:
-    query = Query(ABC, more={"select": "NEXT", "prefixes": PREFIXES})
+    query = Query(ABC, more={"select": "NEXT", "strategy": List(PREFIXES)})
     assert query.found("a1 a2 d3 b4 b5 c6 c7") == ["a1 b4 c6", "a2 b4 c6"]
     assert query.found("a1 b2 b2' c3") == ["a1 b2 c3", "a1 b2' c3"]
 
 
 def test_next_skips_what_its_conditions_exclude() -> None:
-    query = Query(ABC, (condition("A.x < B.x"),), more={"select": "NEXT", "prefixes": PREFIXES})
+    query = Query(ABC, (condition("A.x < B.x"),), more={"select": "NEXT", "strategy": List(PREFIXES)})
     assert query.found("a1(x=3) b2(x=1) b3(x=4) b4(x=5) c5") == ["a1 b3 c5"]
 
 
 def test_next_is_stopped_by_what_a_not_forbids_all_the_same() -> None:
     guarded = pattern("0 A 1, 1 B!0 2", "2", no("0 C 1"))
     prefixes = Automaton(3, ("A", "B"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1)), (2,))
-    query = Query(guarded, more={"select": "NEXT", "prefixes": prefixes})
+    query = Query(guarded, more={"select": "NEXT", "strategy": List(prefixes)})
     assert query.found("a1 c2 b3 a4 b5") == ["a4 b5"]
 
 
@@ -357,7 +358,7 @@ def test_a_block_never_grows_beyond_its_limit() -> None:
 
 
 def test_too_many_partial_matches_name_query_and_condition() -> None:
-    query = Query(RUN, (condition("A.x >= first A.x"),), more=aggregate(Measure("count", None, None)))
+    query = Query(RUN, (condition("A.x >= first A.x"),), more=aggregate(Measure(COUNT, None, None)))
     with pytest.raises(
         TooManyPartialMatchesError, match=r"query q: more than 1,000 partial matches .* A\.x >= first A\.x"
     ):
@@ -383,14 +384,14 @@ def test_too_many_partial_matches_name_query_and_condition() -> None:
 def test_too_many_partial_matches_name_what_had_them_enumerated(
     conditions: tuple[str, ...], select: str, why: str
 ) -> None:
-    more = aggregate(Measure("count", None, None), select=select)
+    more = aggregate(Measure(COUNT, None, None), select=select)
     query = Query(RUN, tuple(condition(c) for c in conditions), more=more)
     with pytest.raises(TooManyPartialMatchesError, match=why):
         query.table(" ".join(f"a{i}(x={i})" for i in range(40)), limit=10)
 
 
 def test_a_match_counts_in_every_window_that_holds_it() -> None:
-    more = aggregate(Measure("count", None, None), Measure("sum", "B", Field(None, "x", "each", INT)), slide=2)
+    more = aggregate(Measure(COUNT, None, None), Measure(SUM, "B", Field(None, "x", "each", INT)), slide=2)
     query = Query(SEQ, (condition("A.x < B.x"),), within=4, more=more)
     rows = query.table("a3(x=1) b3' b5(x=2) b6(x=3) a7(x=1) b7' b8(x=0) b9(x=4)").to_pylist()
     assert sorted(tuple(row.values()) for row in rows) == [(1, 2, 2, 6), (1, 4, 6, 10)]
@@ -401,7 +402,7 @@ def test_a_match_counts_in_every_window_that_holds_it() -> None:
 
 def test_a_window_is_what_a_trailing_gap_ends_with() -> None:
     guarded = pattern("0 A 1", "1!0", no("0 C 1"))
-    query = Query(guarded, within=4, more=aggregate(Measure("count", None, None), slide=2))
+    query = Query(guarded, within=4, more=aggregate(Measure(COUNT, None, None), slide=2))
     rows = query.table("a3 c5").to_pylist()
     assert [(row["m0"], row["window_start"]) for row in rows] == [(1, 0)]
 
@@ -409,11 +410,11 @@ def test_a_window_is_what_a_trailing_gap_ends_with() -> None:
 def test_groups_are_coarser_than_partitions() -> None:
     x = Field(None, "x", "each", INT)
     more = aggregate(
-        Measure("count", None, None),
-        Measure("min", "B", x),
-        Measure("max", "B", x),
-        Measure("avg", "A", x),
-        Measure("count", "B", x),
+        Measure(COUNT, None, None),
+        Measure(MIN, "B", x),
+        Measure(MAX, "B", x),
+        Measure(AVG, "A", x),
+        Measure(COUNT, "B", x),
     )
     query = Query(SEQ, within=None, partition=("g",), more=more)
     rows = query.table("a1(g=1, x=1) b2(g=1, x=7) a3(g=2, x=2) b4(g=2) b5(g=2, x=5) a6(g=3)").to_pylist()
@@ -421,6 +422,6 @@ def test_groups_are_coarser_than_partitions() -> None:
 
 
 def test_no_match_is_no_row() -> None:
-    table = Query(SEQ, within=4, more=aggregate(Measure("count", None, None), slide=2)).table("b1 a2")
+    table = Query(SEQ, within=4, more=aggregate(Measure(COUNT, None, None), slide=2)).table("b1 a2")
     assert table.num_rows == 0
     assert table.column_names == ["m0", "window_start", "window_end"]

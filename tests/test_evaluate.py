@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cepc.expressions import ExpressionContext
+from cepc_runtime.aggregate_functions import COUNT
 from cepc_runtime.evaluate import EvaluationError, can_fail, evaluate
 from cepc_runtime.evaluate.arrays import from_values, to_values
 from cepc_runtime.expression import Aggregate, Call, Field, FieldKey, Literal
@@ -256,7 +257,7 @@ def test_fields_are_told_apart_by_variable_and_place() -> None:
 
 
 def test_an_aggregate_is_a_column_that_is_given() -> None:
-    count = Aggregate("count", None, None, False, None, BIGINT)
+    count = Aggregate(COUNT, None, None, False, None, BIGINT)
     assert evaluate(
         Call("+", (count, Literal(1, BIGINT)), BIGINT), {count: pa.array([4], pa.int64())}, 1
     ).to_pylist() == [5]

@@ -54,6 +54,28 @@ def test_without_sharing_it_says_so() -> None:
     assert "kept once" not in shown
 
 
+LISTED = [
+    ("SEQ(A, B, C) WHERE A.x < C.x", "A.x < C.x is between no neighbours"),
+    ("SEQ(A, NOT B, C) WHERE A.x < B.x", "A.x < B.x is about what NOT forbids"),
+    ("SEQ(A, B) WHERE A.x < B.x SELECT NEXT", "A.x < B.x decides which events SELECT NEXT may skip"),
+    (
+        "SEQ(A, NOT B WITHIN 1 min)",
+        "a NOT cannot be watched while counting: NOT … WITHIN ends its gap at a time of its own",
+    ),
+]
+
+
+@pytest.mark.parametrize(("clauses", "reason"), LISTED, ids=[reason for _, reason in LISTED])
+def test_the_text_says_why_matches_are_listed(clauses: str, reason: str) -> None:
+    shown = text(f"QUERY q RETURN COUNT(*) PATTERN {clauses} WITHIN 9 min;")
+    assert f"automaton        none: its matches are listed one by one, because {reason}\n" in shown
+
+
+def test_that_a_match_query_lists_its_matches_needs_no_reason() -> None:
+    shown = text("QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 min;")
+    assert "automaton        none: its matches are listed one by one\n" in shown
+
+
 OBSTACLES = [
     ("WITHIN 9 min SLIDE 3 min", "r would share all with q if its window were 10 minutes sliding by 5 minutes"),
     ("WHERE [x] WITHIN 10 min SLIDE 5 min", "r would share all with q if its events agreed on nothing"),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime import types as t
+from cepc_runtime.aggregate_functions import COUNT, SUM
 from cepc_runtime.expression import (
     Aggregate,
     Call,
@@ -35,7 +36,7 @@ Y = Field("w", "y", "prev", INT)
 
 
 def total(argument: Expression = X) -> Aggregate:
-    return Aggregate("sum", "v", argument, False, None, BIGINT)
+    return Aggregate(SUM, "v", argument, False, None, BIGINT)
 
 
 LITERALS: list[tuple[Literal, str]] = [
@@ -136,8 +137,8 @@ def test_calls_as_sql(call: Call, text: str) -> None:
         (Call("cast", (Field(None, "s", "each", STRING),), INT), "CAST(s AS INT)"),
         (Call("<", (Y, total()), BOOLEAN), "PREV(w).y < SUM(v.x)"),
         (Call("*", (Call("+", (X, ONE), INT), X), INT), "(v.x + 1) * v.x"),
-        (Aggregate("count", None, None, False, None, BIGINT), "COUNT(*)"),
-        (Aggregate("count", "v", None, True, None, BIGINT), "COUNT(v)"),
+        (Aggregate(COUNT, None, None, False, None, BIGINT), "COUNT(*)"),
+        (Aggregate(COUNT, "v", None, True, None, BIGINT), "COUNT(v)"),
     ],
 )
 def test_people_read_the_program_and_not_its_conversions(expression: Expression, text: str) -> None:
@@ -216,10 +217,10 @@ def test_rewriting_reaches_the_argument_of_an_aggregate() -> None:
     "make",
     [
         lambda: Field(None, "x", "prev", INT),
-        lambda: Aggregate("sum", None, ONE, False, None, BIGINT),
-        lambda: Aggregate("count", None, ONE, False, None, BIGINT),
-        lambda: Aggregate("sum", "v", None, False, None, BIGINT),
-        lambda: Aggregate("count", "v", None, False, STRING, BIGINT),
+        lambda: Aggregate(SUM, None, ONE, False, None, BIGINT),
+        lambda: Aggregate(COUNT, None, ONE, False, None, BIGINT),
+        lambda: Aggregate(SUM, "v", None, False, None, BIGINT),
+        lambda: Aggregate(COUNT, "v", None, False, STRING, BIGINT),
     ],
 )
 def test_what_means_nothing_cannot_be_made(make: object) -> None:

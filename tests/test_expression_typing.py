@@ -9,6 +9,7 @@ import pytest
 from cepc.expressions import ExpressionContext, column_name, data_type, type_condition, type_expression
 from cepc_grammar import ast
 from cepc_runtime import functions as catalogue
+from cepc_runtime.aggregate_functions import COUNT, SUM
 from cepc_runtime.evaluate.kernels import KERNELS
 from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal, from_data, to_data
 from cepc_runtime.functions.portable import PORTABLE, spark_only
@@ -100,15 +101,15 @@ def aggregate(text: str, context: ExpressionContext = ExpressionContext.AGGREGAT
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("COUNT(*)", Aggregate("count", None, None, False, None, BIGINT)),
-        ("count(b)", Aggregate("count", "b", None, False, None, BIGINT)),
-        ("COUNT(w.p)", Aggregate("count", "w.p", None, False, None, BIGINT)),
-        ("COUNT(b.i)", Aggregate("count", "b", Field("b", "i", "each", INT), False, None, BIGINT)),
-        ("TRY_COUNT(*)", Aggregate("count", None, None, True, None, BIGINT)),
-        ("CAST(COUNT(*) AS STRING)", Aggregate("count", None, None, False, STRING, STRING)),
-        ("CAST(COUNT(*) AS DECIMAL(38,0))", Aggregate("count", None, None, False, Decimal(38, 0), Decimal(38, 0))),
-        ("TRY_CAST(COUNT(*) AS INT)", Aggregate("count", None, None, True, INT, INT)),
-        ("CAST(TRY_SUM(b.i) AS DOUBLE)", Aggregate("sum", "b", Field("b", "i", "each", INT), True, DOUBLE, DOUBLE)),
+        ("COUNT(*)", Aggregate(COUNT, None, None, False, None, BIGINT)),
+        ("count(b)", Aggregate(COUNT, "b", None, False, None, BIGINT)),
+        ("COUNT(w.p)", Aggregate(COUNT, "w.p", None, False, None, BIGINT)),
+        ("COUNT(b.i)", Aggregate(COUNT, "b", Field("b", "i", "each", INT), False, None, BIGINT)),
+        ("TRY_COUNT(*)", Aggregate(COUNT, None, None, True, None, BIGINT)),
+        ("CAST(COUNT(*) AS STRING)", Aggregate(COUNT, None, None, False, STRING, STRING)),
+        ("CAST(COUNT(*) AS DECIMAL(38,0))", Aggregate(COUNT, None, None, False, Decimal(38, 0), Decimal(38, 0))),
+        ("TRY_CAST(COUNT(*) AS INT)", Aggregate(COUNT, None, None, True, INT, INT)),
+        ("CAST(TRY_SUM(b.i) AS DOUBLE)", Aggregate(SUM, "b", Field("b", "i", "each", INT), True, DOUBLE, DOUBLE)),
     ],
 )
 def test_aggregates(text: str, expected: Aggregate) -> None:

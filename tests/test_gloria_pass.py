@@ -14,7 +14,7 @@ from cepc.passes.columns import columns
 from cepc.passes.engine import load
 from cepc.passes.gloria.gloria import gloria, greedy
 from cepc.shared_plans import Options, plan_shared
-from cepc_runtime.plan import Plan
+from cepc_runtime.plan import Plan, counted_queries
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
 from tests.rates import Frequent
@@ -51,8 +51,7 @@ def shown(workload: Workload) -> list[str]:
     for part in proposed(workload):
         names = []
         for member in part.members:
-            (query,) = (q for q in workload.plan.queries if q.name == member.query)
-            assert query.automaton is not None
+            (query,) = (q for q in counted_queries(workload.plan.queries) if q.name == member.query)
             into = {step.target: query.automaton.variables[step.variable] for step in query.automaton.steps}
             names.append(f"{member.query}({' '.join(into[state] for state in member.states)})")
         found.append(" | ".join(names))
@@ -164,12 +163,11 @@ def test_of_any_program_states_of_the_same_letters_are_proposed(case: Case) -> N
         context = replace(found, rates=Same())
         parts = proposed(gloria(workload, context))
         Plan(workload.plan.stream, workload.plan.letters, workload.plan.queries, workload.plan.sharing + parts)
-        automata = {q.name: q.automaton for q in workload.plan.queries}
+        automata = {q.name: q.automaton for q in counted_queries(workload.plan.queries)}
         for part in parts:
             letters = set()
             for member in part.members:
                 automaton = automata[member.query]
-                assert automaton is not None
                 into = {s.target: s.letter for s in automaton.steps}
                 letters.add(tuple(into[state] for state in member.states))
             assert len(letters) == 1

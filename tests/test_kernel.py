@@ -34,7 +34,7 @@ from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.kernel.sharing import sharing_of
 from cepc_runtime.kernel.values import values_of
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import AdjacentCondition, Automaton, Move, QueryPlan
+from cepc_runtime.plan import AdjacentCondition, Automaton, CountedQuery, Move, has_neighbours
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, STRING
 from tests.automata import (
     COUNT,
@@ -87,12 +87,12 @@ RETURNS = (
 )  # fmt: skip
 
 
-def run(rows: list[Event], *queries: QueryPlan, interpreted: bool | None = True) -> dict[str, list[dict[str, Any]]]:
+def run(rows: list[Event], *queries: CountedQuery, interpreted: bool | None = True) -> dict[str, list[dict[str, Any]]]:
     found = run_aggregates(table(rows), plan(*queries), interpreted=interpreted)
     return {name: sorted_rows(t.to_pylist()) for name, t in found.items()}
 
 
-def counts(rows: list[Event], q: QueryPlan) -> dict[int | None, int]:
+def counts(rows: list[Event], q: CountedQuery) -> dict[int | None, int]:
     return {row["window_start"]: row["count(None, False)"] for row in run(rows, q)["q"]}
 
 
@@ -350,7 +350,7 @@ def test_conditions_between_neighbours_hold(
 def test_batches_of_windows_and_pairs_make_no_difference(limits: tuple[int, int]) -> None:
     rows: list[Event] = [(t // 2, "AAB"[t % 3], "gh"[t % 2], t * 7 % 5) for t in range(40)]
     q = query(NEIGHBOURS["two sources"][0], 6, 2, adjacent=(AdjacentCondition((1, 3), GROWS),))
-    assert q.automaton is not None
+    assert has_neighbours(q)
     s = stream()
     arranged = arrange(read(table(rows), s), s, ["g"])
     kinds = classify(arranged, LETTERS)

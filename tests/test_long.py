@@ -23,7 +23,7 @@ from tests.automata import LETTERS, WINDOWS, Event, aggregate, events, plan, que
 from tests.test_kernel import AUTOMATA
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import CountedQuery
 
 SUMS = (
     aggregate("count"),
@@ -33,7 +33,7 @@ SUMS = (
 )
 
 
-def both(rows: list[Event], q: QueryPlan, interpreted: bool, more: float = 1) -> list[tuple[Any, Any]]:
+def both(rows: list[Event], q: CountedQuery, interpreted: bool, more: float = 1) -> list[tuple[Any, Any]]:
     """Each window's numbers in many digits (for a float so many times the count) and in Python's integers."""
     s = stream()
     arranged = arrange(read(table(rows), s), s, ["g"], canonical=False)

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cepc_runtime.aggregate_functions import AVG, COLLECT, COUNT, MAX, MIN, SUM, AggregateFunction
 from cepc_runtime.enumerate.lists import aggregated
-from cepc_runtime.expression import Aggregate, AggregateFunction, Call, Expression, Field, Literal
+from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
 from cepc_runtime.plan import OutputPlan
 from cepc_runtime.results import ResultOverflowError
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, DataType, Decimal, to_arrow
@@ -64,7 +65,7 @@ def test_a_match_starts_and_ends_with_its_events() -> None:
 
 
 def test_the_columns_are_there_without_any_match() -> None:
-    table = Query(LISTS, more=returning(of("B", "y"), over("count", None, None, BIGINT))).table("b1 a2")
+    table = Query(LISTS, more=returning(of("B", "y"), over(COUNT, None, None, BIGINT))).table("b1 a2")
     assert table.num_rows == 0
     assert table.schema.types == [pa.float64(), pa.int64(), pa.int64(), pa.int64()]
 
@@ -75,14 +76,14 @@ def test_a_list_gives_ends_and_aggregates() -> None:
         more=returning(
             of("A", "x", "first"),
             of("A", "x", "last"),
-            over("count", "A", None, BIGINT),
-            over("count", "A", of("A", "x"), BIGINT),
-            over("sum", "A", of("A", "x"), BIGINT),
-            over("avg", "A", of("A", "x"), DOUBLE),
-            over("min", "A", of("A", "x"), INT),
-            over("max", "A", of("A", "name"), STRING),
-            over("collect", "A", of("A", "x"), Array(INT)),
-            over("count", None, None, BIGINT),
+            over(COUNT, "A", None, BIGINT),
+            over(COUNT, "A", of("A", "x"), BIGINT),
+            over(SUM, "A", of("A", "x"), BIGINT),
+            over(AVG, "A", of("A", "x"), DOUBLE),
+            over(MIN, "A", of("A", "x"), INT),
+            over(MAX, "A", of("A", "name"), STRING),
+            over(COLLECT, "A", of("A", "x"), Array(INT)),
+            over(COUNT, None, None, BIGINT),
         ),
     )
     assert rows(query, "a1(x=4) a2 b3") == [
@@ -94,7 +95,7 @@ def test_a_list_gives_ends_and_aggregates() -> None:
 
 def test_aggregates_are_of_expressions_and_stand_in_expressions() -> None:
     doubled = Call("+", (of("A", "x"), of("A", "x")), INT)
-    total = over("sum", "A", doubled, BIGINT)
+    total = over(SUM, "A", doubled, BIGINT)
     query = Query(LISTS, more=returning(Call("+", (total, Call("cast", (of("B", "x"),), BIGINT)), BIGINT)))
     assert rows(query, "a1(x=4) a2(x=1) b3(x=100)") == [(102,), (108,), (110,)]
 
@@ -111,13 +112,13 @@ def test_a_shared_zero_has_no_sign() -> None:
 
 
 def test_having_keeps_rows() -> None:
-    most = Call(">", (over("count", None, None, BIGINT), Literal(2, BIGINT)), BOOLEAN)
-    query = Query(LISTS, more=returning(over("collect", "A", of("A", "name"), Array(STRING)), having=most))
+    most = Call(">", (over(COUNT, None, None, BIGINT), Literal(2, BIGINT)), BOOLEAN)
+    query = Query(LISTS, more=returning(over(COLLECT, "A", of("A", "name"), Array(STRING)), having=most))
     assert rows(query, "a1 a2 b3") == [(["a1", "a2"],)]
 
 
 def test_having_that_is_null_keeps_nothing() -> None:
-    unknown = Call(">", (over("sum", "A", of("A", "x"), BIGINT), Literal(2, BIGINT)), BOOLEAN)
+    unknown = Call(">", (over(SUM, "A", of("A", "x"), BIGINT), Literal(2, BIGINT)), BOOLEAN)
     assert rows(Query(LISTS, more=returning(of("B", "x"), having=unknown)), "a1 b3") == []
 
 
@@ -146,55 +147,55 @@ def column(
 
 def test_integer_sums_are_exact_or_do_not_fit() -> None:
     big = 2**62
-    assert column("sum", [[big, big - 1], [big, big], []], BIGINT, BIGINT) == (
+    assert column(SUM, [[big, big - 1], [big, big], []], BIGINT, BIGINT) == (
         [2**63 - 1, None, None],
         [False, True, False],
     )
-    text = column("sum", [[big, big]], BIGINT, STRING, target=STRING)
+    text = column(SUM, [[big, big]], BIGINT, STRING, target=STRING)
     assert text == ([str(2**63)], [False])
     for values, total in {(1, big, big): 2**63 + 1, (-1, -big, -big): -(2**63) - 1}.items():
-        assert column("sum", [[*values]], BIGINT, STRING, target=STRING) == ([str(total)], [False])
+        assert column(SUM, [[*values]], BIGINT, STRING, target=STRING) == ([str(total)], [False])
 
 
 def test_decimal_sums_and_averages_have_sparks_types() -> None:
     amounts: list[list[Any]] = [[Number("1.50"), Number("-0.25")], [None]]
     cents = Decimal(9, 2)
-    assert column("sum", amounts, cents, Decimal(19, 2))[0] == [Number("1.25"), None]
-    assert column("avg", amounts, cents, Decimal(13, 6))[0] == [Number("0.625000"), None]
+    assert column(SUM, amounts, cents, Decimal(19, 2))[0] == [Number("1.25"), None]
+    assert column(AVG, amounts, cents, Decimal(13, 6))[0] == [Number("0.625000"), None]
     wide = Decimal(38, 0)
-    assert column("sum", [[Number(10**37), Number(9 * 10**37)]], wide, wide) == ([None], [True])
+    assert column(SUM, [[Number(10**37), Number(9 * 10**37)]], wide, wide) == ([None], [True])
 
 
 def test_a_double_sum_overflows_only_if_its_value_does() -> None:
-    assert column("sum", [[1e308, 1e308, -1e308], [1e308, 1e308]], DOUBLE, DOUBLE)[0] == [1e308, math.inf]
-    assert column("avg", [[1e308, 1e308]], DOUBLE, DOUBLE)[0] == [1e308]
+    assert column(SUM, [[1e308, 1e308, -1e308], [1e308, 1e308]], DOUBLE, DOUBLE)[0] == [1e308, math.inf]
+    assert column(AVG, [[1e308, 1e308]], DOUBLE, DOUBLE)[0] == [1e308]
 
 
 def test_nan_is_the_greatest_number_and_spoils_only_its_own_list() -> None:
     lists = [[math.nan, 1.0], [2.0]]
-    assert column("min", lists, DOUBLE, DOUBLE)[0] == [1.0, 2.0]
-    assert math.isnan(column("max", lists, DOUBLE, DOUBLE)[0][0])
-    assert column("sum", lists, DOUBLE, DOUBLE)[0][1] == 2.0
+    assert column(MIN, lists, DOUBLE, DOUBLE)[0] == [1.0, 2.0]
+    assert math.isnan(column(MAX, lists, DOUBLE, DOUBLE)[0][0])
+    assert column(SUM, lists, DOUBLE, DOUBLE)[0][1] == 2.0
 
 
 def test_text_is_ordered_by_its_bytes() -> None:
-    assert column("max", [["z", "é", None], []], STRING, STRING)[0] == ["é", None]
+    assert column(MAX, [["z", "é", None], []], STRING, STRING)[0] == ["é", None]
 
 
 def test_a_value_that_does_not_fit_names_the_query_and_the_cure() -> None:
     wide = Call("*", (Call("cast", (of("A", "x"),), BIGINT), Literal(2**61, BIGINT)), BIGINT)
-    query = Query(LISTS, partition=("g",), more=returning(over("sum", "A", wide, BIGINT)))
+    query = Query(LISTS, partition=("g",), more=returning(over(SUM, "A", wide, BIGINT)))
     with pytest.raises(ResultOverflowError, match=r"query q: SUM.* does not fit BIGINT .*g = 1; .*AS STRING"):
         query.table("a1(g=1, x=3) a2(g=1, x=3) b3(g=1)")
-    safe = Query(LISTS, partition=("g",), more=returning(over("sum", "A", wide, BIGINT, safe=True)))
+    safe = Query(LISTS, partition=("g",), more=returning(over(SUM, "A", wide, BIGINT, safe=True)))
     assert rows(safe, "a1(g=1, x=3) a2(g=1, x=3) b3(g=1)") == [(3 * 2**61,), (3 * 2**61,), (None,)]
 
 
 def test_having_compares_what_does_not_fit_exactly() -> None:
     wide = Call("*", (Call("cast", (of("A", "x"),), BIGINT), Literal(2**61, BIGINT)), BIGINT)
-    total = over("sum", "A", wide, BIGINT)
+    total = over(SUM, "A", wide, BIGINT)
     large = Call(">", (total, Literal(2**62, BIGINT)), BOOLEAN)
-    query = Query(LISTS, more=returning(over("count", "A", None, BIGINT), having=large))
+    query = Query(LISTS, more=returning(over(COUNT, "A", None, BIGINT), having=large))
     assert rows(query, "a1(x=3) a2(x=3) b3") == [(1,), (1,), (2,)]
     small = Call("<", (total, Literal(2**62, BIGINT)), BOOLEAN)
     assert rows(Query(LISTS, more=returning(total, having=small)), "a1(x=3) a2(x=1) b3") == [(2**61,)]

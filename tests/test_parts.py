@@ -19,6 +19,7 @@ from cepc_runtime.parts.panes import PaneQueries, can_be_cut, pane_length, pane_
 from cepc_runtime.parts.partitions import has_partitions, partition_query, totals_of_partitions
 from cepc_runtime.parts.product import totals_of_panes
 from cepc_runtime.parts.ways import ways_of
+from cepc_runtime.plan import counted_queries
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from cepc_runtime.windows import Sliding
@@ -30,7 +31,7 @@ from tests.properties import NOTHING, Seen, hold
 if TYPE_CHECKING:
     from random import Random
 
-    from cepc_runtime.plan import Plan, QueryPlan
+    from cepc_runtime.plan import CountedQuery, Plan
 
 PANE = "pane number"
 STREAM = "STREAM s (at BIGINT, kind STRING, t TIMESTAMP, u TIMESTAMP, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
@@ -60,7 +61,7 @@ CUT = [
 
 
 @pytest.mark.parametrize(("one", "can"), [case[1:] for case in CUT], ids=[case[0] for case in CUT])
-def test_which_queries_can_be_cut(one: QueryPlan, can: bool) -> None:
+def test_which_queries_can_be_cut(one: CountedQuery, can: bool) -> None:
     assert can_be_cut(one) == can
 
 
@@ -91,7 +92,7 @@ def test_ways_are_equal_whatever_the_states_are_called_and_what_else_there_is() 
     assert one[0, 2].shape != other[0, 2].shape
 
 
-def cut(whole: Plan, one: QueryPlan, table: Any) -> Any:
+def cut(whole: Plan, one: CountedQuery, table: Any) -> Any:
     """The query's rows by way of panes."""
     stream = whole.stream
     found = pane_queries(one, dict(stream.columns), PANE)
@@ -136,7 +137,7 @@ def test_what_does_not_fit_does_not_fit_when_cut_in_time_either() -> None:
     )
     compiled = compile_text(text)
     table = table_of(Case(text, tuple({"at": at, "kind": "A", "x": 2**62} for at in (1, 6))), compiled)
-    (one,) = compiled.plan.queries
+    (one,) = counted_queries(compiled.plan.queries)
     for run in (lambda: run_aggregates(table, compiled.plan), lambda: cut(compiled.plan, one, table)):
         with pytest.raises(ArithmeticError):
             run()
@@ -183,7 +184,7 @@ def test_counts_of_any_size_are_exact() -> None:
     )
     compiled = compile_text(text)
     table = table_of(Case(text, tuple({"at": i, "kind": "A", "z": Decimal(i) / 100} for i in range(150))), compiled)
-    (one,) = compiled.plan.queries
+    (one,) = counted_queries(compiled.plan.queries)
     rows = cut(compiled.plan, one, table).to_pylist()
     assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist(), ABOUT)
     assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()

@@ -20,7 +20,7 @@ from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, loads, plan_shared
 from cepc.statistics import Statistics
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan import Member, SharedStates, is_counted
 from tests.equivalence import Refused, answered, by_engine, compile_text, same
 from tests.programs import cases, drawn, overlapping
 from tests.properties import NOTHING, Seen, hold
@@ -216,6 +216,7 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
 def test_a_row_is_as_wide_as_its_planes(result: str, wide: int) -> None:
     """The count of matches, that of events, that of values and their sum; two windows are open at once."""
     (query,) = compile_text(f"{STREAM}QUERY q RETURN {result} AS r PATTERN B WITHIN 10 s SLIDE 5 s;").plan.queries
+    assert is_counted(query)
     assert (planes(query), width(query)) == (wide, 2 * wide)
 
 

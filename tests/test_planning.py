@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cepc_runtime.plan import List, is_counted
 from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
 
@@ -31,29 +32,47 @@ COUNTED = [
     ("neighbours around a NOT", "PATTERN SEQ(A, NOT C, B) WHERE A.x < B.x"),
 ]
 LISTED = [
-    ("events apart", "PATTERN SEQ(A, B, C) WHERE A.x < C.x"),
-    ("events apart, if the first is there", "PATTERN SEQ(A?, B, C) WHERE A.x < C.x"),
-    ("events of which there may be several", "PATTERN SEQ(A, A*, B) WHERE FIRST(A).x < B.x"),
-    ("neighbours under NEXT", "PATTERN SEQ(A, B) WHERE A.x < B.x SELECT NEXT"),
-    ("a condition on what NOT forbids", "PATTERN SEQ(A, NOT C, B) WHERE A.x < C.x"),
-    ("NOT WITHIN", "PATTERN SEQ(A, NOT C WITHIN 2 s)"),
+    ("events apart", "PATTERN SEQ(A, B, C) WHERE A.x < C.x", "no neighbours", "A.x < C.x"),
+    ("events apart, if the first is there", "PATTERN SEQ(A?, B, C) WHERE A.x < C.x", "no neighbours", "A.x < C.x"),
+    (
+        "events of which there may be several",
+        "PATTERN SEQ(A, A*, B) WHERE FIRST(A).x < B.x",
+        "no neighbours",
+        "FIRST(A).x < B.x",
+    ),
+    ("neighbours under NEXT", "PATTERN SEQ(A, B) WHERE A.x < B.x SELECT NEXT", "NEXT", "A.x < B.x"),
+    ("a condition on what NOT forbids", "PATTERN SEQ(A, NOT C, B) WHERE A.x < C.x", "negated", "A.x < C.x"),
+    ("NOT WITHIN", "PATTERN SEQ(A, NOT C WITHIN 2 s)", "NOT", "NOT … WITHIN ends its gap at a time of its own"),
 ]
 
 
 @pytest.mark.parametrize("clauses", [c for _, c in COUNTED], ids=[name for name, _ in COUNTED])
 def test_counted(clauses: str) -> None:
-    assert planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").automaton is not None
+    assert is_counted(planned(f"QUERY q RETURN COUNT(*) AS n {clauses}"))
 
 
-@pytest.mark.parametrize("clauses", [c for _, c in LISTED], ids=[name for name, _ in LISTED])
-def test_listed(clauses: str) -> None:
-    assert planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").automaton is None
+@pytest.mark.parametrize(("clauses", "kind", "text"), [case[1:] for case in LISTED], ids=[case[0] for case in LISTED])
+def test_listed_and_what_is_in_the_way(clauses: str, kind: str, text: str) -> None:
+    strategy = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").strategy
+    assert isinstance(strategy, List)
+    assert (strategy.reason.kind, strategy.reason.text) == (kind, text)
+
+
+def test_a_match_query_lists_its_matches_because_they_are_asked_for() -> None:
+    (query,) = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s;").plan.queries
+    assert query.strategy == List()
+
+
+def test_prefixes_are_kept_for_next_alone() -> None:
+    clauses = "PATTERN SEQ(A, B, C) WHERE A.x < C.x"
+    found = [planned(f"QUERY q RETURN COUNT(*) AS n {clauses}{select}").strategy for select in ("", " SELECT NEXT")]
+    assert [isinstance(one, List) and one.prefixes is not None for one in found] == [False, True]
 
 
 @pytest.mark.parametrize("condition", ["c.x > a.x", "c.x > b.x AND b.x > a.x"])
 def test_a_condition_on_what_a_named_pattern_forbids_is_of_its_negation(condition: str) -> None:
     found = planned(LEG.format(condition=condition) + "QUERY q RETURN COUNT(*) AS n PATTERN leg+")
-    assert found.automaton is None
+    assert not is_counted(found)
     assert {c.negation for c in found.conditions if "c" in c.variables} == {0}
 
 

@@ -298,7 +298,8 @@ def test_parquet_columns_widen_as_in_spark(found: Any, expected: str, value: obj
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        ("BIGINT", "INT"), ("DOUBLE", "BIGINT"), ("BIGINT", "DOUBLE"), ("DOUBLE", "FLOAT"), ("STRING", "BIGINT"), ("INT", "STRING"),
+        ("BIGINT", "INT"), ("DOUBLE", "BIGINT"), ("BIGINT", "DOUBLE"), ("DOUBLE", "FLOAT"), ("STRING", "BIGINT"),
+        ("INT", "STRING"),
         ("DATE", "TIMESTAMP"), ("TIMESTAMP", "DATE"), ("DECIMAL(10,2)", "DECIMAL(10,3)"),
         ("DECIMAL(10,2)", "DOUBLE"), ("INT", "DECIMAL(9,0)"), ("BIGINT", "TIMESTAMP"), ("ARRAY<STRING>", "ARRAY<INT>"),
         ("STRUCT<`a`: INT>", "STRUCT<`b`: INT>"), ("MAP<STRING, INT>", "MAP<INT, INT>"), ("BOOLEAN", "INT"),
@@ -339,7 +340,9 @@ def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
         ({"rides": '{"at": 1}'}, "rides", None, "it looks like JSON lines: add `--input-format json`"),
         ({"rides.dat": "PAR1"}, "rides.dat", None, "it looks like Parquet: add `--input-format parquet`"),
         ({"rides.dat": "\x01"}, "rides.dat", None, "error[E0703]"),
+        ({"rides.dat": "\x01"}, "rides.dat", None, "known are .parquet, .csv, .json, .jsonl and .ndjson, the text"),
         ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`a.parquet` cannot be read: it is no Parquet file"),
+        ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`--input-format csv` or `json` names another format"),
         ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "error[E0704]: `a.csv.gz` cannot be read"),
         ({"a.jsonl.gz": "{}\n"}, "a.jsonl.gz", None, "error[E0704]: `a.jsonl.gz` cannot be read"),
     ],

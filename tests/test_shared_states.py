@@ -19,7 +19,7 @@ from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.basis import Costs
 from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Member, Plan, QueryPlan, SharedStates
+from cepc_runtime.plan import Count, CountedQuery, Member, Plan, SharedStates, counted_queries
 from cepc_runtime.types import BIGINT, DOUBLE, STRING
 from tests.automata import (
     LETTERS,
@@ -113,7 +113,7 @@ def deciding(decision: str) -> Iterator[None]:
 
 
 @st.composite
-def workloads(draw: st.DrawFn) -> list[QueryPlan]:
+def workloads(draw: st.DrawFn) -> list[CountedQuery]:
     """Queries of a few automata, some of them alike, with windows of their own."""
     names = draw(st.lists(st.sampled_from(sorted(AUTOMATA)), min_size=1, max_size=2))
     found = []
@@ -131,7 +131,7 @@ def workloads(draw: st.DrawFn) -> list[QueryPlan]:
     return found
 
 
-def alignments(chance: Random, queries: list[QueryPlan]) -> tuple[SharedStates, ...]:
+def alignments(chance: Random, queries: list[CountedQuery]) -> tuple[SharedStates, ...]:
     """States of queries side by side: mostly the same states of each, sometimes any."""
     free = {q.name: list(range(q.automaton.states)) for q in queries if q.automaton}
     parts = []
@@ -149,7 +149,7 @@ def alignments(chance: Random, queries: list[QueryPlan]) -> tuple[SharedStates, 
     return tuple(parts)
 
 
-def twins(queries: list[QueryPlan]) -> tuple[list[QueryPlan], tuple[SharedStates, ...]]:
+def twins(queries: list[CountedQuery]) -> tuple[list[CountedQuery], tuple[SharedStates, ...]]:
     """Each query and another with the same pattern and windows that returns something else, kept once."""
     found, parts = list(queries), []
     for q in queries:
@@ -194,7 +194,7 @@ def whatever_is_shared(case: Case, chance: Random) -> Seen:
     answers = answered(case, compiled)
     if answers is None:
         return NOTHING
-    kept = [query for query in compiled.plan.queries if query.automaton and not query.adjacent]
+    kept = [q for q in counted_queries(compiled.plan.queries) if isinstance(q.strategy, Count)]
     parts = alignments(chance, kept)
     found = by_engine(
         case, replace(compiled, plan=replace(compiled.plan, sharing=parts)), interpreted=chance.random() < 0.5
@@ -214,18 +214,18 @@ def test_rows_of_programs_are_the_oracles_whatever_is_shared(decision: str) -> N
 # ---- runs on basis columns -------------------------------------------------------------------------------------------
 
 
-def together(*queries: QueryPlan, states: tuple[int, ...]) -> SharedStates:
+def together(*queries: CountedQuery, states: tuple[int, ...]) -> SharedStates:
     return SharedStates(tuple(Member(q.name, states) for q in queries), basis=True)
 
 
-def counted(rows: list[Event], queries: list[QueryPlan], *shared: SharedStates, decision: str = "always") -> Counted:
+def counted(rows: list[Event], queries: list[CountedQuery], *shared: SharedStates, decision: str = "always") -> Counted:
     s = stream()
     arranged = arrange(read(table(rows), s), s, ["g"], canonical=False)
     costs = Costs(application=DECISIONS[decision])
     return count_matches(arranged, classify(arranged, LETTERS), queries, shared, costs=costs, interpreted=True)
 
 
-def new_matches(rows: list[Event], first: int, queries: list[QueryPlan], *shared: SharedStates) -> list[list[int]]:
+def new_matches(rows: list[Event], first: int, queries: list[CountedQuery], *shared: SharedStates) -> list[list[int]]:
     """For each query, how many matches each event from the first one on ends, if runs are shared."""
     totals = []
     for end in range(first, len(rows) + 1):
@@ -261,7 +261,7 @@ STEPS = ("0 A 1", "1 A 1", "1 B 2", "2 B 2", "2 C 3", "3 C 3", "3 B 2", "1 D 3",
 
 
 @st.composite
-def differing(draw: st.DrawFn) -> list[QueryPlan]:
+def differing(draw: st.DrawFn) -> list[CountedQuery]:
     """Queries that differ in a few steps, as if a predicate of some held for other events."""
     found = []
     for number in range(draw(st.integers(2, 9))):

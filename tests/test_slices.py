@@ -11,6 +11,7 @@ from hypothesis import settings
 from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.parts.segments import reach_of
+from cepc_runtime.plan import is_counted
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
@@ -164,7 +165,7 @@ def in_slices(case: Case, _chance: Random) -> Seen:
     reading = read(table_of(case, compiled), plan.stream)
     for query in plan.queries:
         reach = reach_of([query])
-        if reach is None:
+        if reach is None or not is_counted(query):
             continue
         keys, time = keys_of(query), plan.stream.time_column
         order = [(name, "ascending", "at_start") for name in (*keys, time)]

@@ -20,7 +20,7 @@ from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.parts.panes import pane_length
 from cepc_runtime.parts.product import totals_of_panes
 from cepc_runtime.parts.segments import SEGMENT, segments_for
-from cepc_runtime.plan import Plan
+from cepc_runtime.plan import Plan, counted_queries
 from cepc_runtime.results import Results
 from cepc_runtime.spark.cut import pane_rows, segment_rows
 from cepc_runtime.spark.events import PANE
@@ -83,7 +83,7 @@ def panes(events: Any, plan: Plan) -> Iterator[float]:
     found = pa.Table.from_batches(pane_rows(given, plan, one, packing, ROWS))
     counted = time.process_time()
     yield counted - start
-    for number, query in enumerate(plan.queries):
+    for number, query in enumerate(counted_queries(plan.queries)):
         blobs = found.filter(pa.compute.equal(found.column("query"), str(number))).column(PARTS).to_pylist()
         parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
         result_table(Results(totals_of_panes(query, parts), plan.stream))

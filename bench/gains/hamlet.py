@@ -25,7 +25,7 @@ from cepc_runtime.kernel.run import Effort, run_kernel
 from cepc_runtime.kernel.tables import build
 from cepc_runtime.kernel.values import values_of
 from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan import Member, SharedStates, counted_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,8 @@ def measured(size: int, own: int, events: int, rounds: int) -> dict[str, Outcome
     kinds = classify(reading, plan.letters)
     arranged = arrange(reading, plan.stream, (), canonical=False)
     kinds = Kinds(kinds.of[arranged.order], kinds.letters)
-    planes = [planes_of(q.automaton, q.measures) for q in plan.queries if q.automaton]
+    counted = counted_queries(plan.queries)
+    planes = [planes_of(q.automaton, q.measures) for q in counted]
     values = values_of(
         [plane.value for of in planes for plane in of.planes], arranged.table, kinds, arranged.group_starts
     )
@@ -97,7 +98,7 @@ def measured(size: int, own: int, events: int, rounds: int) -> dict[str, Outcome
         "adaptive": (shared, ADAPTIVE),
     }
     layouts = {
-        way: build(plan.queries, planes, kinds.letters, values.index, given, costs, False)
+        way: build(counted, planes, kinds.letters, values.index, given, costs, False)
         for way, (given, costs) in ways.items()
     }
     times: dict[str, list[float]] = {way: [] for way in ways}

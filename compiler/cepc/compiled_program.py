@@ -41,11 +41,11 @@ class Compiled:
     ) -> dict[str, Any]:
         """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
 
-        `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of Parquet, CSV or JSON
-        lines files; a mapping from the names of streams to these where there are several; None reads what the streams
-        say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished or not, as by
-        `cepc run --most`. Raises DataError where the events are not what the STREAM declares, RunError where there is no result
-        for them, ValueError for a query that the program does not have.
+        `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of files, as for
+        `cepc run --events`; a mapping from the names of streams to these where there are several; None reads what the
+        streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
+        or not, as by `cepc run --most`. Raises DataError where the events are not what the STREAM declares, RunError
+        where there is no result for them, ValueError for a query that the program does not have.
         """
         from .running.given import is_frame, to_frame
         from .running.local import choose, run, streams_read
@@ -65,9 +65,9 @@ class Compiled:
     ) -> dict[str, Any]:
         """A Spark DataFrame for each query, or for those named; nothing runs before rows are asked for.
 
-        `events` are a DataFrame, or a mapping from the names of streams to DataFrames; None reads what the streams say by
-        FROM. All queries are answered by one read of the events, whichever is asked for first. `session` is that of the
-        events, or the active one, or a new one. Raises ProgramError and RunError.
+        `events` are a DataFrame, or a mapping from the names of streams to DataFrames; None reads what the streams say
+        by FROM. All queries are answered by one read of the events, whichever is asked for first. `session` is that of
+        the events, or the active one, or a new one. Raises ProgramError and RunError.
         """
         from .running.spark import dataframes
 

@@ -17,7 +17,7 @@ from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds, classify
 from .parts.segments import SEGMENT
-from .plan import by_partition
+from .plan import Count, by_partition, counted_queries, has_neighbours
 from .results import Results, check_edges
 from .totals import totals_of
 from .types import to_arrow
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .events import Events
     from .expression import Expression
     from .parts.segments import Segments
-    from .plan import Plan, QueryPlan
+    from .plan import CountedQuery, Plan
     from .totals import Totals
 
 
@@ -51,7 +51,7 @@ EVERYWHERE: Final = Span()
 def run_aggregates(
     source: Any,
     plan: Plan,
-    queries: Sequence[QueryPlan] | None = None,
+    queries: Sequence[CountedQuery] | None = None,
     *,
     span: Span = EVERYWHERE,
     interpreted: bool | None = None,
@@ -66,7 +66,7 @@ def run_aggregates(
     """
     reading = source if isinstance(source, Reading) else read(source, plan.stream)
     if queries is None:
-        queries = [q for q in plan.queries if q.kind == "aggregate" and q.automaton is not None]
+        queries = counted_queries(plan.queries)
     kinds, work = classify(reading, plan.letters), work or Work()
     found: dict[str, Any] = {}
     for sharing_class in by_partition(queries):
@@ -76,7 +76,7 @@ def run_aggregates(
 
 
 def _run_class(
-    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery], span: Span, interpreted: bool | None,
     work: Work,
 ) -> dict[str, Any]:  # fmt: skip
     """The queries of one partition."""
@@ -84,20 +84,19 @@ def _run_class(
     return {query.name: result_table(Results(found, plan.stream)) for query, found in totals}
 
 
-def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan]) -> Iterator[Totals]:
+def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery]) -> Iterator[Totals]:
     """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those of the events."""
     yield from (found for _, found in _class_totals(reading, kinds, plan, queries, EVERYWHERE, None, Work()))
 
 
 def _class_totals(
-    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery], span: Span, interpreted: bool | None,
     work: Work,
-) -> Iterator[tuple[QueryPlan, Totals]]:  # fmt: skip
+) -> Iterator[tuple[CountedQuery, Totals]]:  # fmt: skip
     """The queries of one partition: one pass over the events that concern them."""
     reading, kinds = _concerned(reading, kinds, queries)
-    canonical = any(
-        q.adjacent and q.automaton and q.automaton.ties for q in queries
-    )  # which event of an instant is the last
+    # which event of an instant is the last
+    canonical = any(has_neighbours(q) and q.automaton.ties for q in queries)
     events = arrange(reading, plan.stream, queries[0].partition, canonical=canonical)
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
@@ -106,11 +105,11 @@ def _class_totals(
 
 
 def _totals(
-    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], span: Span, interpreted: bool | None,
+    events: Events, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery], span: Span, interpreted: bool | None,
     work: Work,
-) -> Iterator[tuple[QueryPlan, Totals]]:  # fmt: skip
+) -> Iterator[tuple[CountedQuery, Totals]]:  # fmt: skip
     """The totals of each query: all in one pass but those with conditions between neighbours."""
-    if together := [query for query in queries if not query.adjacent]:
+    if together := [query for query in queries if isinstance(query.strategy, Count)]:
         counted = count_matches(
             events, kinds, together, plan.sharing,
             interpreted=interpreted, tell=lambda fraction: work.reached(fraction * len(together)),
@@ -119,8 +118,7 @@ def _totals(
         for query, layout, emissions in zip(together, counted.planes, counted.emissions, strict=True):
             yield query, totals_of(query, events, kinds, layout, counted.values, _begun(emissions, query, span, events))
     for query in queries:
-        if query.adjacent:
-            assert query.automaton is not None
+        if has_neighbours(query):
             neighbours = Neighbours(events, kinds, query)
             layout = planes_of(query.automaton, query.measures)
             values = values_of([plane.value for plane in layout.planes], events.table, kinds, events.group_starts)
@@ -131,7 +129,7 @@ def _totals(
             )
 
 
-def _begun(emissions: Emissions, query: QueryPlan, span: Span, events: Events) -> Emissions:
+def _begun(emissions: Emissions, query: CountedQuery, span: Span, events: Events) -> Emissions:
     """Those of windows that begin in the span; the one window over everything begins nowhere."""
     if not isinstance(query.window, Sliding) or span == EVERYWHERE:
         return emissions
@@ -147,9 +145,9 @@ def _begun(emissions: Emissions, query: QueryPlan, span: Span, events: Events) -
     return Emissions(emissions.groups[inside], emissions.windows[inside], emissions.planes[inside])
 
 
-def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[QueryPlan]) -> tuple[Reading, Kinds]:
+def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[CountedQuery]) -> tuple[Reading, Kinds]:
     """The events that some query of the class reads, and only the letters that one asks for."""
-    wanted = frozenset().union(*(query.automaton.letters for query in queries if query.automaton))
+    wanted = frozenset().union(*(query.automaton.letters for query in queries))
     known: dict[frozenset[int], int] = {}
     place = np.array([known.setdefault(letters & wanted, len(known)) for letters in kinds.letters], dtype=np.int32)
     of = place[kinds.of]

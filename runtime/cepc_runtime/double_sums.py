@@ -85,7 +85,7 @@ def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) ->
     divided: dict[MeasurePlanes, bool] = {}
     for measure, own in zip(recount.query.measures, recount.planes.measures, strict=True):
         if own.rest is not None:
-            divided[own] = divided.get(own, False) or measure.function == "avg"
+            divided[own] = divided.get(own, False) or measure.function.divided
     if not divided or not len(emissions.planes):
         return []
     order, starts = _targets(targets, len(emissions.planes))
@@ -184,7 +184,6 @@ def exact_sum(recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: 
 def _roundings(recount: Recount, emissions: Emissions) -> Floats:
     """By how much numbers may be off that were added up over the events of each row."""
     automaton = recount.query.automaton
-    assert automaton is not None
     ways: Iterable[object] = (*automaton.steps, *automaton.ties, *automaton.moves, *automaton.new_moves)
     each = _ROUNDINGS * (len(list(ways)) + automaton.states)
     return np.asarray(ROUNDING * (recount.lengths(emissions.groups, emissions.windows) * each + _ALWAYS))

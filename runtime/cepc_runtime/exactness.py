@@ -15,7 +15,6 @@ import numpy.typing as npt
 from .double_sums import double_sums, exact_sum, places_of
 from .expression import aggregates
 from .kernel.modulo import FITS, count_modulo, whole
-from .kernel.planes import is_exact
 from .types import is_integer
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
     again = np.zeros(len(planes), dtype=np.bool_)
     if not np.all(np.abs(planes[:, : layout.additive]) < EXACT):  # else they are all exact that have to be
         for measure, found in zip(query.measures, layout.measures, strict=True):
-            if _is_whole(measure):
+            if measure.is_whole:
                 if measure.exact:
                     needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
                     inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
@@ -72,7 +71,7 @@ def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
     """The planes whose numbers are integers and have to be exact."""
     found: set[int | None] = set()
     for measure, places in zip(query.measures, layout.measures, strict=True):
-        if measure.exact and _is_whole(measure):
+        if measure.exact and measure.is_whole:
             found |= {places.count, places.total, places.magnitude}
     return {plane for plane in found if plane is not None}
 
@@ -119,13 +118,6 @@ def _many(recount: Recount, emissions: Emissions, unsure: Bools) -> bool:
     rows = np.flatnonzero(unsure)
     events = int(recount.lengths(emissions.groups[rows], emissions.windows[rows]).sum()) if len(rows) else 0
     return events * SLOWER > recount.events.length
-
-
-def _is_whole(measure: Measure) -> bool:
-    """Whether it is computed from integers: counts, and sums of anything but FLOAT and DOUBLE."""
-    if measure.function == "count":
-        return True
-    return measure.function in ("sum", "avg") and measure.argument is not None and is_exact(measure.argument.type)
 
 
 def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: Floats) -> Bools:

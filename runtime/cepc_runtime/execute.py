@@ -9,6 +9,7 @@ from .aggregate import run_aggregates
 from .enumerate.budget import PARTIAL_MATCHES
 from .enumerate.run import run_enumerated
 from .events import Dropped, read
+from .plan import counted_queries, listed_queries
 from .work_done import Work
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def execute(
     """
     reading = read(table, plan.stream)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
-    counted = [q for q in chosen if q.automaton is not None]
-    listed = [q for q in chosen if q.automaton is None]
+    counted, listed = counted_queries(chosen), listed_queries(chosen)
     work = Work(len(chosen), tell)
     found = run_aggregates(reading, plan, counted, interpreted=interpreted, work=work) if counted else {}
     if listed:

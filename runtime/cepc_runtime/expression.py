@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from typing import Literal as OneOf
 
+from .aggregate_functions import AggregateFunction, aggregate_named
 from .types import DataType, Decimal, from_text, is_float
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 Value = None | bool | int | float | str | bytes | decimal.Decimal
 
 At = OneOf["each", "first", "last", "prev"]
-
-AggregateFunction = OneOf["count", "sum", "avg", "min", "max", "collect"]
 
 
 class FieldKey(NamedTuple):
@@ -92,9 +91,9 @@ class Aggregate:
     type: DataType
 
     def __post_init__(self) -> None:
-        if self.variable is None and (self.function != "count" or self.argument is not None):
+        if self.variable is None and (not self.function.counts or self.argument is not None):
             raise ValueError(f"{self.function} of no variable")
-        if self.argument is None and self.function != "count":
+        if self.argument is None and not self.function.counts:
             raise ValueError(f"{self.function} of no argument")
         if self.target is not None and self.target != self.type:
             raise ValueError(f"the type {self.type.sql} differs from the target {self.target.sql}")
@@ -181,7 +180,7 @@ def to_data(expression: Expression) -> dict[str, Any]:
             return {"call": function, "arguments": [to_data(a) for a in arguments], "type": type_.sql}
         case Aggregate(function, variable, argument, safe, target, type_):
             return {
-                "aggregate": function,
+                "aggregate": function.name,
                 "of": variable,
                 "argument": None if argument is None else to_data(argument),
                 "safe": safe,
@@ -202,7 +201,8 @@ def from_data(data: dict[str, Any]) -> Expression:
             return Call(function, tuple(from_data(a) for a in arguments), type_)
         case {"aggregate": function, "of": variable, "argument": argument, "safe": safe, "target": target}:
             inner = None if argument is None else from_data(argument)
-            return Aggregate(function, variable, inner, safe, None if target is None else from_text(target), type_)
+            wanted = None if target is None else from_text(target)
+            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_)
     raise ValueError(f"not an expression: {data!r}")
 
 

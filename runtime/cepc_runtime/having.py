@@ -50,10 +50,12 @@ def _value(expression: Expression, results: Results, row: int) -> Any:
     match expression:
         case Literal(value, type_):
             return Fraction(str(value)) if isinstance(type_, Decimal) and value is not None else value
-        case Field() | Aggregate(target=None, function="min" | "max" | "avg"):
-            return _plain(expression, results, row)
-        case Aggregate(target=None):
+        case Aggregate(target=None, function=function) if function.of_any_size:
             return results.exact(expression, row)
+        case Aggregate(target=None, function=function) if not function.countable:
+            raise _Unknown
+        case Field() | Aggregate(target=None):
+            return _plain(expression, results, row)
         case Call("and" | "or" as connective, arguments):
             return _connective(connective, [_value(a, results, row) for a in arguments])
         case Call("not", (argument,)):

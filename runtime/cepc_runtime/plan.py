@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from .aggregate_functions import AggregateFunction
     from .expression import Expression
     from .types import DataType
     from .windows import Window
@@ -221,10 +222,15 @@ class Measure:
     always is.
     """
 
-    function: OneOf["count", "sum", "avg", "min", "max"]
+    function: AggregateFunction
     variable: str | None
     argument: Expression | None
     exact: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is computed from integers alone."""
+        return self.function.is_whole(None if self.argument is None else self.argument.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +253,51 @@ class AdjacentCondition:
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class QueryPlan:
-    """How one query is executed.
+# ---- strategies: how a query's rows are found --------------------------------------------------------------------------
 
-    `automaton` is set when the counting kernel runs it (`adjacent` holds conditions it can check on edges); else it is
-    enumerated over `positions`. `letters` of both index `Plan.letters`. `lists` names the list variables. `after` is (skip, variable).
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The kernel counts matches: values move between the states of the automaton, and no match is ever made."""
+
+    automaton: Automaton
+
+
+@dataclass(frozen=True, slots=True)
+class CountNeighbours:
+    """The same with conditions between an event and the one read just before it, which are checked on the automaton's steps."""
+
+    automaton: Automaton
+    conditions: tuple[AdjacentCondition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why matches are listed: `text` is the condition, or the NOT, that is in the way of counting, if one is."""
+
+    kind: OneOf["match query", "no neighbours", "negated", "NEXT", "NOT", "undecided", "states", "letters"]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """Matches are listed over the positions, and aggregated afterwards in an aggregate query.
+
+    `prefixes`: under SELECT NEXT, which words are prefixes of the pattern, whatever NOT says.
     """
+
+    prefixes: Automaton | None = None
+    reason: Reason = Reason("match query")
+
+
+Counting = Count | CountNeighbours
+Strategy = Count | CountNeighbours | List
+S_co = TypeVar("S_co", bound=Strategy, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQuery(Generic[S_co]):
+    """One query and its strategy. `lists` names the list variables. `after` is (skip, variable)."""
 
     name: str
     kind: OneOf["aggregate", "match"]
@@ -263,16 +307,40 @@ class QueryPlan:
     variables: tuple[str, ...]
     lists: tuple[str, ...]
     positions: Positions
-    prefixes: Automaton | None  # guards left out: which prefixes exist, for SELECT NEXT
     conditions: tuple[ConditionPlan, ...]
-    automaton: Automaton | None
-    adjacent: tuple[AdjacentCondition, ...]
+    strategy: S_co
     measures: tuple[Measure, ...]
     outputs: tuple[OutputPlan, ...]
     having: Expression | None
     returns_events: bool
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
     after: tuple[str, str | None] | None
+
+    @property
+    def automaton(self: PlannedQuery[Counting]) -> Automaton:
+        """Of a query that is counted."""
+        return self.strategy.automaton
+
+
+QueryPlan = PlannedQuery[Strategy]
+CountedQuery = PlannedQuery[Counting]
+NeighboursQuery = PlannedQuery[CountNeighbours]
+
+
+def is_counted(query: QueryPlan) -> TypeGuard[CountedQuery]:
+    return not isinstance(query.strategy, List)
+
+
+def has_neighbours(query: QueryPlan) -> TypeGuard[NeighboursQuery]:
+    return isinstance(query.strategy, CountNeighbours)
+
+
+def counted_queries(queries: Iterable[QueryPlan]) -> list[CountedQuery]:
+    return [query for query in queries if is_counted(query)]
+
+
+def listed_queries(queries: Iterable[QueryPlan]) -> list[QueryPlan]:
+    return [query for query in queries if not is_counted(query)]
 
 
 # ---- what queries share ----------------------------------------------------------------------------------------------
@@ -410,9 +478,9 @@ class Plan:
                 raise ValueError(f"state {state} of query {query} is kept with another, which has to stand for it")
 
 
-def by_partition(queries: Iterable[QueryPlan]) -> list[list[QueryPlan]]:
+def by_partition(queries: Iterable[PlannedQuery[S_co]]) -> list[list[PlannedQuery[S_co]]]:
     """The queries with equal partition attributes together, in the order of first occurrence."""
-    found: dict[tuple[str, ...], list[QueryPlan]] = {}
+    found: dict[tuple[str, ...], list[PlannedQuery[S_co]]] = {}
     for query in queries:
         found.setdefault(tuple(sorted(query.partition)), []).append(query)
     return list(found.values())

@@ -10,6 +10,7 @@ import json
 from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from .aggregate_functions import aggregate_named
 from .expression import from_data as expression_from
 from .expression import to_data as expression_to
 from .letter_words import bit_letter, word_of
@@ -18,11 +19,14 @@ from .plan import (
     AdjacentCondition,
     Automaton,
     ConditionPlan,
+    Count,
+    CountNeighbours,
     Edge,
     Guard,
     Join,
     LeafCondition,
     Letter,
+    List,
     MatchAnswer,
     MatchPart,
     Measure,
@@ -31,8 +35,9 @@ from .plan import (
     Negation,
     OutputPlan,
     Plan,
+    PlannedQuery,
     Positions,
-    QueryPlan,
+    Reason,
     SharedMatches,
     SharedStates,
     Step,
@@ -43,8 +48,6 @@ from .windows import MatchBound, Sliding, Unbounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from .windows import Window
 
 VERSION: Final = 3
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
@@ -100,6 +103,7 @@ def _frozen(value: Any) -> Any:
 
 _PLAIN: Final = _Codec(_thawed, _frozen)  # numbers, strings, None, and tuples of them
 _EXPRESSION: Final = _Codec(expression_to, expression_from)
+_AGGREGATE: Final = _Codec(lambda function: function.name, aggregate_named)
 _COLUMN: Final = _Codec(lambda column: [column[0], column[1].sql], lambda data: (data[0], from_text(data[1])))
 
 
@@ -143,17 +147,21 @@ def _letter_from(data: dict[str, Any]) -> Letter:
     return found
 
 
+def _one_of(kinds: dict[str, type[Any]]) -> _Codec:
+    """A record of one of several types, whose `kind` says which."""
+
+    def encode(record: Any) -> dict[str, Any]:
+        kind = next(name for name, cls in kinds.items() if isinstance(record, cls))
+        return {"kind": kind, **_record(type(record)).encode(record)}
+
+    def decode(data: dict[str, Any]) -> Any:
+        return _record(kinds[data["kind"]]).decode({name: value for name, value in data.items() if name != "kind"})
+
+    return _Codec(encode, decode)
+
+
 _WINDOWS: Final[dict[str, type[Any]]] = {"sliding": Sliding, "bound of a match": MatchBound, "unbounded": Unbounded}
-
-
-def _window_to(window: Window) -> dict[str, Any]:
-    kind = next(name for name, cls in _WINDOWS.items() if isinstance(window, cls))
-    return {"kind": kind, **_record(type(window)).encode(window)}
-
-
-def _window_from(data: dict[str, Any]) -> Any:
-    return _record(_WINDOWS[data["kind"]]).decode({name: value for name, value in data.items() if name != "kind"})
-
+_STRATEGIES: Final[dict[str, type[Any]]] = {"count": Count, "count neighbours": CountNeighbours, "list": List}
 
 _STEPS: Final = _many(_record(Step))
 _MOVES: Final = _many(_record(Move))
@@ -163,7 +171,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     Plan: {
         "stream": _record(StreamPlan),
         "letters": _many(_Codec(_letter_to, _letter_from)),
-        "queries": _many(_record(QueryPlan)),
+        "queries": _many(_record(PlannedQuery)),
         "sharing": _many(_record(SharedStates)),
         "shared_matches": _many(_record(SharedMatches)),
     },
@@ -183,16 +191,17 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     },
     ConditionPlan: {"expression": _EXPRESSION},
     Automaton: {"steps": _STEPS, "ties": _STEPS, "moves": _MOVES, "new_moves": _MOVES},
-    Measure: {"argument": _optional(_EXPRESSION)},
+    Measure: {"function": _AGGREGATE, "argument": _optional(_EXPRESSION)},
     OutputPlan: {"expression": _EXPRESSION},
     AdjacentCondition: {"expression": _EXPRESSION},
-    QueryPlan: {
-        "window": _Codec(_window_to, _window_from),
+    Count: {"automaton": _record(Automaton)},
+    CountNeighbours: {"automaton": _record(Automaton), "conditions": _many(_record(AdjacentCondition))},
+    List: {"prefixes": _optional(_record(Automaton)), "reason": _record(Reason)},
+    PlannedQuery: {
+        "window": _one_of(_WINDOWS),
         "positions": _record(Positions),
-        "prefixes": _optional(_record(Automaton)),
         "conditions": _many(_record(ConditionPlan)),
-        "automaton": _optional(_record(Automaton)),
-        "adjacent": _many(_record(AdjacentCondition)),
+        "strategy": _one_of(_STRATEGIES),
         "measures": _many(_record(Measure)),
         "outputs": _many(_record(OutputPlan)),
         "having": _optional(_EXPRESSION),

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from .aggregate_functions import Gathered
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
-from .exact_columns import cast_column, quotients
 from .expression import Aggregate, Field, FieldKey, aggregates
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
@@ -157,15 +157,11 @@ class Results:
             return self._extreme(aggregate, planes.extreme, rows), np.zeros(len(rows), dtype=np.bool_)
         assert planes.count is not None
         counts = self.totals.planes[planes.count][rows]
-        if planes.total is None:
-            return cast_column(counts, 0, None, aggregate.type)
-        assert measure.argument is not None
-        scale = measure.argument.type.scale if isinstance(measure.argument.type, Decimal) else 0
-        if measure.function == "avg":
-            rests = None if planes.rest is None else self.totals.planes[planes.rest][rows]
-            return quotients(self.totals.planes[planes.total][rows], counts, scale, aggregate.type, rests)
-        totals = self.totals.sums(planes.total)[rows]
-        return cast_column(totals, scale, np.asarray(counts == 0, dtype=np.bool_), aggregate.type)
+        totals, rests = (None if p is None else self.totals.planes[p][rows] for p in (planes.total, planes.rest))
+        type_ = None if measure.argument is None else measure.argument.type
+        scale = type_.scale if isinstance(type_, Decimal) else 0
+        assert measure.function.end is not None
+        return measure.function.end(Gathered(counts, totals, rests, scale), aggregate.type)
 
     def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:
         places = self.totals.planes[plane][rows]
@@ -184,7 +180,7 @@ class Results:
 
 def aggregate_text(aggregate: Aggregate) -> str:
     """The aggregate in a user's words."""
-    name = aggregate.function.upper()
+    name = aggregate.function.written
     if aggregate.variable is None:
         return f"{name}(*)"
     match aggregate.argument:
@@ -197,6 +193,6 @@ def aggregate_text(aggregate: Aggregate) -> str:
 
 def cure(aggregate: Aggregate) -> str:
     text = aggregate_text(aggregate)
-    if aggregate.function not in ("count", "sum"):
+    if not aggregate.function.of_any_size:
         return f"TRY_CAST({text} AS {aggregate.type.sql}) is null instead"
     return f"CAST({text} AS STRING) is exact at any size, TRY_{text} is null instead"

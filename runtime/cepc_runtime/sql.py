@@ -105,10 +105,10 @@ def _readable(leaf: Field | Aggregate) -> str:
         case Field(variable, column, at):
             return f"{at.upper()}({variable}).{column}"
         case Aggregate(function, variable, None):
-            return f"{function.upper()}({variable or '*'})"
+            return f"{function.written}({variable or '*'})"
         case Aggregate(function, _, argument):
             assert argument is not None
-            return f"{function.upper()}({describe(argument)})"
+            return f"{function.written}({describe(argument)})"
     raise TypeError(leaf)
 
 

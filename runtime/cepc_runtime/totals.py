@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .kernel.run import Emissions
     from .kernel.values import Values
     from .letters import Kinds
-    from .plan import QueryPlan
+    from .plan import CountedQuery, QueryPlan
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Totals:
 
 
 def totals_of(
-    query: QueryPlan, events: Events, kinds: Kinds, layout: QueryPlanes, values: Values, emissions: Emissions,
+    query: CountedQuery, events: Events, kinds: Kinds, layout: QueryPlanes, values: Values, emissions: Emissions,
     neighbours: Neighbours | None = None,
 ) -> Totals:  # fmt: skip
     """The totals of one query from what the kernel emitted for it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from cepc_runtime.plan import is_counted
 from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
 from ..explaining.describe import duration, pattern
@@ -66,7 +67,7 @@ def _how(query: QueryPlan, job: StreamJob) -> str:
         return "aggregates events in Spark's own functions"
     if query.kind == "match":
         return "lists its matches"
-    return "counts" if query.automaton else "lists matches and aggregates them"
+    return "counts" if is_counted(query) else "lists matches and aggregates them"
 
 
 def _window(query: QueryPlan, stream: model.Stream) -> str:

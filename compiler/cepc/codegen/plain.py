@@ -7,31 +7,25 @@ is looked at once, in however many windows it counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cepc_runtime.expression import Aggregate, Field, aggregates
+from cepc_runtime.plan import Count
 from cepc_runtime.results import aggregate_text, cure
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import (
     BIGINT,
-    BOOLEAN,
     DATE,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     DataType,
-    Decimal,
-    is_float,
     is_integer,
-    is_numeric,
     quote_name,
 )
 from cepc_runtime.windows import Sliding
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import QueryPlan, StreamPlan
-
-WIDEST: Final = 18
-"""Digits of a DECIMAL of which so many can be added, twice, within 38 digits that no input is long enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +63,12 @@ class Plain:
 
 def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
     """How Spark alone answers the query, or None where it takes the kernel."""
-    automaton = query.automaton
+    if not isinstance(query.strategy, Count):
+        return None
+    automaton = query.strategy.automaton
     time = dict(stream.columns)[stream.time_column]
     if (
-        query.kind != "aggregate" or automaton is None or len(automaton.steps) != 1 or automaton.accepting != (1,)
+        len(automaton.steps) != 1 or automaton.accepting != (1,)
         or automaton.ties or automaton.moves or automaton.new_moves or automaton.kills
         or not (time in (TIMESTAMP, DATE) or is_integer(time))
     ):  # fmt: skip
@@ -105,48 +101,19 @@ def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
 
 
 def _is_plain(aggregate: Aggregate) -> bool:
-    """Does Spark compute it exactly as the kernel does? An average of integers or decimals it rounds on the way."""
-    argument = aggregate.argument
-    if argument is None:
-        return True
-    match aggregate.function:
-        case "count":
-            return True
-        case "sum":
-            return is_integer(argument.type) or is_float(argument.type) or _is_narrow(argument.type)
-        case "avg":
-            return is_float(argument.type)
-        case "min" | "max":
-            return (
-                is_numeric(argument.type)
-                or argument.type in (BOOLEAN, DATE, TIMESTAMP)
-                or argument.type.sql == "STRING"
-            )
-    return False
-
-
-def _is_narrow(type_: DataType) -> bool:
-    return isinstance(type_, Decimal) and type_.precision <= WIDEST
+    """Does Spark compute it exactly as the kernel does?"""
+    native = aggregate.function.native
+    return native is not None and (aggregate.argument is None or native.of(aggregate.argument.type))
 
 
 # ---- from events to panes, from panes to windows ---------------------------------------------------------------------
 
 
 def _part(aggregate: Aggregate, name: str, fitting: Fitting | None) -> Part:
-    if aggregate.argument is None:
-        return Part(name, "COUNT(1)", f"SUM({name})", fitting)
-    argument = to_sql(aggregate.argument, column_of)
-    match aggregate.function:
-        case "count":
-            return Part(name, f"COUNT({argument})", f"SUM({name})", fitting)
-        case "min" | "max" as function:
-            return Part(name, f"{function.upper()}({argument})", f"{function.upper()}({name})", fitting)
-        case "avg":
-            pair = f"NAMED_STRUCT('sum', SUM({argument}), 'count', COUNT({argument}))"
-            return Part(name, pair, f"SUM({name}.sum) / NULLIF(SUM({name}.count), 0)", fitting)
-    if aggregate.argument.type == BIGINT:  # its sums may pass 64 bits on the way
-        argument = f"CAST({argument} AS DECIMAL(20,0))"
-    return Part(name, f"SUM({argument})", f"SUM({name})", fitting)
+    native, argument = aggregate.function.native, aggregate.argument
+    assert native is not None
+    text, type_ = ("1", BIGINT) if argument is None else (to_sql(argument, column_of), argument.type)
+    return Part(name, native.of_events(text, type_), native.of_panes(name), fitting)
 
 
 def ticks(stream: StreamPlan, time: DataType) -> str:
@@ -184,10 +151,10 @@ def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
 
 def _fitting(query: QueryPlan, aggregate: Aggregate) -> Fitting | None:
     """Where Spark computes in a wider type than the query's: what does not fit is null, or an error with the words of the kernel."""
-    if aggregate.function == "count" and aggregate.type == BIGINT:
+    function, argument = aggregate.function, aggregate.argument
+    if function.counts and aggregate.type == BIGINT:
         return None
-    exact = aggregate.argument is not None and not is_float(aggregate.argument.type)
-    if aggregate.function != "count" and not (aggregate.function == "sum" and exact):
+    if not (function.of_any_size and function.is_whole(None if argument is None else argument.type)):
         return None
     said = f"query {query.name}: {aggregate_text(aggregate)} does not fit {aggregate.type.sql}"
     return Fitting(aggregate.type.sql, None if aggregate.safe else said, cure(aggregate))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.letter_words import word_letters, words_needed
+from cepc_runtime.plan import List
 from cepc_runtime.spark.share import Class, classes_of
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import STRING, quote_name
@@ -78,16 +79,22 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
         single_type=stream.name,
         raw_types=None,
     )
+    kept = tuple(_without_reason(query) for query in others)
     return StreamJob(
         stream=stream,
         plan=plan,
-        kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=others),
+        kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=kept),
         plain=simple,
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
         classes=classes_of(others, cut=plan.stream.unit, hot=hot),
     )
+
+
+def _without_reason(query: QueryPlan) -> QueryPlan:
+    """Why matches are listed is for people, and no engine reads it."""
+    return replace(query, strategy=List(query.strategy.prefixes)) if isinstance(query.strategy, List) else query
 
 
 def type_text(stream: model.Stream) -> str:

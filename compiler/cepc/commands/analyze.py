@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
-
-if TYPE_CHECKING:
-    from ..reading.files import Format
 
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def analyze(
-    ctx: click.Context, files: tuple[str, ...], events: tuple[str, ...], input_format: Format | None, output: str | None
+    ctx: click.Context, files: tuple[str, ...], events: tuple[str, ...], input_format: str | None, output: str | None
 ) -> None:
     """Measure what a planner asks of events: how many of each type come in a second, how many pass a query's conditions
     on single events, how many groups there are, and how many events of one type come in a row.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from ..reading import readers
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from .. import model
     from ..api import Checked
     from ..errors import CepcError
-    from ..reading.files import Format
     from ..reading.read import Read
     from ..running.progress import Progress
     from ..running.sources import EventSource
@@ -31,7 +32,7 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
         ),
         click.option(
-            "--input-format", type=click.Choice(["parquet", "csv", "json"]),
+            "--input-format", type=click.Choice(readers.names()),
             help="What the events are, where the names of the files do not say it.",
         ),
     )  # fmt: skip
@@ -41,8 +42,8 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def right_program(ctx: click.Context, files: tuple[str, ...], *, warnings: bool = True) -> Checked:
-    """The program of these files, with its warnings printed unless they are not what is asked for; one with errors ends the
-    command.
+    """The program of these files, with its warnings printed unless they are not what is asked for; one with errors
+    ends the command.
     """
     from ..api import check_files
     from ..output import print_diagnostics, status
@@ -72,7 +73,7 @@ def chosen_program(checked: Checked, queries: tuple[str, ...] = ()) -> model.Che
 
 
 def places_of(
-    program: model.CheckedProgram, events: tuple[str, ...], input_format: Format | None
+    program: model.CheckedProgram, events: tuple[str, ...], input_format: str | None
 ) -> dict[str, EventSource]:
     """Where the events of each stream are that some query reads. Raises DataError."""
     from ..running import sources

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..reading import readers
+from ..reading.messages import listed
 from ..running.stages import Stages
 from . import completers
 from .common import chosen_program, event_options, failed, load, places_of, right_program, warn
@@ -18,14 +20,20 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..api import Checked
-    from ..reading.files import Format
     from ..running.local import Report
     from ..shared_plans import Options
 
 FORMS = ("table", "jsonl", "csv", "parquet")
 
 
-@click.command()
+@click.command(
+    help=f"""Run a program's queries over events, in this process or by Spark.
+
+    Several FILES together are one program. Events are {listed(readers.described(), "or")}; a directory is all of
+    its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
+    the program's file is. The rows go to standard output, sorted; everything else to standard error.
+    """
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @event_options
 @click.option(
@@ -53,8 +61,8 @@ FORMS = ("table", "jsonl", "csv", "parquet")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
 @click.option(
     "--most", type=click.IntRange(min=1), default=10_000_000, show_default=True, metavar="N",
-    help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have 20 "
-    "more for each event, 50,000,000 more at most. With Spark, in each task.",
+    help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have "
+    "20 more for each event, 50,000,000 more at most. With Spark, in each task.",
 )  # fmt: skip
 @optimisation
 @click.pass_context
@@ -64,7 +72,7 @@ def run(
     events: tuple[str, ...],
     queries: tuple[str, ...],
     engine: str,
-    input_format: Format | None,
+    input_format: str | None,
     form: str | None,
     output: str | None,
     page: str | None,
@@ -72,12 +80,6 @@ def run(
     most: int,
     sharing: dict[str, Any],
 ) -> None:
-    """Run a program's queries over events, in this process or by Spark.
-
-    Several FILES together are one program. Events are Parquet, CSV with a header, or JSON lines; a directory is all of
-    its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
-    the program's file is. The rows go to standard output, sorted; everything else to standard error.
-    """
     from ..errors import CepcError
 
     check(sharing)
@@ -105,7 +107,7 @@ def _by_this_process(
     program: model.CheckedProgram,
     checked: Checked,
     events: tuple[str, ...],
-    input_format: Format | None,
+    input_format: str | None,
     options: Options,
     stages: Stages,
     most: int,
@@ -116,8 +118,8 @@ def _by_this_process(
     places = places_of(program, events, input_format)
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options, stages,
-            most,
+            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options,
+            stages, most,
         )  # fmt: skip
 
 
@@ -125,7 +127,7 @@ def _by_spark(
     program: model.CheckedProgram,
     checked: Checked,
     events: tuple[str, ...],
-    input_format: Format | None,
+    input_format: str | None,
     options: Options,
     stages: Stages,
     most: int,

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ..visible import visible_lines
 from .common import chosen_program, event_options, failed, load, places_of, right_program
 from .completers import queries
-
-if TYPE_CHECKING:
-    from ..reading.files import Format
 
 
 @click.command(short_help="Explain a row, or why there is none.")
@@ -37,7 +33,7 @@ def why(
     events: tuple[str, ...],
     group: tuple[str, ...],
     window: str | None,
-    input_format: Format | None,
+    input_format: str | None,
     limit: int,
 ) -> None:
     """Explain a row of a query: the matches behind it, with their events and the conditions' values. Or explain why

@@ -8,9 +8,10 @@ from typing import Final
 
 from cepc_grammar.builder import UNITS
 from cepc_grammar.keywords import PATTERN_WORDS
+from cepc_runtime.aggregate_functions import spellings
 
 CONSTANTS: Final = ("FALSE", "NULL", "TRUE")
-AGGREGATES: Final = ("AVG", "COLLECT", "COUNT", "MAX", "MIN", "PREV", "SUM", "TRY_COUNT", "TRY_SUM")
+AGGREGATES: Final = tuple(sorted((*spellings(), "PREV")))
 TYPES: Final = (
     "ARRAY", "BIGINT", "BINARY", "BOOLEAN", "BYTE", "DATE", "DEC", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTEGER", "LONG", "MAP",
     "NUMERIC", "REAL", "SHORT", "SMALLINT", "STRING", "STRUCT", "TIMESTAMP", "TIMESTAMP_NTZ", "TINYINT",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .as_svg import legend, still
 from .colours import colours
-from .describe import listed, queries, streams
+from .describe import because, listed, queries, streams
 from .elements import as_json
 from .escaping import escaped
 from .panes import strips
@@ -160,7 +160,10 @@ def _execution(execution: QueryExplanation, one: Explanation) -> Iterator[Fact]:
     """How the query is executed, and what was said of it."""
     query = execution.query
     if execution.automaton is None:
-        yield "execution", "its matches are listed one by one, along the places of its pattern"
+        yield (
+            "execution",
+            f"its matches are listed one by one, along the places of its pattern{because(execution.reason)}",
+        )
     else:
         watched = "; NOT is watched" if execution.automaton.guarded else ""
         yield "execution", f"counted by an automaton of {len(execution.automaton.states)} states{watched}"

@@ -6,10 +6,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from ..visible import visible
-from .describe import listed, queries, streams
+from .describe import because, listed, queries, streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from cepc_runtime.plan import Reason
 
     from .. import model
     from ..passes.engine import Load
@@ -29,7 +31,7 @@ def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) 
         made = (
             ()
             if execution is None
-            else (*automaton_facts(execution.automaton), *listed("as a stream", execution.keeps))
+            else (*automaton_facts(execution.automaton, execution.reason), *listed("as a stream", execution.keeps))
         )
         parts.append((f"query {query.name}", (*query.facts, *made)))
     parts += ((f"shared in {one.stream}", tuple(sharing_facts(one))) for one in explanations)
@@ -38,10 +40,10 @@ def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) 
     )
 
 
-def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:
+def automaton_facts(automaton: Drawn | None, reason: Reason | None) -> Iterator[Fact]:
     """How a query is executed, below its description."""
     if automaton is None:
-        yield "automaton", "none: its matches are listed one by one"
+        yield "automaton", f"none: its matches are listed one by one{because(reason)}"
         return
     steps: defaultdict[str, list[str]] = defaultdict(list)
     for step in automaton.steps:

@@ -8,6 +8,8 @@ from itertools import chain, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from cepc_runtime.plan import is_counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -41,9 +43,9 @@ class Drawn:
 
 def drawn(query: QueryPlan) -> Drawn | None:
     """None for a query whose matches are enumerated."""
-    automaton = query.automaton
-    if automaton is None:
+    if not is_counted(query):
         return None
+    automaton = query.automaton
     names = state_names(automaton)
     steps = [
         NamedStep(names[s.source], names[s.target], automaton.variables[s.variable], bool(ties))

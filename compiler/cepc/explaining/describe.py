@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.expression import Aggregate, Field
 from cepc_runtime.sql import to_sql
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import QueryPlan, Reason
 
     from ..model import CheckedProgram
 
@@ -161,6 +161,29 @@ def duration(ticks: int, stream: model.Stream) -> str:
     return f"{ticks * size} microseconds"
 
 
+def because(reason: Reason | None) -> str:
+    """Why matches are listed where they could be counted.
+
+    >>> from cepc_runtime.plan import Reason
+    >>> because(Reason("no neighbours", "A.x < C.x"))
+    ', because A.x < C.x is between no neighbours'
+    """
+    if reason is None or reason.kind == "match query":
+        return ""
+    return f", because {_IN_THE_WAY[reason.kind].format(reason.text)}"
+
+
+_IN_THE_WAY: Final = {
+    "no neighbours": "{} is between no neighbours",
+    "negated": "{} is about what NOT forbids",
+    "NEXT": "{} decides which events SELECT NEXT may skip",
+    "NOT": "a NOT cannot be watched while counting: {}",
+    "undecided": "one event may stand in two places that ask for different conditions",
+    "states": "an automaton of its pattern under SELECT would be too large",
+    "letters": "its NOTs forbid too many kinds of events beside conditions between neighbours",
+}
+
+
 def window(query: QueryPlan, stream: model.Stream) -> str:
     """How far a match may reach, or the windows that it is counted in."""
     match query.window:
@@ -190,7 +213,7 @@ def _leaf(leaf: Field | Aggregate) -> str:
     if isinstance(leaf, Field):
         owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
         return f"{owner}.{leaf.column}" if owner else leaf.column
-    name = ("TRY_" if leaf.safe else "") + leaf.function.upper()
+    name = ("TRY_" if leaf.safe else "") + leaf.function.written
     inside = "*" if leaf.variable is None else expression(leaf.argument) if leaf.argument else leaf.variable
     return f"{name}({inside})"
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from cepc_runtime.plan import CountedQuery, List, Reason, counted_queries
 from cepc_runtime.streaming.size import state_size
 
 from ..shared_plans import loads
@@ -45,13 +46,14 @@ class SharedPart:
 class QueryExplanation:
     """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
 
-    `load` is what it would cost by itself, for a query with an automaton. `window_text` says the window. `state` is what it keeps as
-    a stream, None if it cannot be one, and `keeps` says it.
+    `reason` says why matches are listed; `load` is what it would cost by itself, for a query with an automaton. `window_text` says the
+    window. `state` is what it keeps as a stream, None if it cannot be one, and `keeps` says it.
     """
 
     query: str
     automaton: Drawn | None
     places: Drawn | None
+    reason: Reason | None
     load: Load
     window: Window
     window_text: str
@@ -114,18 +116,18 @@ def _execution(
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
     alone, _ = loads(single, context)
     along = None if automaton else of_parts.get(query.name) or places(query)
+    reason = query.strategy.reason if isinstance(query.strategy, List) else None
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    return QueryExplanation(query.name, automaton, along, alone, query.window, shown, size, keeps)
+    return QueryExplanation(query.name, automaton, along, reason, alone, query.window, shown, size, keeps)
 
 
 def _part(part: SharedStates, plan: Plan) -> SharedPart:
-    names = {query.name: _names(query) for query in plan.queries if query.automaton is not None}
+    names = {query.name: _names(query) for query in counted_queries(plan.queries)}
     members = tuple(tuple(names[m.query][state] for state in m.states) for m in part.members)
     how: How = "kept once" if part.equal else "on basis columns" if part.basis else "side by side"
     return SharedPart(how, tuple(m.query for m in part.members), members[0], members)
 
 
-def _names(query: QueryPlan) -> tuple[str, ...]:
-    assert query.automaton is not None
+def _names(query: CountedQuery) -> tuple[str, ...]:
     return state_names(query.automaton)

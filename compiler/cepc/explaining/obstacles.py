@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.plan import is_counted
+
 from ..passes.pattern import And, Event, Not, Or, Repeat, Seq, Some, events
 from .describe import window
 
@@ -47,7 +49,7 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
         yield f"{', '.join(different)} had the same conditions"
     if a.select != b.select:
         yield f"its matches were chosen by SELECT {a.select}"
-    elif (a.automaton is None) != (b.automaton is None):
+    elif is_counted(a) != is_counted(b):
         yield "neither had its matches listed one by one"
 
 

@@ -9,7 +9,6 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.expression import (
     Aggregate,
-    AggregateFunction,
     At,
     Expression,
     Field,
@@ -24,12 +23,9 @@ from cepc_runtime.types import (
     BIGINT,
     DOUBLE,
     FLOAT,
-    MAX_PRECISION,
     STRING,
-    Array,
     DataType,
     Decimal,
-    Interval,
     is_integer,
     is_numeric,
     is_orderable,
@@ -39,12 +35,9 @@ from . import messages as say
 from .scope import ExpressionContext, Scope, VariableInfo
 
 if TYPE_CHECKING:
-    from .typing import Typer
+    from cepc_runtime.aggregate_functions import AggregateFunction
 
-_FUNCTIONS: Final[dict[str, AggregateFunction]] = {
-    "COUNT": "count", "TRY_COUNT": "count", "SUM": "sum", "TRY_SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max",
-    "COLLECT": "collect",
-}  # fmt: skip
+    from .typing import Typer
 
 _AT: Final[dict[str, At]] = {"FIRST": "first", "LAST": "last", "PREV": "prev"}
 
@@ -136,21 +129,21 @@ def _navigation_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic |
 # ---- aggregates ------------------------------------------------------------------------------------------------------
 
 
-def aggregate(typer: Typer, call: ast.Call) -> Expression | None:
+def aggregate(typer: Typer, call: ast.Call, function: AggregateFunction) -> Expression | None:
     name = call.function.text.upper()
-    refused = _aggregate_refused(typer, call, name)
+    refused = _aggregate_refused(typer, call, name, function)
     if refused is not None:
         typer.found.append(refused)
         return None
-    safe = name.startswith("TRY_")
+    safe = name != function.written
     match call.arguments:
         case (ast.Star() as star,):
-            if _FUNCTIONS[name] != "count":
+            if not function.counts:
                 return typer.keep(say.misplaced_star(star.span, f"; {name} requires a column"))
-            return Aggregate("count", None, None, safe, None, BIGINT)
+            return Aggregate(function, None, None, safe, None, BIGINT)
         case (ast.Reference() as reference,) if isinstance(variable := typer.scope.variable(reference), VariableInfo):
-            if isinstance(typer.scope.reference(reference), Diagnostic) or _FUNCTIONS[name] == "count":
-                return _of_event(typer, name, reference, variable)
+            if isinstance(typer.scope.reference(reference), Diagnostic) or function.counts:
+                return _of_event(typer, function, reference, variable, safe=safe)
         case (argument,):
             pass
         case _:
@@ -159,27 +152,29 @@ def aggregate(typer: Typer, call: ast.Call) -> Expression | None:
     typed = typer.within(name).type(argument)
     if typed is None:
         return None
-    return typer.keep(_of_expression(typer.scope, name, typed, argument))
+    return typer.keep(_of_expression(typer.scope, function, name, typed, argument))
 
 
-def _aggregate_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic | None:
+def _aggregate_refused(typer: Typer, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:
     if not typer.context.allows_aggregates:
         return say.aggregate_not_allowed(call.span, name, typer.context.value)
     if typer.inside:
         return say.nested_aggregate(call.span, typer.inside, name)
     if call.distinct:
         return say.distinct(call.span, name)
-    if name == "COLLECT" and not typer.context.is_match:
+    if not function.countable and not typer.context.is_match:
         return say.collect_not_allowed(call.span)
     return None
 
 
-def _of_event(typer: Typer, name: str, reference: ast.Reference, variable: VariableInfo) -> Expression | None:
+def _of_event(
+    typer: Typer, function: AggregateFunction, reference: ast.Reference, variable: VariableInfo, *, safe: bool
+) -> Expression | None:
     """COUNT(E); other aggregates are of a column."""
-    if _FUNCTIONS[name] != "count":
+    if not function.counts:
         shown = ".".join(p.text for p in reference.parts)
         return typer.keep(say.event_as_value(reference.span, shown, _some_column(variable)))
-    return Aggregate("count", variable.name, None, name.startswith("TRY_"), None, BIGINT)
+    return Aggregate(function, variable.name, None, safe, None, BIGINT)
 
 
 def _some_column(variable: VariableInfo) -> str | None:
@@ -188,7 +183,9 @@ def _some_column(variable: VariableInfo) -> str | None:
     return next(iter(numbers), next((column for column, _ in variable.columns), None))
 
 
-def _of_expression(scope: Scope, name: str, typed: Expression, written: ast.Expression) -> Expression | Diagnostic:
+def _of_expression(
+    scope: Scope, function: AggregateFunction, name: str, typed: Expression, written: ast.Expression
+) -> Expression | Diagnostic:
     if any(isinstance(node, Aggregate) for node in walk(typed)):
         return say.nested_aggregate(written.span, name, "another aggregate")
     mentioned = variables(typed)
@@ -197,42 +194,25 @@ def _of_expression(scope: Scope, name: str, typed: Expression, written: ast.Expr
         return say.no_variable(written.span, name, columns)
     if len(mentioned) > 1:
         return say.mixed_variables(written.span, name, mentioned)
-    argument = _argument(name, typed, written)
+    argument = _argument(function, name, typed, written)
     if isinstance(argument, Diagnostic):
         return argument
-    type_ = result_type(_FUNCTIONS[name], argument.type)
-    variable = scope.info(mentioned[0])
-    return Aggregate(_FUNCTIONS[name], variable.name, argument, name.startswith("TRY_"), None, type_)
+    variable, type_ = scope.info(mentioned[0]), function.result(argument.type)
+    return Aggregate(function, variable.name, argument, name != function.written, None, type_)
 
 
-def _argument(name: str, typed: Expression, written: ast.Expression) -> Expression | Diagnostic:
-    match _FUNCTIONS[name]:
-        case "sum" | "avg":
+def _argument(
+    function: AggregateFunction, name: str, typed: Expression, written: ast.Expression
+) -> Expression | Diagnostic:
+    match function.takes:
+        case "what can be added":
             type_ = implicit_type(typed.type, (NUMERIC, INTERVALS))
             if type_ is None:
                 return say.wrong_argument(written.span, name, describe((NUMERIC, INTERVALS)), typed.type)
             return cast_to(typed, type_)
-        case "min" | "max" if not is_orderable(typed.type):
+        case "what has an order" if not is_orderable(typed.type):
             return say.wrong_argument(written.span, name, "a type with an order", typed.type)
     return typed
-
-
-def result_type(function: AggregateFunction, argument: DataType) -> DataType:
-    """The type of an aggregate over values of a type, as in Spark."""
-    match function:
-        case "count":
-            return BIGINT
-        case "min" | "max":
-            return argument
-        case "collect":
-            return Array(argument)
-    if isinstance(argument, Interval):
-        return Interval()
-    wider = 10 if function == "sum" else 4
-    if isinstance(argument, Decimal):
-        scale = argument.scale if function == "sum" else min(argument.scale + wider, MAX_PRECISION)
-        return Decimal(min(argument.precision + wider, MAX_PRECISION), scale)
-    return BIGINT if function == "sum" and is_integer(argument) else DOUBLE
 
 
 # ---- the cast around one ---------------------------------------------------------------------------------------------
@@ -240,9 +220,9 @@ def result_type(function: AggregateFunction, argument: DataType) -> DataType:
 
 def computed_in(operand: Expression, target: DataType, *, safe: bool) -> Expression | None:
     """A COUNT, or an exact SUM, that a cast directly around it tells the runtime to compute in the target type."""
-    if not isinstance(operand, Aggregate) or operand.target is not None or operand.function not in ("count", "sum"):
+    if not isinstance(operand, Aggregate) or operand.target is not None or not operand.function.of_any_size:
         return None
-    exact = operand.function == "count" or is_integer(operand.type) or isinstance(operand.type, Decimal)
+    exact = is_integer(operand.type) or isinstance(operand.type, Decimal)
     wanted = is_integer(target) or isinstance(target, Decimal) or target in (STRING, DOUBLE, FLOAT)
     if not exact or not wanted:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.aggregate_functions import AGGREGATES, spellings
 from cepc_runtime.expression import Call, Expression
 from cepc_runtime.functions import Function, Mismatch, find, names
 from cepc_runtime.functions.coercion import can_cast
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
 
-AGGREGATES: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX", "COLLECT", "TRY_COUNT", "TRY_SUM")
 NAVIGATION: Final = ("FIRST", "LAST", "PREV")
 
 _NEAR_AGGREGATES: Final = {
-    "MEAN": "AVG", "AVERAGE": "AVG", "COLLECT_LIST": "COLLECT", "ARRAY_AGG": "COLLECT", "TRY_AVG": "AVG",
+    **{other: function.written for function in AGGREGATES for other in function.also},
     "FIRST_VALUE": "FIRST", "LAST_VALUE": "LAST", "ANY_VALUE": "FIRST",
 }  # fmt: skip
 
 _OTHER_NAMES: Final = {
     "isnullorempty": "length", "now": "at", "strlen": "length", "substringof": "contains", "datepart": "date_part",
     "trunc": "date_trunc", "indexof": "instr", "charindex": "locate", "prior": "prev", "previous": "prev", "lag": "prev",
-    "stddev_": "avg", "total": "sum", "average": "avg", "iif": "if", "isnull_": "coalesce", "tolower": "lower",
+    **{other.lower(): function.name for function in AGGREGATES for other in function.also},
+    "stddev_": "avg", "iif": "if", "isnull_": "coalesce", "tolower": "lower",
     "toupper": "upper", "len_": "length", "power_": "pow", "string_length": "length",
 }  # fmt: skip
 """Names that people bring from elsewhere."""
@@ -95,7 +96,7 @@ def near_function(name: str) -> str | None:
     lower = name.lower()
     if lower in _OTHER_NAMES:
         return _OTHER_NAMES[lower]
-    known = (*names(), *(n.lower() for n in (*AGGREGATES, *NAVIGATION)))
+    known = (*names(), *(n.lower() for n in (*spellings(), *NAVIGATION)))
     return nearest(lower, known) or nearest(lower, [f.name for f in spark_functions().values() if f.kind == "scalar"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.aggregate_functions import aggregate_written, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,12 +107,13 @@ def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
 
 
 def unknown_aggregate(span: Span, name: str, near: str | None) -> Diagnostic:
+    counted, of_lists = (", ".join(spellings(countable=countable)) for countable in (True, False))
     return Diagnostic(
         "E0311",
         f"the aggregate `{name}` is not supported",
         span,
         "an aggregate of Spark's that queries cannot compute",
-        notes=("the aggregates are COUNT, SUM, AVG, MIN, MAX, TRY_COUNT, TRY_SUM, and COLLECT in a match query",),
+        notes=(f"the aggregates are {counted}, and {of_lists} in a match query",),
         hint=_did_you_mean(near),
     )
 
@@ -218,6 +220,7 @@ def nested_aggregate(span: Span, outer: str, inner: str) -> Diagnostic:
 
 
 def mixed_variables(span: Span, name: str, variables: Iterable[str]) -> Diagnostic:
+    function = aggregate_written(name)
     names = ", ".join(f"`{v}`" for v in variables)
     return Diagnostic(
         "E0314",
@@ -225,7 +228,9 @@ def mixed_variables(span: Span, name: str, variables: Iterable[str]) -> Diagnost
         span,
         f"{name} is over the events of one variable; this mentions {names}",
         notes=("a match binds each variable to events of its own, which do not come in pairs",),
-        hint=f"combine results instead: `{name}(a.x) + {name}(b.y)`" if name in ("SUM", "TRY_SUM") else "",
+        hint=f"combine results instead: `{name}(a.x) + {name}(b.y)`"
+        if function is not None and function.linear
+        else "",
     )
 
 

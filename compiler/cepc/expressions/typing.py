@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.aggregate_functions import aggregate_written
 from cepc_runtime.expression import Call, Expression, Field, Literal, children, conjuncts, walk
 from cepc_runtime.functions import Mismatch, find
 from cepc_runtime.functions.coercion import can_cast, cast_to
@@ -179,8 +180,8 @@ class Typer:
         name = e.function.text.upper()
         if name in functions.NAVIGATION:
             return aggregates.navigation(self, e)
-        if name in functions.AGGREGATES:
-            return aggregates.aggregate(self, e)
+        if (function := aggregate_written(name)) is not None:
+            return aggregates.aggregate(self, e, function)
         if name == "NEXT":
             return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
         if e.distinct:

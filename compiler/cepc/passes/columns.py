@@ -17,7 +17,7 @@ from .workload import counted, leaders
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import CountedQuery
 
     from .workload import Context, Workload
 
@@ -38,10 +38,9 @@ def columns(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 -
     return workload.shared(*(SharedStates(tuple(members)) for members in classes.values() if len(members) > 1))
 
 
-def _labels(query: QueryPlan) -> dict[int, Hashable]:
+def _labels(query: CountedQuery) -> dict[int, Hashable]:
     """What makes a state stand beside another: the query's groups, the letters that lead to it, and which of such states it is."""
     automaton = query.automaton
-    assert automaton is not None
     letters: defaultdict[int, set[int]] = defaultdict(set)
     for step in automaton.steps:
         letters[step.target].add(step.letter)

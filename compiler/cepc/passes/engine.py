@@ -19,7 +19,7 @@ from .workload import counted, leaders
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cepc_runtime.plan import Plan, QueryPlan, SharedStates
+    from cepc_runtime.plan import CountedQuery, Plan, SharedStates
 
     from .workload import Rates
 
@@ -53,12 +53,12 @@ def load(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Load:
     return total
 
 
-def width(query: QueryPlan) -> int:
+def width(query: CountedQuery) -> int:
     """The numbers in a row of the query: those of one plane for each window that can be open, times planes."""
     return query.window.open_at_once * planes(query)
 
 
-def planes(query: QueryPlan) -> int:
+def planes(query: CountedQuery) -> int:
     """About how many planes the kernel keeps: the count, and two for each measure with an argument."""
     return 1 + sum(2 if m.argument is not None else 1 for m in query.measures if m.variable is not None)
 
@@ -77,7 +77,6 @@ def operations(plan: Plan) -> Iterator[RowOperation]:
     """The row operations of all counted queries; those of states that are kept once, once."""
     leader = leaders(plan)
     for query in counted(plan):
-        assert query.automaton is not None
         for step in query.automaton.steps:
             if leader.get((query.name, step.target), query.name) == query.name:
                 yield RowOperation(query.name, step.source, step.target, step.letter)
@@ -131,7 +130,7 @@ def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterat
 
 
 def _on_basis(
-    steps: Sequence[tuple[float, float]], members: Sequence[QueryPlan], rows: int, runs: float, model: EngineModel
+    steps: Sequence[tuple[float, float]], members: Sequence[CountedQuery], rows: int, runs: float, model: EngineModel
 ) -> tuple[float, float, float]:
     """A part's own steps (rate and numbers) in so many runs a second, by the cheaper way."""
     total, depth = sum(width(q) for q in members), max(planes(q) for q in members)

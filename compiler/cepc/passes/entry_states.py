@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Member
+from cepc_runtime.plan import Member, counted_queries
 
 from .workload import leaders
 
@@ -27,14 +27,13 @@ LEAST: Final = 4
 def with_entries(parts: Sequence[SharedStates], workload: Workload) -> tuple[SharedStates, ...]:
     """The parts, those of enough queries with the entry of each query, if it has one of its own in no other part."""
     leader = leaders(workload.plan)
-    automata = {q.name: q.automaton for q in workload.plan.queries}
+    automata = {q.name: q.automaton for q in counted_queries(workload.plan.queries)}
     taken = {place for part in parts for place in part.places}
 
     def entered(part: SharedStates) -> SharedStates:
         members = []
         for member in part.members:
             automaton = automata[member.query]
-            assert automaton is not None
             steps = (*automaton.steps, *automaton.ties)
             entries = {s.source for s in steps if s.target in member.states and s.source not in member.states}
             entry = min(entries, default=0)

@@ -6,12 +6,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import CountedQuery
 
 
-def state_of(query: QueryPlan) -> dict[str, int]:
+def state_of(query: CountedQuery) -> dict[str, int]:
     """By variable, the state in which its events leave the automaton; variables that can leave it in several are left out."""
-    assert query.automaton is not None
     targets: defaultdict[str, set[int]] = defaultdict(set)
     for step in query.automaton.steps:
         targets[query.automaton.variables[step.variable]].add(step.target)

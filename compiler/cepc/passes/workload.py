@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from cepc_runtime.plan import Count, CountedQuery, counted_queries
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.plan import Letter, Plan, QueryPlan, SharedStates
+    from cepc_runtime.plan import Letter, Plan, SharedStates
 
     from .engine import EngineModel
     from .pattern import Pattern
@@ -91,9 +93,9 @@ class Context:
     forced: str | None = None
 
 
-def counted(plan: Plan) -> tuple[QueryPlan, ...]:
+def counted(plan: Plan) -> tuple[CountedQuery, ...]:
     """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all matches."""
-    return tuple(q for q in plan.queries if q.automaton is not None and not q.adjacent and q.select == "ANY")
+    return tuple(q for q in counted_queries(plan.queries) if isinstance(q.strategy, Count) and q.select == "ANY")
 
 
 def leaders(plan: Plan) -> Mapping[tuple[str, int], str]:

@@ -31,7 +31,7 @@ def columns_needed(stream: model.Stream, letters: tuple[Letter, ...], queries: t
 def _shows_canonical_order(query: QueryPlan) -> bool:
     """Do the rows depend on the order of events that tie?"""
     shown = [o.expression for o in query.outputs]
-    collects = any(isinstance(n, Aggregate) and n.function == "collect" for e in shown for n in walk(e))
+    collects = any(isinstance(n, Aggregate) and n.function.combination == "list" for e in shown for n in walk(e))
     ends = any(
         f.at in ("first", "last") for e in (*shown, *(c.expression for c in query.conditions)) for f in fields(e)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_runtime.expression import Aggregate, Expression, walk
@@ -11,10 +11,17 @@ from cepc_runtime.plan import (
     AdjacentCondition,
     Automaton,
     ConditionPlan,
+    Count,
+    Counting,
+    CountNeighbours,
+    List,
     Measure,
     OutputPlan,
+    PlannedQuery,
     Positions,
     QueryPlan,
+    Reason,
+    Strategy,
 )
 from cepc_runtime.types import DOUBLE
 
@@ -25,6 +32,8 @@ from ..automaton.positions import PatternTooLarge, positions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cepc_runtime.aggregate_functions import AggregateFunction
 
     from .. import model
     from ..automaton.letters import Letters
@@ -38,8 +47,7 @@ def plan_query(query: model.Query, letters: Letters) -> QueryPlan:
     """Raises PatternTooLarge."""
     built = positions_of(query, letters)
     conditions = (*(p for c in query.conditions for p in _conditions(c, built.negated)), *built.conditions)
-    counted = _counted(query, built.positions, conditions, letters)
-    return QueryPlan(
+    return PlannedQuery(
         name=query.name,
         kind=query.kind,
         partition=query.partition,
@@ -48,10 +56,8 @@ def plan_query(query: model.Query, letters: Letters) -> QueryPlan:
         variables=tuple(v.name for v in query.variables if not v.negated),
         lists=tuple(v.name for v in query.variables if v.is_list and not v.negated),
         positions=built.positions,
-        prefixes=_prefixes(built.positions, letters) if query.select == "NEXT" else None,
         conditions=conditions,
-        automaton=counted.automaton if counted else None,
-        adjacent=counted.adjacent if counted else (),
+        strategy=_strategy(query, built.positions, conditions, letters),
         measures=_measures(query),
         outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
         having=query.having,
@@ -68,29 +74,40 @@ def _conditions(condition: model.Condition, negated: dict[str, tuple[int, ...]])
         yield ConditionPlan(condition.expression, condition.variables, None, number, condition.text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    automaton: Automaton
-    adjacent: tuple[AdjacentCondition, ...]
-
-
-def _counted(
+def _strategy(
     query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
-) -> _Counted | None:
-    """The automaton with which the kernel counts the query; None where matches have to be enumerated."""
-    if query.kind == "match" or (query.select == "NEXT" and conditions):
-        return None
+) -> Strategy:
+    """Counting, where the kernel can; else listing, and what is in the way."""
+    found = _counting(query, positions, conditions, letters)
+    if not isinstance(found, Reason):
+        return found
+    return List(_prefixes(positions, letters) if query.select == "NEXT" else None, found)
+
+
+def _counting(
+    query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
+) -> Counting | Reason:
+    if query.kind == "match":
+        return Reason("match query")
+    if query.select == "NEXT" and conditions:
+        return Reason("NEXT", conditions[0].text)
     try:
         on_edges = edge_conditions(positions, conditions)
         made = deterministic(positions, letters, on_edges, query.select)
-    except (NotAdjacent, NotCounted, Undecided):
-        return None
+    except NotAdjacent as answer:
+        return Reason("no neighbours" if answer.condition.negation is None else "negated", answer.condition.text)
+    except NotCounted as answer:
+        return Reason("NOT", str(answer))
+    except Undecided:
+        return Reason("undecided")
     except TooManyStates:
         if query.select != "ANY":
-            return None
+            return Reason("states")
         raise PatternTooLarge("the pattern", 600) from None
+    if not on_edges:
+        return Count(made.automaton)
     watched = frozenset().union(*made.automaton.negation_letters.values())
-    return None if on_edges and len(watched) > MOST_LETTERS else _Counted(made.automaton, _adjacent(made))
+    return Reason("letters") if len(watched) > MOST_LETTERS else CountNeighbours(made.automaton, _adjacent(made))
 
 
 def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:
@@ -119,8 +136,8 @@ def _measures(query: model.Query) -> tuple[Measure, ...]:
     if query.kind == "match":
         return ()
     shown = [o.expression for o in query.outputs] + ([query.having] if query.having is not None else [])
-    exact: dict[tuple[str, str | None, Expression | None], bool] = {}
+    exact: dict[tuple[AggregateFunction, str | None, Expression | None], bool] = {}
     for node in (n for e in shown for n in walk(e) if isinstance(n, Aggregate)):
         key = (node.function, node.variable, node.argument)
         exact[key] = exact.get(key, False) or node.target != DOUBLE
-    return tuple(Measure(f, v, a, e) for (f, v, a), e in exact.items())  # type: ignore[arg-type]
+    return tuple(Measure(f, v, a, e) for (f, v, a), e in exact.items())

@@ -17,6 +17,7 @@ from ..errors import DataError
 from . import messages
 from .files import open_text, read_head, reason
 from .json_lines import excerpt
+from .reader import Batch, Reader
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def _text(file: DataFile) -> str:
     return read_head(file).decode("utf-8-sig", errors="replace")
 
 
-def batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int]]:
-    """Tables of the wanted columns, and how many bytes of the file they come from. The header must be right."""
+def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
+    """The header must be right."""
     import pyarrow as pa
 
     if header(file) is None:
@@ -85,7 +86,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int]]:
                 raise _invalid(file, str(error)) from None
             except OSError as error:
                 raise DataError([messages.unreadable(file.name, reason(error))]) from None
-            yield _converted(file, wanted, batch, done), raw.tell()
+            yield Batch(_converted(file, wanted, batch, done), raw.tell())
             done += batch.num_rows
 
 
@@ -105,7 +106,9 @@ class _Quotes(io.RawIOBase):
 
 
 def _ends_in_quotes(file: DataFile) -> bool:
-    """Whether a value is still open at the end, for which pyarrow takes it as it is. Values without quotes around them may have one."""
+    """Whether a value is still open at the end, for which pyarrow takes it as it is. Values without quotes around them
+    may have one.
+    """
     raw, stream = open_text(file)
     with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
         try:
@@ -194,7 +197,7 @@ def _columns(count: str) -> str:
 
 
 def _place(file: DataFile, record: int, column: str | None, value: str | None) -> tuple[Span, dict[str, Source]]:
-    """Where a record stands (1 is the first after the header), and in it a value: the file is read again up to there."""
+    """Where a record stands (1 is the first after the header), and in it a value: the file is read again up to it."""
     raw, stream = open_text(file)
     with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
         kept: list[str] = []
@@ -230,3 +233,11 @@ def _value(line: str, index: int, value: str) -> tuple[int, int] | None:
         return None
     start = line.find(value, found.end())
     return (start, start + len(value)) if start >= 0 and value else None
+
+
+def looks_like(first: bytes) -> bool:
+    text = first.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.isascii() and b"," in (text.splitlines() or [b""])[0] and not text.startswith(b"{")
+
+
+READER = Reader("csv", "CSV", (".csv",), looks_like, problems, batches, detail="with a header")

@@ -12,6 +12,7 @@ from ..errors import DataError
 from . import messages
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
+from .reader import Batch, Reader
 from .text_values import BadValueError
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines of a file; `first` is the number of the first of them, counted from 1, `done` what of the raw file is read."""
+    """Whole lines of a file; `first` is the number of the first of them, counted from 1; so many bytes of the raw file
+    are `done`.
+    """
 
     file: str
     first: int
@@ -35,15 +38,14 @@ class Block:
     done: int
 
 
-def batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int, frozenset[str]]]:
-    """Tables of the wanted columns, how many bytes of the file they come from, and which keys of wanted columns occur."""
+def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     for block in _blocks(file):
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
         if numbers:
             table, keys = _table(block, numbers, wanted)
-            yield table, block.done, keys
+            yield Batch(table, block.done, keys)
         else:
-            yield None, block.done, frozenset()
+            yield Batch(None, block.done)
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------
@@ -186,3 +188,12 @@ def keys_of(file: DataFile) -> list[str]:
         if keys:
             break
     return list(keys)
+
+
+def looks_like(first: bytes) -> bool:
+    return first.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+READER = Reader(
+    "json", "JSON lines", (".json", ".jsonl", ".ndjson"), looks_like, lambda _file, _wanted: [], batches, keys_of
+)

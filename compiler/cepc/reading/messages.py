@@ -33,28 +33,37 @@ def missing(name: str, near: str | None, directory: str | None) -> Diagnostic:
 
 
 def no_files(name: str, others: Sequence[str], form: str | None) -> Diagnostic:
-    """`others` are files that are there and not read."""
-    what = f"no {FORM_NAMES[form]} files" if form else "no files of events"
+    """`others` are files that are there and not read; `form` is the title of the format that was asked for."""
+    what = f"no {form} files" if form else "no files of events"
     notes = (f"it holds {_some(others)}",) if others else ("it is empty",)
     hint = "`--input-format` says what files with other names are" if others and not form else ""
     return _about("E0702", f"the directory `{name}` has {what}", name, *notes, hint=hint)
 
 
-def several_formats(name: str, forms: Sequence[str]) -> Diagnostic:
-    kinds = " and ".join(FORM_NAMES[form] for form in forms)
+def several_formats(name: str, titles: Sequence[str], first: str) -> Diagnostic:
+    """`first` is the name of one of them."""
     return _about(
-        "E0703", f"the directory `{name}` has files of several formats", name, f"there are {kinds} files",
-        hint=f"choose one: `--input-format {forms[0]}`",
+        "E0703", f"the directory `{name}` has files of several formats", name,
+        f"there are {' and '.join(titles)} files", hint=f"choose one: `--input-format {first}`",
     )  # fmt: skip
 
 
-def unknown_format(name: str, guess: str | None) -> Diagnostic:
-    what = f"it looks like {FORM_NAMES[guess]}: " if guess else ""
+def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[str]) -> Diagnostic:
+    """`looks` are title and name of the format that it may have, `suffixes` those of all formats."""
+    what, form = (f"it looks like {looks[0]}: ", looks[1]) if looks else ("", "FORMAT")
     return _about(
         "E0703", f"the name of `{name}` does not say in which format it is", name,
-        "known are .parquet, .csv, .json, .jsonl and .ndjson, the text formats also with .gz, .zst, .bz2 or .lz4",
-        hint=f"{what}add `--input-format {guess or 'FORMAT'}`",
+        f"known are {listed(suffixes, 'and')}, the text formats also with .gz, .zst, .bz2 or .lz4",
+        hint=f"{what}add `--input-format {form}`",
     )  # fmt: skip
+
+
+def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
+    """Of a file whose content is not of the format `title`."""
+    given, *rest = [f"`{other}`" for other in others]
+    return unreadable(
+        name, f"it is no {title} file", f"{listed([f'`--input-format {given[1:]}', *rest], 'or')} names another format"
+    )
 
 
 TRUNCATED = "Truncated compressed stream"  # as pyarrow says it
@@ -76,13 +85,10 @@ def cut(name: str, reason: str) -> Diagnostic:
     return unreadable(name, f"{reason}, as if it were cut off", CUT)
 
 
-def no_source(stream: str, form: str | None) -> Diagnostic:
-    """`form` is what FROM says, None where the stream has no FROM."""
+def no_source(stream: str, form: str | None, titles: Sequence[str]) -> Diagnostic:
+    """`form` is what FROM says, None where the stream has no FROM; `titles` are those of the formats."""
     title = f"FROM {form.upper()} is read by Spark alone" if form else f"no events are named for the stream `{stream}`"
-    return _about("E0705", title, "", hint="name them: `--events PATH`, a Parquet, CSV or JSON lines file")
-
-
-FORM_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
+    return _about("E0705", title, "", hint=f"name them: `--events PATH`, a {listed(titles, 'or')} file")
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
@@ -102,7 +108,8 @@ def missing_column(name: str, column: str, type_: DataType, stream: str, have: S
 
 def other_type(name: str, column: str, type_: DataType, found: str, stream: str, hint: str = "") -> Diagnostic:
     return _about(
-        "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name, _declares(stream, column, type_),
+        "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name,
+        _declares(stream, column, type_),
         hint=hint or f"declare it as {found}, if that is what is meant, or change the data",
     )  # fmt: skip
 
@@ -111,7 +118,8 @@ def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
     separator = next((s for s in (";", "\t", "|") if s in first and "," not in first), None)
     hint = f"begin the file with `{','.join(expected)}`"
     if separator:
-        hint = f"the columns seem to be parted by {'tabs' if separator == chr(9) else f'`{separator}`'}; a CSV file has commas"
+        by = "tabs" if separator == "\t" else f"`{separator}`"
+        hint = f"the columns seem to be parted by {by}; a CSV file has commas"
     shown = first if len(first) <= 80 else first[:77] + "…"
     return _about(
         "E0708", f"`{name}` does not begin with the names of its columns", name,
@@ -180,3 +188,8 @@ def _some(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(f"`{name}`" for name in names[:8])
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def listed(words: Sequence[str], last: str) -> str:
+    """`a, b or c`."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 from cepc_runtime.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
-from . import csv_files, json_lines, messages, parquet_files
-from .files import find_files
+from . import messages, readers
+from .find import find_files
+from .reader import NotThisFormatError
 from .text_values import BadValueError, from_text
 from .wanted import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.plan import StreamPlan
 
-    from .files import DataFile, Format
+    from .files import DataFile
+    from .reader import Reader
     from .wanted import Columns
 
 
@@ -28,8 +30,8 @@ class Read:
     """Events that were read.
 
     `table` has the columns that the plan reads, in its order and types. Rows of types for which no query asks are left
-    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` are those that occur, None
-    where the stream has no type column.
+    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` are those that occur,
+    None where the stream has no type column.
     """
 
     table: Any
@@ -43,7 +45,7 @@ def read_events(
     path: str,
     stream: StreamPlan,
     declared: Columns,
-    form: Format | None = None,
+    form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Read:
     """The events at a path: a file, a directory, or `-` for standard input. Raises DataError.
@@ -51,37 +53,37 @@ def read_events(
     The columns of all files are checked before the first event is read. `progress` is called with the bytes read so far
     and how many there are.
     """
-    files = find_files(path, form)
+    reader, files = find_files(path, form)
     wanted = Wanted(stream.name, stream.columns, declared)
-    _check(files, wanted)
+    _check(reader, files, wanted)
     collected = _Collected(stream)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
     for file in files:
         inside = wanted.without([name for name, _ in file.partitions])
         constants = _constants(file, stream)
-        for table, done, found in _batches(file, inside):
-            keys |= found
-            if table is not None:
-                collected.add(_with(table, constants, stream.columns))
+        for batch in reader.batches(file, inside):
+            keys |= batch.keys
+            if batch.table is not None:
+                collected.add(_with(batch.table, constants, stream.columns))
             if progress is not None:
-                progress(before + done, total)
+                progress(before + batch.done, total)
         before += file.size
-    absent = (
-        () if any(f.format != "json" for f in files) or not collected.rows else _absent(files, wanted, keys, stream)
-    )
+    absent = _absent(reader, files, wanted, keys, stream) if collected.rows else ()
     return replace(collected.read(), files=len(files), warnings=absent)
 
 
-def _check(files: Iterable[DataFile], wanted: Wanted) -> None:
+def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
     """Each problem once, with the first file that has it."""
     found: dict[tuple[str, str], list[Diagnostic]] = {}
     for file in files:
         inside = wanted.without([name for name, _ in file.partitions])
-        if file.format == "json":
-            continue
-        checker = parquet_files if file.format == "parquet" else csv_files
-        for problem in checker.problems(file, inside):
+        try:
+            problems = reader.problems(file, inside)
+        except NotThisFormatError:
+            others = [name for name in readers.names() if name != reader.name]
+            raise DataError([messages.another_format(file.name, reader.title, others)]) from None
+        for problem in problems:
             found.setdefault((problem.code, problem.title), []).append(problem)
     if found:
         raise DataError([_once(same) for same in found.values()])
@@ -93,16 +95,6 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
         return first
     more = "1 more file" if len(others) == 1 else f"{len(others)} more files"
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
-
-
-def _batches(file: DataFile, wanted: Wanted) -> Iterator[tuple[Any, int, frozenset[str]]]:
-    """Tables, bytes done, and the keys that occur, which only JSON tells."""
-    if file.format == "json":
-        yield from json_lines.batches(file, wanted)
-        return
-    reader = parquet_files if file.format == "parquet" else csv_files
-    for table, done in reader.batches(file, wanted):
-        yield table, done, frozenset()
 
 
 def collect(stream: StreamPlan, table: Any) -> Read:
@@ -189,17 +181,19 @@ class _Collected:
         return Read(table, self.rows, 0, frozenset(self._types) if self._typed else None)
 
 
-# ---- keys of JSON that never occur -----------------------------------------------------------------------------------
+# ---- columns that never occur where there is no schema ---------------------------------------------------------------
 
 
-def _absent(files: tuple[DataFile, ...], wanted: Wanted, keys: set[str], stream: StreamPlan) -> tuple[Diagnostic, ...]:
+def _absent(
+    reader: Reader, files: tuple[DataFile, ...], wanted: Wanted, keys: set[str], stream: StreamPlan
+) -> tuple[Diagnostic, ...]:
     """A missing key is null; a column that no line has is an error where without it there are no events."""
     folders = {name for file in files for name, _ in file.partitions}
     absent = [(name, type_) for name, type_ in wanted.columns if name not in keys | folders]
-    if not absent:
+    if not absent or reader.keys_of is None:
         return ()
     file = next((f for f in files if f.size), files[0])
-    have = json_lines.keys_of(file)
+    have = reader.keys_of(file)
     needed = {stream.time_column, stream.type_column}
     errors = [
         messages.missing_column(file.name, name, type_, wanted.stream, have) for name, type_ in absent if name in needed

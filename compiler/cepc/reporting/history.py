@@ -122,6 +122,6 @@ def _count(query: model.Query) -> str | None:
     """The column that is the number of matches."""
     for output in query.outputs:
         match output.expression:
-            case Aggregate("count", None):
+            case Aggregate(variable=None):  # COUNT(*)
                 return output.name
     return None

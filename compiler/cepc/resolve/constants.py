@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 from cepc_grammar import ast
+from cepc_runtime.aggregate_functions import spellings
 from cepc_runtime.expression import Literal
 from cepc_runtime.functions.coercion import can_cast, cast_to
 from cepc_runtime.functions.portable import spark_only
@@ -13,6 +14,7 @@ from cepc_runtime.types import Array, DataType, Map, Struct
 
 from .. import model
 from ..expressions import ExpressionContext, type_expression
+from ..expressions.functions import NAVIGATION
 from .messages import tests as say
 from .walk import walk
 
@@ -23,9 +25,7 @@ if TYPE_CHECKING:
 
     from ..expressions import VariableInfo
 
-_OF_EVENTS = frozenset(
-    {"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM", "FIRST", "LAST", "PREV", "NEXT", "COLLECT"}
-)
+_OF_EVENTS = frozenset({*spellings(), *NAVIGATION, "NEXT"})
 _KINDS: dict[str, type[Array] | type[Map] | type[Struct]] = {
     "ARRAY": Array, "MAP": Map, "STRUCT": Struct, "NAMED_STRUCT": Struct
 }  # fmt: skip

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
 from cepc_grammar.source import Span
+from cepc_runtime.aggregate_functions import spellings
 from cepc_runtime.functions import find
 from cepc_runtime.functions.spark import spark_functions
 
-from ..expressions.functions import AGGREGATES, NAVIGATION
+from ..expressions.functions import NAVIGATION
 from .messages import functions as say
 from .messages.names import argument_kind
 from .names import circles, clashes
@@ -66,7 +67,7 @@ def _own(function: ast.Function) -> Iterator[Diagnostic]:
     if (
         find(name.text) is not None
         or name.text.lower() in spark_functions()
-        or name.text.upper() in (*AGGREGATES, *NAVIGATION)
+        or name.text.upper() in (*spellings(), *NAVIGATION)
     ):
         yield say.of_spark(name)
     yield from clashes("parameter", function.parameters)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_runtime.aggregate_functions import spellings
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
+from ..expressions.functions import NAVIGATION
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from .scopes import Names
     from .streams import KnownStream
 
-AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TRY_COUNT", "TRY_SUM"})
-_OF_A_MATCH = frozenset({"FIRST", "LAST", "PREV", "NEXT", "COLLECT"})
+_AGGREGATES = frozenset(spellings(countable=True))
+_OF_A_MATCH = frozenset({*NAVIGATION, "NEXT", *spellings(countable=False)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _whose(aggregate: ast.Expression, around: Surroundings) -> Iterator[Diagnost
 
 
 def _is_aggregate(node: ast.Expression) -> bool:
-    return isinstance(node, ast.Call) and node.function.text.upper() in AGGREGATES
+    return isinstance(node, ast.Call) and node.function.text.upper() in _AGGREGATES
 
 
 def _stars(query: ast.Query) -> list[Diagnostic]:

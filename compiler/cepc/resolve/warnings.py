@@ -37,7 +37,7 @@ def overflow(query: ast.Query, checked: model.Query, pattern: Written) -> Diagno
     if repeated is None:
         return None
     for item, output in zip(query.returns.items, checked.outputs, strict=True):
-        if any(a.function == "count" and not a.safe and a.target is None for a in aggregates(output.expression)):
+        if any(a.function.counts and not a.safe and a.target is None for a in aggregates(output.expression)):
             return say.overflow(item.expression.span, repeated.span)
     return None
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from cepc_runtime.types import FLOATS, from_arrow, is_integer, to_arrow
 
 from ..errors import DataError
-from ..reading import parquet_files
-from ..reading.conform import conform
 from ..reading.messages import missing_column, other_type
 from ..reading.read import collect
+from ..reading.schema import check_schema, conformed
 from ..reading.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -29,7 +28,10 @@ def is_frame(events: Any) -> bool:
 
 
 def read_given(events: Any, stream: StreamPlan, declared: Columns) -> Read:
-    """The events of a table. Raises DataError where its columns are not what the stream declares, TypeError for what is no table."""
+    """The events of a table.
+
+    Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
+    """
     import pyarrow as pa
 
     table = _from_frame(events, stream.name, declared) if is_frame(events) else events
@@ -38,20 +40,11 @@ def read_given(events: Any, stream: StreamPlan, declared: Columns) -> Read:
             raise TypeError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
         table = pa.table(table)
     wanted = Wanted(stream.name, stream.columns, declared)
-    problems = parquet_files.check_schema("", table.schema, wanted)
+    problems = check_schema("", table.schema, wanted)
     if problems:
         raise DataError(problems)
-    columns = [_conform(table.column(name), name, type_, stream.name) for name, type_ in stream.columns]
+    columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in stream.columns]
     return collect(stream, pa.table(columns, [name for name, _ in stream.columns]))
-
-
-def _conform(column: Any, name: str, type_: DataType, stream: str) -> Any:
-    import pyarrow as pa
-
-    try:
-        return conform(column, type_)
-    except pa.ArrowInvalid as error:
-        raise DataError([parquet_files.not_conforming("", name, type_, column.type, stream, error)]) from None
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------------------
@@ -69,7 +62,7 @@ def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
 
 
 def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
-    """As pandas has one kind of integers and of floats, and floats where integers are missing, a number that fits will do."""
+    """As pandas has one kind of integers and of floats, floats where integers are missing, a number that fits does."""
     import pyarrow as pa
 
     try:

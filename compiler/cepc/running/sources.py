@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
-from ..reading import messages
-from ..reading.files import FORMATS
+from ..reading import messages, readers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .. import model
-    from ..reading.files import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +20,14 @@ class EventSource:
     """A path of events; `format` is None where the names of the files say it."""
 
     path: str
-    format: Format | None
+    format: str | None
 
 
 class UnclearSourceError(ValueError):
     """The command line does not say which events are for which stream."""
 
 
-def places(streams: Iterable[model.Stream], given: Iterable[str], form: Format | None = None) -> dict[str, EventSource]:
+def places(streams: Iterable[model.Stream], given: Iterable[str], form: str | None = None) -> dict[str, EventSource]:
     """A place for each stream, of the paths given or of its FROM. Raises DataError and UnclearSourceError.
 
     What is given is a path, where there is one stream, or `stream=path`.
@@ -57,16 +55,15 @@ def _split(argument: str, streams: dict[str, model.Stream]) -> tuple[str, str]:
     raise UnclearSourceError(f"the queries read {names}: write `--events {next(iter(streams))}={argument}`")
 
 
-def declared(stream: model.Stream, form: Format | None = None) -> EventSource:
+def declared(stream: model.Stream, form: str | None = None) -> EventSource:
     """What FROM says. A relative path is looked for where the command runs, then beside the program's file."""
     if stream.source is None:
-        raise DataError([messages.no_source(stream.name, None)])
+        raise DataError([messages.no_source(stream.name, None, readers.titles())])
     declared_form, path = stream.source
-    known = next((f for f in FORMATS if f == declared_form), None)
-    if known is None:
-        raise DataError([messages.no_source(stream.name, declared_form)])
+    if declared_form not in readers.names():
+        raise DataError([messages.no_source(stream.name, declared_form, readers.titles())])
     path = path.removeprefix("file://") if path.startswith("file:///") else path
     beside = Path(stream.span.source).parent / path
     if not Path(path).exists() and beside.exists():
         path = str(beside)
-    return EventSource(path, form or known)
+    return EventSource(path, form or declared_form)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..codegen.compiling import LoadedJob
-    from ..reading.files import Format
     from ..shared_plans import Options
     from .sources import EventSource
 
@@ -35,7 +34,10 @@ def dataframes(
     queries: Iterable[str] | None = None,
     session: Any = None,
 ) -> dict[str, Any]:
-    """A DataFrame for each query, lazily. Raises ProgramError, and RunError where the events are not what they should be."""
+    """A DataFrame for each query, lazily.
+
+    Raises ProgramError, and RunError where the events are not what they should be.
+    """
     from cepc_runtime.spark.schema import JobError
 
     session = session or session_of(events)
@@ -55,8 +57,8 @@ def run(
     stages: Stages | None = None,
     most: int = PARTIAL_MATCHES,
 ) -> Report:
-    """Run the queries; the events of streams without a place are where FROM says. `most` bounds the partial matches of a query that a
-    task lists. Raises ProgramError and RunError.
+    """Run the queries; the events of streams without a place are where FROM says. `most` bounds the partial matches of
+    a query that a task lists. Raises ProgramError and RunError.
     """
     from pyspark.sql import Observation
 
@@ -119,25 +121,25 @@ def _utc(type_: Any) -> Any:
     return type_
 
 
-def places(program: model.CheckedProgram, given: Sequence[str], form: Format | None) -> dict[str, EventSource]:
+def places(program: model.CheckedProgram, given: Sequence[str], form: str | None) -> dict[str, EventSource]:
     """The places of the streams that the command names, and of those that the local engine could read too.
 
     Raises DataError, and UnclearError where the command does not say which events are for which stream.
     """
-    from ..reading.files import FORMATS, find_files
+    from ..reading import readers
+    from ..reading.find import find_files
     from .local import streams_read
     from .sources import EventSource, places
 
     streams = streams_read(program)
     named = {text.partition("=")[0] for text in given}
-    here = [
-        s for s in streams if len(streams) == 1 or s.name in named or (s.source is not None and s.source[0] in FORMATS)
-    ]
+    readable = {s.name for s in streams if s.source is not None and s.source[0] in readers.names()}
+    here = [s for s in streams if len(streams) == 1 or s.name in named or s.name in readable]
     if not given:
-        here = [s for s in here if s.source is not None and s.source[0] in FORMATS]
+        here = [s for s in here if s.name in readable]
     found = places(here, given, form)
     return {
-        n: p if p.format or "://" in p.path else EventSource(p.path, find_files(p.path)[0].format)
+        n: p if p.format or "://" in p.path else EventSource(p.path, find_files(p.path)[0].name)
         for n, p in found.items()
     }
 
@@ -169,7 +171,7 @@ def local_session() -> Any:
         **SETTINGS,
         **JVM,
         "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",  # errors are said in a sentence
-        "spark.driver.maxResultSize": "0",  # the rows of all queries come at once, and whatever they weigh have been asked for
+        "spark.driver.maxResultSize": "0",  # the rows of all queries come at once, whatever they weigh
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr is not None and sys.stderr.isatty()).lower(),
         "spark.driver.bindAddress": "127.0.0.1",

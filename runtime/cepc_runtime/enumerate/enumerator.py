@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..plan import List
 from .after import AfterMatch
 from .budget import MatchBudget
 from .checks import Checks
@@ -71,7 +72,7 @@ class Enumerator:
         positive = [c for c in query.conditions if c not in about_negated]
         self.extension, self.standing = self._parts(
             query.positions, positive, about_negated, query.window.span, windows or Bounded(timeline, query.window.span),
-            query.prefixes, query.select,
+            query.strategy.prefixes if isinstance(query.strategy, List) else None, query.select,
         )  # fmt: skip
 
     def matches(self, sources: Sources | None = None) -> Iterator[Matches]:

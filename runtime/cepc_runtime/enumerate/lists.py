@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ..aggregate_functions import Gathered
 from ..columns import approximate, exact_integers, flat, nulls, ranks
-from ..doubles import ROUNDING, add_exactly, added, halves, pair, rounds_once
-from ..exact_columns import cast_column, quotients
+from ..doubles import ROUNDING, add_exactly, halves, pair, rounds_once
 from ..types import Decimal, is_float, is_integer, to_arrow
 from .ragged import starts_of
 
@@ -72,29 +72,32 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
     for all events of the lists (None for COUNT of events).
     """
     fits = np.zeros(len(counts), dtype=np.bool_)
+    function = aggregate.function
     if values is None:
-        return cast_column(counts, 0, None, aggregate.type)
+        return _ended(aggregate, Gathered(counts))
     values = flat(values)
-    if aggregate.function == "collect":
+    if function.combination == "list":
         offsets = np.append(starts_of(counts), len(values)).astype(np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), values).cast(to_arrow(aggregate.type)), fits
     present = ~nulls(values)
     if not present.all():
         rows = np.repeat(np.arange(len(counts)), counts)[present]
         counts, values = np.bincount(rows, minlength=len(counts)), values.filter(pa.array(present))
-    match aggregate.function:
-        case "count":
-            return cast_column(counts, 0, None, aggregate.type)
-        case "min" | "max":
-            return _extreme(aggregate, counts, values), fits
+    if function.extreme:
+        return _extreme(aggregate, counts, values), fits
+    if not function.adds:
+        return _ended(aggregate, Gathered(counts))
     assert aggregate.argument is not None
     type_ = aggregate.argument.type
     scale = type_.scale if isinstance(type_, Decimal) else 0
     found = numbers(values, type_)
     totals, rests = (sums(counts, found), None) if not is_float(type_) else sums_of_doubles(counts, found)
-    if aggregate.function == "avg":
-        return quotients(totals, counts, scale, aggregate.type, rests)
-    return cast_column(totals if rests is None else added(totals, rests), scale, counts == 0, aggregate.type)
+    return _ended(aggregate, Gathered(counts, totals, rests, scale))
+
+
+def _ended(aggregate: Aggregate, gathered: Gathered) -> tuple[Any, Bools]:
+    assert aggregate.function.end is not None
+    return aggregate.function.end(gathered, aggregate.type)
 
 
 def numbers(values: Any, type_: Any) -> Column:
@@ -161,7 +164,7 @@ def _extreme(aggregate: Aggregate, counts: Ints, values: Any) -> Any:
     """The least or greatest value of each list, null of an empty one."""
     some = counts > 0
     ranked = ranks(values)
-    reduce = np.minimum.reduceat if aggregate.function == "min" else np.maximum.reduceat
+    reduce = np.minimum.reduceat if aggregate.function.extreme == "least" else np.maximum.reduceat
     places = np.zeros(len(counts), dtype=np.int64)
     if some.any():
         places[some] = reduce(ranked.numbers, starts_of(counts)[some])

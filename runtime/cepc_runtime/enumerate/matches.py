@@ -105,7 +105,7 @@ class MatchValues:
         if values is None:
             return int(counts[0])
         present = values.filter(pa.array(~nulls(values)))
-        if aggregate.function == "count":
+        if aggregate.function.counts:
             return len(present)
         if not len(present):
             return None

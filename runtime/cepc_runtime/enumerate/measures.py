@@ -78,7 +78,7 @@ class Measuring:
             additive += [column.take(frames.row) for column in found]
             extremes += [] if extreme is None else [extreme.take(pa.array(frames.row))]
         group = self._group_of[self._partition[matches.positions[0][frames.row]]]
-        greatest = tuple(m.function == "max" for m in self._query.measures if m.function in ("min", "max"))
+        greatest = tuple(key.role == "greatest" for key in _keys(self._layout))
         self._waiting.append(_combined([Sums(group, frames.window, tuple(additive), tuple(extremes), greatest)]))
         if sum(map(len, self._waiting[1:])) > _ROWS:
             self._waiting = [_combined(self._waiting)]
@@ -113,11 +113,10 @@ class Measuring:
         counts = np.bincount(
             np.repeat(np.arange(len(lists.counts)), lists.counts)[present], minlength=len(lists.counts)
         )
-        match measure.function:
-            case "count":
-                return [counts], None
-            case "min" | "max":
-                return [], _extreme(lists.counts, values, measure.function == "max")
+        if measure.function.counts:
+            return [counts], None
+        if measure.function.extreme:
+            return [], _extreme(lists.counts, values, measure.function.extreme == "greatest")
         values = values.filter(pa.array(present))
         found = numbers(values, measure.argument.type)
         return [counts, sums(counts, found) if is_exact(measure.argument.type) else binned(counts, found)], None
@@ -140,9 +139,8 @@ def _layout(measures: Sequence[Measure]) -> QueryPlanes:
         own = frozenset((number,))  # tells measures of the same argument apart
         if measure.variable is None:
             found.append(MeasurePlanes(count=0))
-        elif measure.function in ("min", "max"):
-            role: Role = "least" if measure.function == "min" else "greatest"
-            extremes.append(Plane(number, ValueKey(role, measure.argument, own)))
+        elif measure.function.extreme:
+            extremes.append(Plane(number, ValueKey(measure.function.extreme, measure.argument, own)))
             found.append(MeasurePlanes(extreme=kept + len(extremes) - 1))
         else:
             place = 1 + len(additive)
@@ -156,9 +154,9 @@ def _layout(measures: Sequence[Measure]) -> QueryPlanes:
 
 def _width(measure: Measure) -> int:
     """How many sums it needs: a count, a total, and of DOUBLE a rest."""
-    if measure.variable is None or measure.function in ("min", "max"):
+    if measure.variable is None or measure.function.extreme:
         return 0
-    if measure.function == "count" or measure.argument is None:
+    if not measure.function.adds or measure.argument is None:
         return 1
     return 2 if is_exact(measure.argument.type) else 3
 

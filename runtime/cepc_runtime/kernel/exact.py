@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..columns import Ints
     from ..events import Events
     from ..letters import Kinds
-    from ..plan import QueryPlan, Step
+    from ..plan import CountedQuery, Step
     from .adjacent.run import Neighbours
     from .planes import Plane, QueryPlanes
     from .values import Values
@@ -61,7 +61,7 @@ class Recount:
 
     events: Events
     kinds: Kinds
-    query: QueryPlan
+    query: CountedQuery
     planes: QueryPlanes
     values: Values
     neighbours: Neighbours | None = None  # with conditions between neighbours
@@ -154,7 +154,6 @@ class Recount:
 
     def _run(self, first: int, end: int, tracks: Sequence[Track]) -> Row:
         automaton = self.query.automaton
-        assert automaton is not None
         letters = [self.kinds.letters[k] for k in self.kinds.of[first:end].tolist()]
         width = 1 + len(tracks)
         rows: list[Row] = [[0] * width for _ in range(automaton.states)]

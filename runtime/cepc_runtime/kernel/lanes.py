@@ -16,7 +16,7 @@ from .effects import effect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ..plan import Automaton, QueryPlan
+    from ..plan import Automaton, CountedQuery
     from .effects import Effect
     from .planes import QueryPlanes, ValueKey
     from .sharing import Place, SharedLanes, Sharing
@@ -38,7 +38,7 @@ class Column(NamedTuple):
 class KernelQuery:
     """A query as the kernel sees it: what it does at events of each kind that concerns it, and the columns of its planes."""
 
-    plan: QueryPlan
+    plan: CountedQuery
     automaton: Automaton
     planes: QueryPlanes
     slots: int
@@ -51,7 +51,7 @@ class KernelQuery:
 
 
 def queries_of(
-    plans: Sequence[QueryPlan],
+    plans: Sequence[CountedQuery],
     planes: Sequence[QueryPlanes],
     kinds: Sequence[frozenset[int]],
     index: Mapping[ValueKey, int],
@@ -68,7 +68,6 @@ def queries_of(
     found = []
     for n, (plan, own) in enumerate(zip(plans, planes, strict=True)):
         automaton = plan.automaton
-        assert automaton is not None
         letters = automaton.letters
         own_kinds = {k: there for k, kind in enumerate(kinds) if (there := kind & letters)}
         distinct = {there: effect(automaton, there) for there in own_kinds.values()}
@@ -79,7 +78,7 @@ def queries_of(
 
 def _columns(
     n: int,
-    plan: QueryPlan,
+    plan: CountedQuery,
     planes: QueryPlanes,
     index: Mapping[ValueKey, int],
     sharing: Sharing,
@@ -88,7 +87,6 @@ def _columns(
 ) -> tuple[Column, ...]:
     """The columns of a query: where places are kept together, planes to which the same is added have the same column."""
     automaton = plan.automaton
-    assert automaton is not None
     taken: Counter[object] = Counter()
     found = []
     for plane in planes.planes:

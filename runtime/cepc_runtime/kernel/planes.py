@@ -13,10 +13,14 @@ from typing import Literal as OneOf
 from ..types import DataType, is_float
 
 if TYPE_CHECKING:
+    from ..aggregate_functions import Gathers
     from ..expression import Expression
     from ..plan import Automaton, Measure
 
 Role = OneOf["one", "present", "value", "rest", "last", "magnitude", "least", "greatest"]
+
+_PLACES: Final[dict[Gathers, str]] = {"present": "count", "value": "total", "least": "extreme", "greatest": "extreme"}
+"""Of a measure's planes, by what they gather."""
 
 PARTS: Final[tuple[Role, Role, Role]] = ("value", "rest", "last")
 """Of a FLOAT or DOUBLE."""
@@ -100,15 +104,11 @@ def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[str, Pl
     def plane(role: Role) -> Plane:
         return Plane(variable, ValueKey(role, None if role == "one" else measure.argument, letters))
 
-    match measure.function:
-        case "count":
-            return {"count": plane("one" if measure.argument is None else "present")}
-        case "min":
-            return {"extreme": plane("least")}
-        case "max":
-            return {"extreme": plane("greatest")}
-    assert measure.argument is not None
-    needed = {"count": plane("present"), "total": plane("value")}
+    if measure.argument is None:
+        return {"count": plane("one")}
+    needed = {_PLACES[role]: plane(role) for role in measure.function.gathers}
+    if not measure.function.adds:
+        return needed
     if is_exact(measure.argument.type):
         needed["magnitude"] = plane("magnitude")
     elif rests:

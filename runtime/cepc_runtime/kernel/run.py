@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..columns import Ints
     from ..events import Events
     from ..letters import Kinds
-    from ..plan import QueryPlan, SharedStates
+    from ..plan import CountedQuery, SharedStates
     from .basis import Costs
     from .planes import QueryPlanes
     from .tables import KernelLayout
@@ -87,7 +87,7 @@ class Counted:
 def count_matches(
     events: Events,
     kinds: Kinds,
-    queries: Sequence[QueryPlan],
+    queries: Sequence[CountedQuery],
     shared: Sequence[SharedStates] = (),
     *,
     costs: Costs | None = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..plan import Automaton, QueryPlan, SharedStates
+    from ..plan import Automaton, CountedQuery, SharedStates
 
 Place = tuple[int, int]
 Lane = tuple[Place, ...]
@@ -39,7 +39,7 @@ class Sharing:
     components: tuple[tuple[int, ...], ...]
 
 
-def sharing_of(queries: Sequence[QueryPlan], shared: Sequence[SharedStates]) -> Sharing:
+def sharing_of(queries: Sequence[CountedQuery], shared: Sequence[SharedStates]) -> Sharing:
     """The sharing of these queries, each with an automaton. What is about others is left out."""
     numbers = {query.name: number for number, query in enumerate(queries)}
     leader = {(n, s): (n, s) for n, query in enumerate(queries) for s in range(_automaton(query).states)}
@@ -58,13 +58,12 @@ def sharing_of(queries: Sequence[QueryPlan], shared: Sequence[SharedStates]) -> 
     return Sharing(leader, tuple(parts), units, _joined(len(queries), [*units, *beside]))
 
 
-def _automaton(query: QueryPlan) -> Automaton:
-    assert query.automaton is not None
+def _automaton(query: CountedQuery) -> Automaton:
     return query.automaton
 
 
 def _lead(
-    queries: Sequence[QueryPlan],
+    queries: Sequence[CountedQuery],
     part: SharedStates,
     numbers: dict[str, int],
     leader: dict[Place, Place],

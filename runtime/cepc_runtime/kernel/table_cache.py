@@ -14,7 +14,7 @@ from .planes import planes_of
 from .tables import build
 
 if TYPE_CHECKING:
-    from ..plan import QueryPlan, SharedStates
+    from ..plan import CountedQuery, SharedStates
     from .basis import Costs
     from .planes import QueryPlanes, ValueKey
     from .tables import KernelLayout
@@ -27,7 +27,7 @@ class CachedTable:
     """The table of some queries, for every kind of event that a batch has had. `index` finds the rows of values."""
 
     def __init__(
-        self, queries: tuple[QueryPlan, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
+        self, queries: tuple[CountedQuery, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
     ) -> None:
         self._queries, self._shared, self._costs, self._ties = queries, shared, costs, ties
         self.planes: tuple[QueryPlanes, ...] = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
@@ -48,7 +48,7 @@ class CachedTable:
 
 @lru_cache(maxsize=16)
 def table_of(
-    queries: tuple[QueryPlan, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
+    queries: tuple[CountedQuery, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
 ) -> CachedTable:
     """One for equal queries, each with an automaton. Without `ties` there is no instant of several events."""
     return CachedTable(queries, shared, costs, ties)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..columns import Ints
-    from ..plan import Move, QueryPlan, SharedStates
+    from ..plan import CountedQuery, Move, SharedStates
     from .basis import Basis, Inside
     from .lanes import Column, KernelQuery
     from .operations import Operation
@@ -81,7 +81,7 @@ def new_state(layout: KernelLayout, dtype: type[np.float64 | np.int64] = np.floa
 
 
 def build(
-    queries: Sequence[QueryPlan],
+    queries: Sequence[CountedQuery],
     planes: Sequence[QueryPlanes],
     kinds: Sequence[frozenset[int]],
     index: Mapping[ValueKey, int],
@@ -113,7 +113,7 @@ class _Component:
 class _Builder:
     def __init__(
         self,
-        plans: Sequence[QueryPlan],
+        plans: Sequence[CountedQuery],
         planes: Sequence[QueryPlanes],
         kinds: Sequence[frozenset[int]],
         index: Mapping[ValueKey, int],

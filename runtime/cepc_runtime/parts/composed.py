@@ -131,7 +131,6 @@ class Open:
     def of(self, query: int) -> Totals | None:
         """The windows with a match, by partition; None if not all of their numbers are sure to be exact that have to be."""
         plan, layout = dict(self.family.queries)[query], self.family.layouts[query]
-        assert plan.automaton is not None
         if 0 in plan.automaton.accepting:
             return None
         planes = [self._plane(query, p) for p in range(layout.count)]
@@ -162,7 +161,6 @@ class Open:
 
     def _ends(self, query: int) -> list[tuple[int | None, ...]]:
         automaton, places = dict(self.family.queries)[query].automaton, self.family.places[query]
-        assert automaton is not None
         return [places[0, state] for state in automaton.accepting if (0, state) in places]
 
 

@@ -7,9 +7,10 @@ from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
+from ..aggregate_functions import ALONE, COUNT
 from ..expression import Aggregate, Field, rewrite
 from ..kernel.planes import is_exact, planes_of
-from ..plan import Measure, Member, OutputPlan, SharedStates
+from ..plan import Count, Measure, Member, OutputPlan, QueryPlan, SharedStates
 from ..types import DOUBLE, STRING
 from ..windows import Sliding, Unbounded
 from .panes import PANE, between, can_be_cut
@@ -18,24 +19,17 @@ from .ways import count_of_ways, ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Literal
 
     from ..expression import Expression
     from ..kernel.planes import Plane, QueryPlanes, Role
-    from ..plan import QueryPlan
+    from ..plan import CountedQuery
     from .ways import Shape, Way
-
-    Function = Literal["count", "sum", "min", "max"]
 
 MOST: Final = 200
 """So many entries a query's matrix may have; the events of one with more are kept."""
 
 OWN: Final = 2
 """What a pane costs beside its numbers, in numbers: its place in time, and a key."""
-
-_FUNCTIONS: Final[dict[Role, Function]] = {
-    "one": "count", "present": "count", "value": "sum", "least": "min", "greatest": "max"
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,7 @@ class Number:
 class Counting:
     """A query that counts the ways of a shape, and which of its planes have which of the family's numbers."""
 
-    query: QueryPlan
+    query: CountedQuery
     planes: tuple[tuple[int, int], ...]  # plane, number
 
 
@@ -69,7 +63,7 @@ class Family:
 
     partition: tuple[str, ...]
     length: int
-    queries: tuple[tuple[int, QueryPlan], ...]
+    queries: tuple[tuple[int, CountedQuery], ...]
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
@@ -94,7 +88,6 @@ class Family:
                 for ends, way in ways_of(query.automaton).items()
             }
             for n, query in self.queries
-            if query.automaton is not None
         }
 
     @cached_property
@@ -134,7 +127,6 @@ class Family:
         """Those that count ways from the same state of the same query are kept once."""
         found: dict[str, list[Member]] = {}
         for one in self.counting:
-            assert one.query.automaton is not None
             member = Member(one.query.name, tuple(range(one.query.automaton.states)))
             found.setdefault(one.query.name.rpartition(" ")[0], []).append(member)
         return tuple(SharedStates(tuple(members), equal=True) for members in found.values() if len(members) > 1)
@@ -148,7 +140,6 @@ def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
     for number, query in queries:
         if not (isinstance(query.window, Sliding) and can_be_cut(query)):
             continue
-        assert query.automaton is not None
         if count_of_ways(query.automaton) > MOST:
             continue
         own, partition = frozenset(_numbers([query])), tuple(sorted(query.partition))
@@ -173,15 +164,13 @@ def _weight(numbers: frozenset[Number]) -> int:
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _layout(query: QueryPlan) -> QueryPlanes:
-    assert query.automaton is not None
+def _layout(query: CountedQuery) -> QueryPlanes:
     return planes_of(query.automaton, query.measures, rests=False)
 
 
-def _numbers(queries: Iterable[QueryPlan]) -> tuple[Number, ...]:
+def _numbers(queries: Iterable[CountedQuery]) -> tuple[Number, ...]:
     found: dict[Number, None] = {}
     for query in queries:
-        assert query.automaton is not None
         layout = _layout(query)
         for way in ways_of(query.automaton).values():
             found |= dict.fromkeys(number for number in _of_entry(way, layout) if number is not None)
@@ -212,9 +201,7 @@ def _anonymous(argument: Expression) -> Expression:
 
 def is_exactly(measure: Measure) -> bool:
     """Whether it is computed from integers and no DOUBLE."""
-    if measure.function in ("min", "max") or not measure.exact:
-        return False
-    return measure.function == "count" or (measure.argument is not None and is_exact(measure.argument.type))
+    return measure.exact and measure.is_whole
 
 
 def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
@@ -225,7 +212,6 @@ def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
     keys = (*family.partition, PANE)
     for _, query in family.queries:
         automaton = query.automaton
-        assert automaton is not None
         for (i, j), way in ways_of(automaton).items():
             if way.shape in done:
                 continue
@@ -235,7 +221,7 @@ def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
             outputs = _outputs(numbers, names, exact)
             one = replace(
                 query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, window=Unbounded(),
-                automaton=between(automaton, i, j), measures=_measures(outputs), outputs=outputs, having=None,
+                strategy=Count(between(automaton, i, j)), measures=_measures(outputs), outputs=outputs, having=None,
             )  # fmt: skip
             yield Counting(one, _planes(one, numbers, names, of_shape[way.shape]))
 
@@ -246,10 +232,10 @@ def _outputs(numbers: Sequence[Number], names: dict[int, str], exact: frozenset[
     for place, number in enumerate(numbers):
         to = STRING if number.whole and number in exact else DOUBLE
         if number.role is None:
-            expression = Aggregate("count", None, None, False, None, to)
+            expression = Aggregate(COUNT, None, None, False, None, to)
         else:
             name, argument = names[number.variable], number.argument
-            expression = Aggregate(_FUNCTIONS[number.role], name, argument, False, None, to)
+            expression = Aggregate(ALONE[number.role], name, argument, False, None, to)
         found.append(OutputPlan(f"n{place}", expression))
     return tuple(found)
 
@@ -259,15 +245,13 @@ def _measures(outputs: Sequence[OutputPlan]) -> tuple[Measure, ...]:
     for output in outputs:
         a = output.expression
         assert isinstance(a, Aggregate)
-        assert a.function != "collect"
         found[Measure(a.function, a.variable, a.argument, a.type != DOUBLE)] = None
     return tuple(found)
 
 
 def _planes(
-    one: QueryPlan, numbers: Sequence[Number], names: dict[int, str], places: Sequence[int]
+    one: CountedQuery, numbers: Sequence[Number], names: dict[int, str], places: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    assert one.automaton is not None
     variables, found = one.automaton.variables, []
     known = {
         (plane.value.role, plane.variable, plane.value.argument): p

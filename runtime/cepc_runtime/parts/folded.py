@@ -265,7 +265,6 @@ def totals_of_folded(
 def _totals_exactly(family: Family, query: int, folded: Folded, groups: Ints, wanted: WindowRange) -> Totals:
     """By partition."""
     plan, layout = dict(family.queries)[query], family.layouts[query]
-    assert plan.automaton is not None
     (matrices,), places = matrices_of(family, query, [folded])
     of_group, numbers, planes = windows(matrices, groups, folded.panes, plan.automaton.accepting, wanted)
     extremes = {layout.planes[p - 1].value: places.get(p, pa.nulls(0)) for p in range(layout.additive, layout.count)}

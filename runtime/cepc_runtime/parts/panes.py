@@ -7,10 +7,10 @@ they hold the same, so all of them together are kept once; and those of differen
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ..expression import Field, Literal
-from ..plan import Member, OutputPlan, SharedStates
+from ..plan import Count, CountedQuery, Member, OutputPlan, SharedStates
 from ..types import BIGINT, INT
 from ..windows import Sliding, Unbounded
 from .numbers import has_numbers, measures_of, numbers_of
@@ -33,27 +33,28 @@ PARTS: Final = 8
 class PaneQueries:
     """A pane is `length` ticks. The results of all `queries` have the same columns."""
 
-    query: QueryPlan
+    query: CountedQuery
     length: int
-    queries: tuple[QueryPlan, ...]
+    queries: tuple[CountedQuery, ...]
     sharing: tuple[SharedStates, ...]
 
 
-def can_be_cut(query: QueryPlan) -> bool:
+def can_be_cut(query: QueryPlan) -> TypeGuard[CountedQuery]:
     """Whether windows are products of panes: a counted query with a window, without NOT and conditions between neighbours, that
     adds up numbers only.
     """
-    a = query.automaton
-    if a is None or not isinstance(query.window, Sliding) or query.adjacent or a.moves or a.new_moves or a.kills:
+    if not isinstance(query.strategy, Count) or not isinstance(query.window, Sliding):
+        return False
+    a = query.strategy.automaton
+    if a.moves or a.new_moves or a.kills:
         return False
     return query.select == "ANY" and has_numbers(query)
 
 
-def has_loops(query: QueryPlan) -> bool:
+def has_loops(query: CountedQuery) -> bool:
     """Whether matches have any number of events: there are then exponentially many, and numbers of panes, which are exact, have as
     many digits as a pane has events.
     """
-    assert query.automaton is not None
     edges = {(step.source, step.target) for step in (*query.automaton.steps, *query.automaton.ties)}
     while ends := {source for source, _ in edges} & {target for _, target in edges}:
         rest = {(source, target) for source, target in edges if source in ends and target in ends}
@@ -69,10 +70,9 @@ def pane_length(window: Sliding) -> int:
     return next(edges // parts for parts in range(min(PARTS, edges), 0, -1) if edges % parts == 0)
 
 
-def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: str) -> PaneQueries:
+def pane_queries(query: CountedQuery, types: Mapping[str, DataType], pane_column: str) -> PaneQueries:
     """The queries for one that can be cut; events say their pane in `pane_column`, `types` are those of the stream's columns."""
     automaton = query.automaton
-    assert automaton is not None
     assert isinstance(query.window, Sliding)
     keys = (*query.partition, pane_column)
     columns = [OutputPlan(key_name(i), Field(None, key, "each", types[key])) for i, key in enumerate(query.partition)]
@@ -86,7 +86,7 @@ def pane_queries(query: QueryPlan, types: Mapping[str, DataType], pane_column: s
             queries.append(
                 replace(
                     query, name=_name(query, i, j), partition=keys, group_by=keys, window=Unbounded(),
-                    automaton=between(automaton, i, j), measures=measures_of(numbers),
+                    strategy=Count(between(automaton, i, j)), measures=measures_of(numbers),
                     outputs=(*columns, *ends, *numbers), having=None,
                 )
             )  # fmt: skip

@@ -17,12 +17,11 @@ from .told import planes_told
 if TYPE_CHECKING:
     from ..columns import Ints
     from ..exactness import Column
-    from ..plan import QueryPlan
+    from ..plan import CountedQuery
 
 
-def totals_of_panes(query: QueryPlan, table: Any) -> Totals:
+def totals_of_panes(query: CountedQuery, table: Any) -> Totals:
     """The totals of a query from a table of its panes' matrices, in any order, with all panes of its groups."""
-    assert query.automaton is not None
     layout = planes_of(query.automaton, query.measures, rests=False)
     keys = {name: flat(table.column(key_name(i))) for i, name in enumerate(query.partition)}
     group_of, first = dense(combine_codes([codes(key) for key in keys.values()], table.num_rows)[0])

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import ceil, gcd, lcm
 from typing import TYPE_CHECKING, Final
 
+from ..plan import is_counted
 from ..windows import Sliding
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def reach_of(queries: Iterable[QueryPlan]) -> int | None:
     """How many ticks from a window's beginning on its events can be; None where some query needs whole groups."""
     reach = 0
     for query in queries:
-        if query.automaton is None or not isinstance(query.window, Sliding):
+        if not is_counted(query) or not isinstance(query.window, Sliding):
             return None
         reach = max(reach, query.window.span)
     return reach

@@ -29,9 +29,8 @@ def planes_told(query: QueryPlan, layout: QueryPlanes, table: Any) -> tuple[tupl
             table.column(name) if name in table.column_names else None for name in names(number)
         )  # fmt: skip
         if places.extreme is not None:
-            planes[places.extreme], extremes[layout.planes[places.extreme - 1].value] = places_of(
-                extreme, measure.function == "max"
-            )
+            key = layout.planes[places.extreme - 1].value
+            planes[places.extreme], extremes[key] = places_of(extreme, key.role == "greatest")
             continue
         if places.count is not None and count is not None:
             planes[places.count] = number_column([int(text) for text in count.to_pylist()])

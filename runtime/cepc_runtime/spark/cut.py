@@ -11,15 +11,15 @@ import pyarrow as pa
 
 from ..aggregate import result_table, run_aggregates
 from ..events import read
-from ..parts.panes import pane_queries
-from ..parts.partitions import totals_of_partitions
+from ..parts.panes import can_be_cut, pane_queries
+from ..parts.partitions import has_partitions, totals_of_partitions
 from ..parts.product import totals_of_panes
 from ..parts.segments import SEGMENT, reach_of
+from ..plan import is_counted
 from ..results import Results, check_edges
 from ..types import BIGINT
 from .events import PANE
 from .rows import PARTS
-from .share import pane_of
 from .slices import slices
 from .worker import USER_ERRORS, prepared
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:
     """For a class with panes, the matrices of its queries; the batches are sorted by pane."""
     types = dict(plan.stream.columns)
-    cut = {number: pane_queries(plan.queries[number], types, PANE) for number in one.queries}
+    cut = {n: pane_queries(query, types, PANE) for n in one.queries if can_be_cut(query := plan.queries[n])}
     paned = _plan(plan, list(cut.values()))
     for part in slices(batches, (PANE,), plan.stream.time_column, None, rows):  # a pane is never cut
         reading = read(part.table, paned.stream)
@@ -88,8 +88,8 @@ def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[
             return
         parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
         try:
-            paned = pane_of(query, plan.stream.unit) is not None
-            totals = totals_of_panes(query, parts) if paned else totals_of_partitions(query, parts)
+            assert is_counted(query)  # no other has parts
+            totals = totals_of_partitions(query, parts) if has_partitions(query) else totals_of_panes(query, parts)
             yield from packing.rows(number, [result_table(Results(totals, plan.stream))])
         except USER_ERRORS as error:
             yield packing.error(str(error))

@@ -12,7 +12,7 @@ from ..events import read
 from ..letters import classify
 from ..parts.partitions import has_partitions, partition_query
 from ..parts.segments import reach_of
-from ..plan import by_partition
+from ..plan import by_partition, counted_queries, listed_queries
 from ..streaming.advance import flow
 from ..streaming.program import Program
 from . import settings
@@ -107,7 +107,7 @@ def _rows(
     reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan], packing: Packing, limit: int
 ) -> Iterator[Any]:
     numbers = {query.name: number for number, query in enumerate(plan.queries)}
-    counted = [q for q in queries if q.automaton is not None]
+    counted = counted_queries(queries)
     if counted:
         parts = {q.name for q in counted if has_partitions(q)}
         asked = [partition_query(q) if q.name in parts else q for q in counted]
@@ -116,7 +116,7 @@ def _rows(
                 yield from packing.rows(numbers[name], [table])
             elif table.num_rows:
                 yield packing.part(numbers[name], table)
-    listed = [q for q in queries if q.automaton is None]
+    listed = listed_queries(queries)
     if listed:
         kinds = classify(reading, plan.letters)
         for same in by_partition(listed):

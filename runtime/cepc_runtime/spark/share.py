@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..parts.panes import can_be_cut, has_loops, pane_length
 from ..parts.partitions import has_partitions
 from ..parts.segments import are_short, can_have_segments, segments_for
+from ..plan import is_counted
 from ..windows import Sliding
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def letters_of(query: QueryPlan) -> frozenset[int] | None:
     """The letters of the events that the query looks at; None for all events."""
     if query.select == "CONTIGUOUS":
         return None
-    return query.automaton.letters if query.automaton is not None else frozenset(_letters(query.positions))
+    return query.automaton.letters if is_counted(query) else frozenset(_letters(query.positions))
 
 
 def _letters(positions: Positions) -> Iterator[int]:

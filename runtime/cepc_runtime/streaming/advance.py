@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..enumerate.run import letters_of
 from ..events import read, select, ticks_of
 from ..letters import classify
+from ..plan import is_counted
 from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
@@ -226,7 +227,7 @@ def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[
     found = np.zeros(len(known.ticks), dtype=np.bool_)
     for q in queries:
         query = program.plan.queries[q]
-        letters = letters_of(query) | (query.automaton.letters if query.automaton is not None else frozenset())
+        letters = letters_of(query) | (query.automaton.letters if is_counted(query) else frozenset())
         looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters)
         found |= looked_at & ~before(known.ticks, program.decisions[q].needed_from(watermark))
     return found

@@ -12,6 +12,7 @@ from ..enumerate.run import aggregate_table, arrange_for
 from ..evaluate.errors import EvaluationError
 from ..events import select
 from ..letters import classify
+from ..plan import counted_queries, listed_queries
 from ..results import ResultOverflowError
 from .ticks import before
 
@@ -52,16 +53,15 @@ def _of(
     if not len(events.ticks):
         return
     kinds = None
-    counted = [query for query in queries if query.automaton is not None]
+    counted = counted_queries(queries)
     if counted:
         yield from run_aggregates(
             events, plan, counted, span=Span(windows.window.begin(low), windows.window.begin(high) + 1)
         ).items()
-    for query in queries:
-        if query.automaton is None:
-            kinds = classify(events, plan.letters) if kinds is None else kinds
-            arranged = arrange_for(events, kinds, plan, [query])
-            yield query.name, aggregate_table(arranged, query, limit=most, only=(low, high))
+    for query in listed_queries(queries):
+        kinds = classify(events, plan.letters) if kinds is None else kinds
+        arranged = arrange_for(events, kinds, plan, [query])
+        yield query.name, aggregate_table(arranged, query, limit=most, only=(low, high))
 
 
 def _between(events: Reading, start: int, end: int) -> Reading:

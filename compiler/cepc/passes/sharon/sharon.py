@@ -17,7 +17,7 @@ from .plan import SharonBudget, share
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import CountedQuery
 
     from ..engine import EngineModel
     from ..workload import Context, Workload
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def sharon(workload: Workload, context: Context) -> Workload:
     """Propose the parts of Sharon's plan for each set of queries with the same groups."""
     leader = leaders(workload.plan)
-    classes: defaultdict[tuple[str, ...], list[QueryPlan]] = defaultdict(list)
+    classes: defaultdict[tuple[str, ...], list[CountedQuery]] = defaultdict(list)
     variables: dict[str, tuple[str, ...]] = {}
     letters: dict[str, tuple[str, ...]] = {}
     for query in counted(workload.plan):
@@ -51,7 +51,7 @@ def sharon(workload: Workload, context: Context) -> Workload:
 
 
 def _part(
-    candidate: Candidate, queries: Mapping[str, QueryPlan], variables: Mapping[str, tuple[str, ...]]
+    candidate: Candidate, queries: Mapping[str, CountedQuery], variables: Mapping[str, tuple[str, ...]]
 ) -> SharedStates:
     members = []
     for occurrence in {o.query: o for o in reversed(candidate.occurrences)}.values():  # one member for a query
@@ -61,8 +61,8 @@ def _part(
     return SharedStates(tuple(reversed(members)), basis=True)
 
 
-def _states(query: QueryPlan) -> range:
-    return range(query.automaton.states if query.automaton else 0)
+def _states(query: CountedQuery) -> range:
+    return range(query.automaton.states)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from .windows import Window
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import CountedQuery
 
     from ..engine import EngineModel
     from ..workload import Context, Workload
@@ -44,13 +44,12 @@ def weave(workload: Workload, context: Context) -> Workload:
     return workload.proposed("weave", *parts)
 
 
-def _families(workload: Workload) -> Iterator[list[QueryPlan]]:
+def _families(workload: Workload) -> Iterator[list[CountedQuery]]:
     """Queries with the same automaton and groups; where one stands for others, that one."""
     leader = leaders(workload.plan)
-    found: defaultdict[Hashable, list[QueryPlan]] = defaultdict(list)
+    found: defaultdict[Hashable, list[CountedQuery]] = defaultdict(list)
     for query in counted(workload.plan):
         a = query.automaton
-        assert a is not None
         whole = all(leader.get((query.name, state), query.name) == query.name for state in range(a.states))
         if isinstance(query.window, Sliding) and whole and not (a.moves or a.new_moves or a.kills):
             steps = tuple(sorted((s.source, s.target, s.letter) for s in a.steps))
@@ -59,15 +58,15 @@ def _families(workload: Workload) -> Iterator[list[QueryPlan]]:
     yield from found.values()
 
 
-def _window(query: QueryPlan) -> Window:
+def _window(query: CountedQuery) -> Window:
     """Ours begin at multiples of the slide, the paper's end there: a shift."""
     window = query.window
     assert isinstance(window, Sliding)
     return Window(window.span, window.slide, window.span % window.slide)
 
 
-def _part(queries: Sequence[QueryPlan]) -> SharedStates:
-    states = tuple(range(queries[0].automaton.states if queries[0].automaton else 0))
+def _part(queries: Sequence[CountedQuery]) -> SharedStates:
+    states = tuple(range(queries[0].automaton.states))
     return SharedStates(tuple(Member(q.name, states) for q in queries), basis=True)
 
 
@@ -83,9 +82,8 @@ class _TreeCost:
         return self.gathering + edge_rate * Fraction(self.edge + self.edge_per_window * overlaps)
 
 
-def _model(family: Sequence[QueryPlan], workload: Workload, context: Context) -> _TreeCost:
+def _model(family: Sequence[CountedQuery], workload: Workload, context: Context) -> _TreeCost:
     automaton = family[0].automaton
-    assert automaton is not None
     model: EngineModel = context.model
     rows, depth = automaton.states, max(planes(q) for q in family)
     rate = sum(context.rates.rate(workload.plan.letters[s.letter]) for s in automaton.steps)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..compiled import run_function
 from ..run import Emissions
 from . import loop
-from .loop import Batch, Numbers
+from .loop import Numbers, SliceBatch
 from .slices import Slices, ranges, slices_of
 from .tables import SLICE, AdjacentLayout, Index, RecordBuilder
 from .tests import EQUAL, GREATER_EQUAL, LESS, LESS_EQUAL, PAIRS, Test, evaluate_pairs, prepare_test, tests_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...events import Events
     from ...expression import Expression
     from ...letters import Kinds
-    from ...plan import QueryPlan
+    from ...plan import NeighboursQuery
     from ..planes import QueryPlanes, ValueKey
 
 BATCH: Final = 1 << 20
@@ -40,7 +40,7 @@ class Neighbours:
 
     events: Events
     kinds: Kinds
-    query: QueryPlan
+    query: NeighboursQuery
     batch: int = BATCH
     most_pairs: int = MOST_PAIRS
 
@@ -74,7 +74,6 @@ class Neighbours:
 
     @cached_property
     def slices(self) -> Slices:
-        assert self.query.automaton is not None
         letters = self.query.automaton.letters
         wanted = np.array([bool(letters & found) for found in self.kinds.letters], dtype=np.bool_)
         own = np.flatnonzero(wanted[self.kinds.of])
@@ -84,11 +83,10 @@ class Neighbours:
     @cached_property
     def tests(self) -> dict[Expression, Test]:
         steps: dict[Expression, list[int]] = {}
-        for step, conditions in tests_of(self.query).items():
+        for step, conditions in tests_of(self.query.strategy.conditions).items():
             for condition in conditions:
                 steps.setdefault(condition, []).append(step)
         automaton = self.query.automaton
-        assert automaton is not None
         return {c: prepare_test(c, found, automaton, self.events.table, self.kinds) for c, found in steps.items()}
 
     @cached_property
@@ -127,7 +125,7 @@ class Neighbours:
         places, ends = _matrix([p for p, _ in placed]), _matrix([e for _, e in placed])
         emitted = np.zeros((len(slices), planes), dtype=memory.dtype)
         progress = np.zeros(layout.progress, dtype=np.int64)
-        batch = Batch(own, bounds, self.kinds.of, self._instants)
+        batch = SliceBatch(own, bounds, self.kinds.of, self._instants)
         for block, stop, base, truths in self._blocks(own, of, bounds):
             numbers = Numbers(*self._ranks, places, ends, base, self._ordinals, truths)
             with np.errstate(all="ignore"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ...columns import Ints
     from ...expression import Expression
-    from ...plan import QueryPlan
+    from ...plan import NeighboursQuery
     from .tests import Test
 
 # The table begins with these; the steps of kind k are from table[KINDS + k] to table[KINDS + k + 1].
@@ -116,7 +116,7 @@ class RecordBuilder:
 
     def __init__(
         self,
-        query: QueryPlan,
+        query: NeighboursQuery,
         tests: Mapping[Expression, Test],
         bindings: Mapping[int, Sequence[Sequence[int]]],
         *,
@@ -125,7 +125,6 @@ class RecordBuilder:
         longest: int,
     ) -> None:
         automaton = query.automaton
-        assert automaton is not None
         if automaton.kills:
             raise ValueError(
                 f"query {query.name}: NOT for a whole window and conditions between neighbours are not counted together"
@@ -137,7 +136,7 @@ class RecordBuilder:
         self._bits = {letter: 1 << i for i, letter in enumerate(alphabet)}
         self._tests = tests
         self._numbers = test_numbers(tests)
-        self._conditions = tests_of(query)
+        self._conditions = tests_of(query.strategy.conditions)
         self._bindings = bindings
         self._planes = planes
         self._longest = longest

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ...expression import Expression
     from ...letters import Kinds
-    from ...plan import Automaton, QueryPlan
+    from ...plan import AdjacentCondition, Automaton
 
 LESS: Final = 0
 LESS_EQUAL: Final = 1
@@ -61,10 +61,10 @@ class Test:
     later: Bools
 
 
-def tests_of(query: QueryPlan) -> dict[int, tuple[Expression, ...]]:
+def tests_of(conditions: Sequence[AdjacentCondition]) -> dict[int, tuple[Expression, ...]]:
     """The conjuncts that each step has to satisfy."""
     found: dict[int, list[Expression]] = {}
-    for condition in query.adjacent:
+    for condition in conditions:
         for step in condition.steps:
             found.setdefault(step, []).extend(conjuncts(condition.expression))
     return {step: tuple(dict.fromkeys(conditions)) for step, conditions in found.items()}

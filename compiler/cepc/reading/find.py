@@ -1,0 +1,138 @@
+"""Which files a path of events means, and in which format they are.
+
+A directory means every file in it and below, as Spark reads it: names that begin with `_` or `.` are left out, and
+`date=2026-01-31` folders are columns of what is in them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from ..diagnostics.near import nearest
+from ..errors import DataError
+from ..files.read import STDIN
+from . import csv_files, messages, readers
+from .files import DataFile, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .reader import Reader
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".br": "brotli"}
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
+FIRST = 64  # bytes that a format is guessed from
+
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
+
+
+def find_files(path: str, form: str | None = None) -> tuple[Reader, tuple[DataFile, ...]]:
+    """The files of a path, in the order of their names, and what reads them. Raises DataError."""
+    given = readers.by_name(form) if form is not None else None
+    if path == "-":
+        return _standard_input(given)
+    if not path or "\0" in path:
+        raise DataError([messages.missing(path.replace("\0", "␀"), None, None)])
+    place = Path(path)
+    try:
+        if place.is_dir():
+            return _in_directory(path, given)
+        return _file(path, place, given)
+    except FileNotFoundError:
+        raise DataError([_missing(path, place)]) from None
+    except OSError as error:
+        raise DataError([messages.unreadable(path, reason(error))]) from None
+
+
+def _file(path: str, place: Path, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+    size = place.stat().st_size
+    named, compression = _by_name(place.name)
+    reader = given or named
+    if reader is None:
+        raise DataError([_unknown(path, place)])
+    return reader, (DataFile(path, compression if reader.is_text else None, size),)
+
+
+def _in_directory(path: str, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+    """With a format, files of unknown names count as well: Spark's own need not have a suffix."""
+    root = Path(path)
+    there = list(_below(root))
+    named = [(place, *_by_name(place.name)) for place in there]
+    kinds = [reader for reader in readers.READERS if any(known is reader for _, known, _ in named)]
+    if given is None and len(kinds) > 1:
+        raise DataError([messages.several_formats(path, [reader.title for reader in kinds], kinds[0].name)])
+    reader = given or next(iter(kinds), None)
+    chosen = [(place, packed) for place, known, packed in named if known is reader or (given and known is None)]
+    if reader is None or not chosen:
+        others = [str(place.relative_to(root)) for place in there]
+        raise DataError([messages.no_files(path, others, given.title if given else None)])
+    return reader, tuple(
+        DataFile(
+            str(place), packed if reader.is_text else None, place.stat().st_size,
+            _partitions(place.relative_to(root).parts[:-1]),
+        )
+        for place, packed in chosen
+    )  # fmt: skip
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "_")) and "=" not in entry.name:
+            continue
+        if entry.is_dir():
+            yield from _below(entry)
+        elif entry.is_file():
+            yield entry
+
+
+def _partitions(folders: Iterable[str]) -> tuple[tuple[str, str | None], ...]:
+    pairs = (folder.partition("=") for folder in folders if "=" in folder)
+    return tuple((unquote(name), None if value == NULL_PARTITION else unquote(value)) for name, _, value in pairs)
+
+
+def _by_name(name: str) -> tuple[Reader | None, str | None]:
+    """The format and the compression that a file's name says."""
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    if compression is not None:
+        suffixes = suffixes[:-1]
+    return (readers.by_suffix(suffixes[-1]) if suffixes else None), compression
+
+
+def _unknown(path: str, place: Path) -> Diagnostic:
+    with place.open("rb") as file:
+        looks = readers.by_content(file.read(FIRST))
+    shown = [suffix for reader in readers.READERS for suffix in reader.suffixes]
+    return messages.unknown_format(path, (looks.title, looks.name) if looks else None, shown)
+
+
+def _standard_input(given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+    """All of it at once: what is wrong in it can then be shown, and Parquet is read from its end."""
+    import pyarrow as pa
+
+    if sys.stdin is None:
+        raise DataError([messages.unreadable(STDIN, "standard input is closed")])
+    try:
+        data = sys.stdin.buffer.read()
+    except OSError as error:
+        raise DataError([messages.unreadable(STDIN, reason(error))]) from None
+    compression = next((name for magic, name in MAGIC.items() if data.startswith(magic)), None)
+    first = data[:FIRST]
+    if compression is not None and given is None:
+        with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
+            first = stream.read(FIRST)
+    reader = given or readers.by_content(first) or csv_files.READER
+    return reader, (DataFile(STDIN, compression, len(data), (), data),)
+
+
+def _missing(path: str, place: Path) -> Diagnostic:
+    folder = place.parent
+    if not folder.is_dir():
+        return messages.missing(path, None, str(folder))
+    near = nearest(place.name, [entry.name for entry in folder.iterdir() if entry.is_dir() or _by_name(entry.name)[0]])
+    return messages.missing(path, str(folder / near) if near else None, None)

@@ -1,0 +1,37 @@
+"""The formats of events that are read here. To add one, write its module and list its reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import csv_files, json_lines, parquet_files
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+READERS: tuple[Reader, ...] = (parquet_files.READER, csv_files.READER, json_lines.READER)
+
+
+def names() -> list[str]:
+    return [reader.name for reader in READERS]
+
+
+def titles() -> list[str]:
+    return [reader.title for reader in READERS]
+
+
+def described() -> list[str]:
+    return [f"{reader.title} {reader.detail}".strip() for reader in READERS]
+
+
+def by_name(name: str) -> Reader:
+    return next(reader for reader in READERS if reader.name == name)
+
+
+def by_suffix(suffix: str) -> Reader | None:
+    return next((reader for reader in READERS if suffix in (*reader.suffixes, *reader.aliases)), None)
+
+
+def by_content(first: bytes) -> Reader | None:
+    """The format that the first bytes of a file look like."""
+    return next((reader for reader in READERS if reader.looks_like(first)), None)
