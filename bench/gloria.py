@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from bench.gloria_workloads import Workload, mixed, workload
 
-from cepc.passes.gloria import PAPER, Breadth, Budget, GloriaPlan, Optimizer, PaperModel, share
+from cepc.passes.gloria import PAPER, Breadth, GloriaBudget, GloriaPlan, Optimizer, PaperModel, share
 
 R = TypeVar("R")
 HEADER = (
@@ -40,7 +40,9 @@ def compared(name: str, made: Workload, breadth: Breadth, rounds: int) -> str:
     queries, model = made.queries, PaperModel(made.rates)
 
     def optimized(optimizer: Optimizer) -> tuple[float, GloriaPlan]:
-        return timed(rounds, lambda: share(queries, model, Budget(10**6, 10**6, 10**6, breadth=breadth), optimizer))
+        return timed(
+            rounds, lambda: share(queries, model, GloriaBudget(10**6, 10**6, 10**6, breadth=breadth), optimizer)
+        )
 
     (seconds, plan), (unpruned_seconds, unpruned), (greedy_seconds, greedy) = map(optimized, Optimizer)
     assert abs(plan.weight - unpruned.weight) <= 1e-9 * plan.weight, "pruning lost the optimum"

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from tests.gloria_brute_force import lightest
 
-from cepc.passes.gloria import PAPER, Breadth, Budget, Optimizer, PaperModel, Query, share
-from cepc.passes.gloria.graph import Graph, Pruning, build
+from cepc.passes.gloria import PAPER, Breadth, GloriaBudget, Optimizer, PaperModel, Query, share
+from cepc.passes.gloria.graph import GloriaGraph, Pruning, build
 from cepc.passes.gloria.search import Path, parts, path_search, search, unshared
 from cepc.passes.gloria.template import template_of
 from cepc.passes.pattern import Event, Or, Pattern, Repeat, Seq
 
 RATES = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 30.0, 100.0]
-WIDE = Budget(10**6, 10**6, 10**6, 10**7)
+WIDE = GloriaBudget(10**6, 10**6, 10**6, 10**7)
 PLANS = 400_000  # as many are tried by brute force
 
 
@@ -110,7 +110,7 @@ def of_sequences(workloads: int) -> list[str]:
             continue
         queries = named([Seq(tuple(Event(letter, "v") for letter in query)) for query in letters])
         for tally, breadth in ((every, Breadth(groups=4)), (printed, PAPER)):
-            plan = share(queries, PaperModel(rates), Budget(breadth=breadth))
+            plan = share(queries, PaperModel(rates), GloriaBudget(breadth=breadth))
             tally.add(plan.weight, best, plan.unshared)
     return [
         every.line("sequences: all ways of merging, against brute force"),
@@ -147,12 +147,12 @@ def of_graphs(name: str, make: Callable[[random.Random], list[Pattern]], workloa
             for part in parts(graph):
                 path |= path_search(graph, part)
             algorithm_1.add(weight(graph, path), best, alone)
-        principles.add(share(queries, model, Budget(breadth=PAPER)).weight, best, alone)
+        principles.add(share(queries, model, GloriaBudget(breadth=PAPER)).weight, best, alone)
         greedy.add(share(queries, model, optimizer=Optimizer.GREEDY).weight, best, alone)
     return [tally.line(f"{name}: {what}") for what, tally in tallies.items()]
 
 
-def weight(graph: Graph, path: Path) -> float:
+def weight(graph: GloriaGraph, path: Path) -> float:
     return graph.weigher.total({pool: graph.pools[pool].nodes[node] for pool, node in path.items()})
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import cepc
-from cepc.sharing import plan_shared
+from cepc.shared_plans import plan_shared
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import classes_of

@@ -21,13 +21,13 @@ import numpy as np
 import pyarrow as pa
 
 from cepc.api import check_text
-from cepc.passes.motto import Budget as PlanBudget
-from cepc.passes.motto import EngineModel, Query, Statistics, share
+from cepc.passes.motto import EngineModel, PatternStatistics, Query, share
+from cepc.passes.motto import MottoBudget as PlanBudget
 from cepc.passes.motto.graph import sharing_graph
-from cepc.passes.motto.matches import Asked, asked_of, shared_matches
+from cepc.passes.motto.motto import Asked, asked_of, shared_matches
 from cepc.planning import plan_program
-from cepc.sharing import workload_of
-from cepc_runtime.enumerate.budget import Budget
+from cepc.shared_plans import workload_of
+from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
@@ -107,7 +107,7 @@ def asked(text: str) -> tuple[Plan, list[Asked]]:
 
 
 def engine(plan: Plan, per_window: float) -> EngineModel:
-    return EngineModel(Statistics(dict.fromkeys(range(len(plan.letters)), per_window / WINDOW)))
+    return EngineModel(PatternStatistics(dict.fromkeys(range(len(plan.letters)), per_window / WINDOW)))
 
 
 # --- planning
@@ -196,7 +196,7 @@ class Execution:
 
     def by_joins(self, shared: SharedMatches) -> tuple[Counter[str], int]:
         found: Counter[str] = Counter()
-        budget = Budget("", None, None)
+        budget = MatchBudget("", None, None)
         joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, budget)
         for name, matches in joins.matches():
             found[name] += len(matches)

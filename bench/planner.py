@@ -10,7 +10,7 @@ from bench.check import workload
 
 from cepc.api import check_text
 from cepc.planning import plan_program
-from cepc.sharing import Options, loads, plan_shared
+from cepc.shared_plans import Options, loads, plan_shared
 
 
 def main() -> None:

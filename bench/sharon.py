@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cepc.passes.sharon import Budget, PaperModel, Query, share
+from cepc.passes.sharon import PaperModel, Query, SharonBudget, share
 from cepc.passes.sharon.benefit import benefit
 from cepc.passes.sharon.candidates import sharable
 from cepc.passes.sharon.finder import find, search
@@ -107,7 +107,7 @@ def whole_pass(sizes: Sequence[int], rounds: int) -> str:
     for size in sizes:
         queries, model = workload(size)
         full = timed(rounds, lambda q=queries, m=model: share(q, m))  # type: ignore[misc]
-        least = timed(rounds, lambda q=queries, m=model: share(q, m, Budget(steps=0, options=0)))  # type: ignore[misc]
+        least = timed(rounds, lambda q=queries, m=model: share(q, m, SharonBudget(steps=0, options=0)))  # type: ignore[misc]
         plan, greedy = full.result, least.result
         lines.append(
             f"{size:>8}{len(plan.candidates):>12}{full.seconds:>9.2f}{least.seconds / full.seconds:>8.2f}x"

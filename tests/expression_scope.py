@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepc.expressions import Context, VariableInfo, struct_field, type_condition, type_expression
+from cepc.expressions import ExpressionContext, VariableInfo, struct_field, type_condition, type_expression
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import parse
@@ -76,14 +76,16 @@ def written(text: str) -> ast.Expression:
     return event.where
 
 
-def typed(text: str, context: Context = Context.CONDITION, world: World | None = None) -> Expression:
+def typed(
+    text: str, context: ExpressionContext = ExpressionContext.CONDITION, world: World | None = None
+) -> Expression:
     """The typed expression, which has no errors."""
     expression, diagnostics = type_expression(written(text), world or World(), context)
     assert expression is not None, diagnostics
     return expression
 
 
-def codes(text: str, context: Context = Context.CONDITION, *, condition: bool = False) -> list[str]:
+def codes(text: str, context: ExpressionContext = ExpressionContext.CONDITION, *, condition: bool = False) -> list[str]:
     """The codes of everything that is wrong with it."""
     check = type_condition if condition else type_expression
     expression, diagnostics = check(written(text), World(), context)

@@ -13,7 +13,7 @@ from cepc.codegen.compiling import job_of
 from cepc.errors import CepcError
 from cepc.explaining import as_dot, as_html, as_json, as_svg, as_text
 from cepc.explaining.explanation import explain
-from cepc.sharing import Options, plan_shared
+from cepc.shared_plans import Options, plan_shared
 from cepc_grammar.source import Source
 from cepc_grammar.tokens import tokenize
 from tests.fuzz import valid

@@ -15,7 +15,7 @@ from cepc.errors import CepcError
 from cepc.explaining import as_text
 from cepc.explaining.explanation import explain
 from cepc.planning import plan_program
-from cepc.sharing import Options, plan_shared
+from cepc.shared_plans import Options, plan_shared
 from cepc_grammar.source import Source
 from cepc_runtime.types import to_arrow
 from tests import fuzzing

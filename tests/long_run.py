@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests import (
     test_equivalence,
-    test_motto_matches,
+    test_motto_pass,
     test_parts,
     test_passes,
     test_segments,
@@ -68,9 +68,7 @@ PROPERTIES: Final[dict[str, Property]] = {
     },
     **dict(_streaming()),
     "stream: crowded panes": Property("as a stream", bounded(crowded), test_streaming.check),
-    "stream: shared matches": Property(
-        "as a stream", bounded(test_motto_matches.programs), test_streaming.check_sharing
-    ),
+    "stream: shared matches": Property("as a stream", bounded(test_motto_pass.programs), test_streaming.check_sharing),
     "stream: Spark's operator": Property(
         "through Spark's operator", bounded(cases(size=3)), test_stream_operator.through_the_operator
     ),
@@ -79,7 +77,7 @@ PROPERTIES: Final[dict[str, Property]] = {
     "any states side by side": Property(
         "states side by side", test_shared_states.counted_programs, test_shared_states.whatever_is_shared
     ),
-    "shared matches": Property("matches joined", test_motto_matches.programs, test_motto_matches.check),
+    "shared matches": Property("matches joined", test_motto_pass.programs, test_motto_pass.check),
     "panes": Property("in panes", test_parts.without_negation, test_parts.cut_in_time),
     "partitions": Property("by partitions", test_parts.partitioned, test_parts.by_partitions),
     "segments": Property("in segments", bounded(cases(match=False, size=3)), test_segments.in_segments),

@@ -15,7 +15,7 @@ from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc.resolve import Checked
+    from cepc.resolve import Resolved
 
 STREAM = """
 STREAM s (at TIMESTAMP, kind STRING, k INT, g STRING, x INT, y INT, m MAP<STRING, INT>, p STRUCT<a: INT>)
@@ -24,7 +24,7 @@ EVENT TYPE kind IN ('A', 'B', 'C', 'D');
 """
 
 
-def checked(text: str, files: Mapping[str, str] | None = None, name: str = "main.cep") -> Checked:
+def checked(text: str, files: Mapping[str, str] | None = None, name: str = "main.cep") -> Resolved:
     """Check a text that the parser accepts; `files` can be imported."""
     sources = dict(files or {})
 

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
 from cepc.passes import OPTIMISERS
-from cepc.sharing import Options
+from cepc.shared_plans import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
 from cepc_runtime.types import to_arrow
 from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, same, table_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from cepc.codegen.compiling import Loaded
+    from cepc.codegen.compiling import LoadedJob
     from tests.equivalence import Compiled, Rows
     from tests.programs import Case, Make
 
@@ -62,7 +62,7 @@ KINDS: Final[dict[str, Make]] = {
 }
 
 
-def loaded(text: str, options: Options | None = None) -> Loaded:
+def loaded(text: str, options: Options | None = None) -> LoadedJob:
     """The job of a program."""
     checked = check_text(text, "case.cep")
     assert checked.program is not None, checked.text()

@@ -25,7 +25,7 @@ from cepc.codegen.prepare import prepare
 from cepc.codegen.python import comment, identifier, string
 from cepc.errors import ProgramError
 from cepc.planning import plan_program
-from cepc.sharing import Options
+from cepc.shared_plans import Options
 from cepc.statistics import Statistics
 from cepc.statistics.statistics import Grouping
 from cepc_runtime import plan_data

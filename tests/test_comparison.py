@@ -12,7 +12,7 @@ from bench.comparison import events, queries, sides
 from bench.comparison.by_hand import SHAPES
 
 import cepc
-from cepc_runtime.enumerate.budget import Budget
+from cepc_runtime.enumerate.budget import MatchBudget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,14 +63,14 @@ def test_loops_by_hand_find_the_queries_matches() -> None:
 def test_what_is_less_preferred_than_a_match_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of `a X*? b` the next b ends the search, however far the bound reaches."""
     grown = 0
-    spend = Budget.spend
+    spend = MatchBudget.spend
 
-    def counted(self: Budget, *, tried: int, partial: int) -> None:
+    def counted(self: MatchBudget, *, tried: int, partial: int) -> None:
         nonlocal grown
         grown += partial
         spend(self, tried=tried, partial=partial)
 
-    monkeypatch.setattr(Budget, "spend", counted)
+    monkeypatch.setattr(MatchBudget, "spend", counted)
     workload = queries.ticks(2)
     (followed,) = (query for query in workload.queries if query.shape == "followed")
     table = events.ticks(4_000, 1)

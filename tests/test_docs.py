@@ -100,6 +100,13 @@ def test_a_link_to_a_heading_leads_to_one(page: Path) -> None:
     ] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
+def test_prose_is_no_wider_than_the_code(page: Path) -> None:
+    """Tables, and code in its blocks, may be."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert [line for line in text.splitlines() if len(line) > 120 and not line.startswith(("|", "    "))] == []
+
+
 def test_the_code_names_pages_and_sections_that_exist() -> None:
     texts = {path: path.read_text(encoding="utf-8") for part in CODE for path in (ROOT / part).rglob("*.py")}
     named = {(path, page) for path, text in texts.items() for page in re.findall(r"\b[\w/-]+\.md\b", text)}

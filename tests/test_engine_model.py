@@ -12,7 +12,7 @@ import pytest
 
 from cepc.api import check_text
 from cepc.planning import plan_program
-from cepc.sharing import Options, loads, share
+from cepc.shared_plans import Options, loads, share
 from cepc.statistics.measure import measure
 from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.run import count_matches

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
-from cepc_runtime.enumerate.budget import Budget, TooManyPartialMatchesError
+from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
 from cepc_runtime.enumerate.run import arrange_for
 from cepc_runtime.enumerate.search import Search
 from cepc_runtime.evaluate import EvaluationError
@@ -348,7 +348,7 @@ def test_a_block_never_grows_beyond_its_limit() -> None:
     source = reading(" ".join(f"a{i}" for i in range(12)))
     enumerator = arrange_for(source, classify(source, plan.letters), plan, plan.queries).enumerator(plan.queries[0])
     for merging in (False, True):
-        search = Search(enumerator.extension, Budget("q", None, None), merging, 16)
+        search = Search(enumerator.extension, MatchBudget("q", None, None), merging, 16)
         sizes = [len(block) for block in search.blocks(enumerator.everywhere())]
         assert max(sizes) <= 16 + 8
         assert sum(sizes) == 2**12 - 1

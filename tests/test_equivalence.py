@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from cepc.passes import OPTIMISERS
-from cepc.sharing import Options, plan_shared
+from cepc.shared_plans import Options, plan_shared
 from tests.equivalence import Refused, answered, by_engine, by_oracle, compile_text, same
 from tests.programs import Case, Make, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cepc.expressions import Context
+from cepc.expressions import ExpressionContext
 from cepc_runtime.aggregate_functions import COUNT
 from cepc_runtime.evaluate import EvaluationError, can_fail, evaluate
 from cepc_runtime.evaluate.arrays import from_values, to_values
@@ -44,7 +44,7 @@ COLUMNS_OF_ROWS = {FieldKey(None, name): from_values(values, COLUMNS[name]) for 
 
 def values(text: str) -> list[Any]:
     """The values of the expression for ROWS; Python's own kinds for times."""
-    expression = typed(text, Context.EVENT)
+    expression = typed(text, ExpressionContext.EVENT)
     array = evaluate(expression, COLUMNS_OF_ROWS, 3)
     assert array.type == to_arrow(expression.type)
     assert len(array) == 3
@@ -52,7 +52,7 @@ def values(text: str) -> list[Any]:
 
 
 def internal(text: str) -> list[Any]:
-    expression = typed(text, Context.EVENT)
+    expression = typed(text, ExpressionContext.EVENT)
     return to_values(evaluate(expression, COLUMNS_OF_ROWS, 3), expression.type)
 
 
@@ -237,12 +237,12 @@ def test_a_branch_that_is_reached_fails() -> None:
 
 def test_no_rows_have_no_errors() -> None:
     empty = {key: array.slice(0, 0) for key, array in COLUMNS_OF_ROWS.items()}
-    assert len(evaluate(typed("1 / 0", Context.EVENT), empty, 0)) == 0
-    assert evaluate(typed("ar", Context.EVENT), empty, 0).type == pa.list_(pa.int32())
+    assert len(evaluate(typed("1 / 0", ExpressionContext.EVENT), empty, 0)) == 0
+    assert evaluate(typed("ar", ExpressionContext.EVENT), empty, 0).type == pa.list_(pa.int32())
 
 
 def test_a_constant_is_as_long_as_the_rows() -> None:
-    assert evaluate(typed("1 + 1", Context.EVENT), {}, 4).to_pylist() == [2, 2, 2, 2]
+    assert evaluate(typed("1 + 1", ExpressionContext.EVENT), {}, 4).to_pylist() == [2, 2, 2, 2]
     assert evaluate(Literal(None, STRING), {}, 2).to_pylist() == [None, None]
 
 
@@ -265,7 +265,7 @@ def test_an_aggregate_is_a_column_that_is_given() -> None:
 
 def test_a_column_that_is_missing_is_named() -> None:
     with pytest.raises(KeyError, match="'i'"):
-        evaluate(typed("i + 1", Context.EVENT), {}, 1)
+        evaluate(typed("i + 1", ExpressionContext.EVENT), {}, 1)
 
 
 @pytest.mark.parametrize(
@@ -280,19 +280,21 @@ def test_a_column_that_is_missing_is_named() -> None:
 )
 def test_columns_come_in_many_forms(column: Any) -> None:
     columns = {FieldKey(None, "s"): column}
-    assert evaluate(typed("upper(s) || '!'", Context.EVENT), columns, 3).to_pylist() == ["A!", "B!", None]
+    assert evaluate(typed("upper(s) || '!'", ExpressionContext.EVENT), columns, 3).to_pylist() == ["A!", "B!", None]
 
 
 def test_nanoseconds_are_cut_off() -> None:
     columns = {FieldKey(None, "ts"): pa.array([1_600_000_000_123_456_789], pa.timestamp("ns"))}
-    assert to_values(evaluate(typed("ts", Context.EVENT), columns, 1), COLUMNS["ts"]) == [1_600_000_000_123_456]
+    assert to_values(evaluate(typed("ts", ExpressionContext.EVENT), columns, 1), COLUMNS["ts"]) == [
+        1_600_000_000_123_456
+    ]
 
 
 def test_slices_of_nested_columns() -> None:
     sliced = {key: array.slice(1) for key, array in COLUMNS_OF_ROWS.items()}
-    assert evaluate(typed("CAST(ar AS STRING)", Context.EVENT), sliced, 2).to_pylist() == ["[]", None]
-    assert evaluate(typed("st.x", Context.EVENT), sliced, 2).to_pylist() == [None, None]
-    assert evaluate(typed("size(ma)", Context.EVENT), sliced, 2).to_pylist() == [0, None]
+    assert evaluate(typed("CAST(ar AS STRING)", ExpressionContext.EVENT), sliced, 2).to_pylist() == ["[]", None]
+    assert evaluate(typed("st.x", ExpressionContext.EVENT), sliced, 2).to_pylist() == [None, None]
+    assert evaluate(typed("size(ma)", ExpressionContext.EVENT), sliced, 2).to_pylist() == [0, None]
 
 
 @pytest.mark.parametrize("name", [n for n in ROWS if n not in ("f",)])
@@ -316,7 +318,7 @@ def test_values_of_every_type_survive_the_way_to_python_and_back(name: str) -> N
     ],
 )
 def test_what_can_fail_is_known(text: str, fails: bool) -> None:
-    assert can_fail(typed(text, Context.EVENT)) is fails
+    assert can_fail(typed(text, ExpressionContext.EVENT)) is fails
 
 
 def test_an_error_travels_between_processes() -> None:

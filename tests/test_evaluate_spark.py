@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cepc.expressions import Context, column_name, type_expression
+from cepc.expressions import ExpressionContext, column_name, type_expression
 from cepc_runtime.expression import Literal
 from cepc_runtime.functions import find
 from cepc_runtime.functions.spark import find_spark, spark_functions
@@ -37,7 +37,7 @@ def rows(spark: SparkSession) -> Rows:
 
 
 def cases(texts: list[str]) -> list[tuple[str, Expression]]:
-    return [(text, typed(text, Context.EVENT)) for text in texts]
+    return [(text, typed(text, ExpressionContext.EVENT)) for text in texts]
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_logarithms_and_angles_agree_but_for_the_last_digits(spark: SparkSession
 def test_random_expressions_agree_with_spark(spark: SparkSession, rows: Rows, texts: list[str]) -> None:
     known: list[tuple[str, Expression]] = []
     for text in texts:
-        expression, diagnostics = type_expression(written(text), World(), Context.EVENT)
+        expression, diagnostics = type_expression(written(text), World(), ExpressionContext.EVENT)
         if expression is not None:
             known.append((text, expression))
         else:
@@ -143,7 +143,7 @@ def test_coercions_of_every_pair_of_types(spark: SparkSession, rows: Rows, form:
     for a in names:
         for b in names:
             text = form.format(a, b)
-            expression, _ = type_expression(written(text), World(), Context.EVENT)
+            expression, _ = type_expression(written(text), World(), ExpressionContext.EVENT)
             ours = None if expression is None else expression.type.sql
             theirs = spark_type(spark, text)
             if ours != theirs and (form, a, b) not in DELIBERATE:
@@ -249,11 +249,11 @@ def test_spark_only_functions_have_the_types_that_are_claimed(spark: SparkSessio
         "to_unix_timestamp(s, 'yyyy')", "array_position(ar, 1)",
     }  # fmt: skip
     for text in sorted(calls):
-        assert spark_type(spark, text) == typed(text, Context.EVENT).type.sql, text
+        assert spark_type(spark, text) == typed(text, ExpressionContext.EVENT).type.sql, text
 
 
 def test_data_of_an_expression_is_text_that_json_reads() -> None:
     from cepc_runtime.expression import to_data
 
     for text, _, _ in TYPED:
-        json.loads(json.dumps(to_data(typed(text, Context.EVENT))))
+        json.loads(json.dumps(to_data(typed(text, ExpressionContext.EVENT))))

@@ -10,7 +10,7 @@ import pytest
 from cepc.api import check_text
 from cepc.explaining import as_dot, as_html, as_json, as_text
 from cepc.explaining.explanation import Explanation, explain
-from cepc.sharing import Options, plan_shared
+from cepc.shared_plans import Options, plan_shared
 
 if TYPE_CHECKING:
     from cepc.model import CheckedProgram

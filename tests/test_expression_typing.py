@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cepc.expressions import Context, column_name, data_type, type_condition, type_expression
+from cepc.expressions import ExpressionContext, column_name, data_type, type_condition, type_expression
 from cepc_grammar import ast
 from cepc_runtime import functions as catalogue
 from cepc_runtime.aggregate_functions import COUNT, SUM
@@ -18,7 +18,7 @@ from cepc_runtime.sql import describe, to_sql
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, Decimal, Interval
 from tests.expression_scope import COLUMNS, World, codes, typed, written
 
-ALL = list(Context)
+ALL = list(ExpressionContext)
 
 
 def sql(expression: Expression) -> str:
@@ -81,18 +81,18 @@ TYPED: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("text", "type_", "printed"), TYPED, ids=[text for text, _, _ in TYPED])
 def test_types_and_coercions(text: str, type_: str, printed: str) -> None:
-    expression = typed(text, Context.EVENT)
+    expression = typed(text, ExpressionContext.EVENT)
     assert (expression.type.sql, sql(expression)) == (type_, printed)
 
 
 def test_names_of_functions_have_no_case() -> None:
-    assert typed("Upper(s)", Context.EVENT) == typed("UCASE(s)", Context.EVENT)
+    assert typed("Upper(s)", ExpressionContext.EVENT) == typed("UCASE(s)", ExpressionContext.EVENT)
 
 
 # ---- aggregates and events of a match --------------------------------------------------------------------------------
 
 
-def aggregate(text: str, context: Context = Context.AGGREGATE) -> Aggregate:
+def aggregate(text: str, context: ExpressionContext = ExpressionContext.AGGREGATE) -> Aggregate:
     found = typed(text, context)
     assert isinstance(found, Aggregate)
     return found
@@ -135,7 +135,7 @@ def test_aggregates_have_sparks_types(text: str, type_: object) -> None:
 
 
 def test_collect_is_an_array() -> None:
-    assert aggregate("COLLECT(b.i)", Context.MATCH).type == Array(INT)
+    assert aggregate("COLLECT(b.i)", ExpressionContext.MATCH).type == Array(INT)
 
 
 def test_a_cast_that_is_not_directly_around_is_a_cast() -> None:
@@ -145,16 +145,18 @@ def test_a_cast_that_is_not_directly_around_is_a_cast() -> None:
         "CAST(SUM(b.d) AS INT)",
         "CAST(MIN(b.i) AS BIGINT)",
     ):
-        assert isinstance(typed(text, Context.AGGREGATE), Call)
+        assert isinstance(typed(text, ExpressionContext.AGGREGATE), Call)
 
 
 def test_results_are_combined() -> None:
-    assert describe(typed("SUM(a.i) + 2 * COUNT(b)", Context.AGGREGATE)) == "SUM(a.i) + (2 * COUNT(b))"
+    assert describe(typed("SUM(a.i) + 2 * COUNT(b)", ExpressionContext.AGGREGATE)) == "SUM(a.i) + (2 * COUNT(b))"
 
 
 def test_an_alias_in_having_is_its_expression() -> None:
     trips = aggregate("COUNT(*)")
-    condition, diagnostics = type_condition(written("trips > 10"), World((("trips", trips),)), Context.HAVING_AGGREGATE)
+    condition, diagnostics = type_condition(
+        written("trips > 10"), World((("trips", trips),)), ExpressionContext.HAVING_AGGREGATE
+    )
     assert not diagnostics
     assert condition == Call(">", (trips, Literal(10, BIGINT)), BOOLEAN)
 
@@ -162,24 +164,24 @@ def test_an_alias_in_having_is_its_expression() -> None:
 @pytest.mark.parametrize(
     ("text", "context", "readable"),
     [
-        ("b.i > PREV(b).i", Context.CONDITION, "b.i > PREV(b).i"),
-        ("b.i > PREV(b.i)", Context.CONDITION, "b.i > PREV(b).i"),
-        ("a.i > LAST(b).i + 1", Context.CONDITION, "a.i > LAST(b).i + 1"),
-        ("FIRST(b).st.in.y", Context.MATCH, "FIRST(b).st.`in`.`y`"),
-        ("LAST(b.i * 2)", Context.MATCH, "LAST(b).i * 2"),
-        ("FIRST(b).i < 3", Context.HAVING_MATCH, "FIRST(b).i < 3"),
-        ("FIRST(w.p).i", Context.MATCH, "FIRST(w.p).i"),
+        ("b.i > PREV(b).i", ExpressionContext.CONDITION, "b.i > PREV(b).i"),
+        ("b.i > PREV(b.i)", ExpressionContext.CONDITION, "b.i > PREV(b).i"),
+        ("a.i > LAST(b).i + 1", ExpressionContext.CONDITION, "a.i > LAST(b).i + 1"),
+        ("FIRST(b).st.in.y", ExpressionContext.MATCH, "FIRST(b).st.`in`.`y`"),
+        ("LAST(b.i * 2)", ExpressionContext.MATCH, "LAST(b).i * 2"),
+        ("FIRST(b).i < 3", ExpressionContext.HAVING_MATCH, "FIRST(b).i < 3"),
+        ("FIRST(w.p).i", ExpressionContext.MATCH, "FIRST(w.p).i"),
     ],
 )
-def test_first_last_and_prev(text: str, context: Context, readable: str) -> None:
+def test_first_last_and_prev(text: str, context: ExpressionContext, readable: str) -> None:
     assert describe(typed(text, context)) == readable
 
 
 # ---- mistakes --------------------------------------------------------------------------------------------------------
 
-C, A, M, E = Context.CONDITION, Context.AGGREGATE, Context.MATCH, Context.EVENT
+C, A, M, E = ExpressionContext.CONDITION, ExpressionContext.AGGREGATE, ExpressionContext.MATCH, ExpressionContext.EVENT
 
-MISTAKES: list[tuple[str, Context, list[str]]] = [
+MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
     ("foo(i)", E, ["E0301"]),
     ("upper()", E, ["E0302"]),
     ("substring(s, 1, 2, 3)", E, ["E0302"]),
@@ -246,13 +248,13 @@ MISTAKES: list[tuple[str, Context, list[str]]] = [
 
 
 @pytest.mark.parametrize(("text", "context", "expected"), MISTAKES, ids=[f"{t} in {c.name}" for t, c, _ in MISTAKES])
-def test_mistakes(text: str, context: Context, expected: list[str]) -> None:
+def test_mistakes(text: str, context: ExpressionContext, expected: list[str]) -> None:
     assert codes(text, context) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), [("i", ["E0304"]), ("s", ["E0304"]), ("NULL", []), ("i > 1", [])])
 def test_a_condition_is_a_boolean(text: str, expected: list[str]) -> None:
-    assert codes(text, Context.EVENT, condition=True) == expected
+    assert codes(text, ExpressionContext.EVENT, condition=True) == expected
 
 
 def test_prev_stands_alone_in_its_conjunct() -> None:
@@ -270,8 +272,8 @@ def test_prev_stands_alone_in_its_conjunct() -> None:
     ids=["NULLIF", "BETWEEN", "CASE"],
 )
 def test_nesting_that_doubles_is_refused_before_it_grows(nest: Callable[[int], str]) -> None:
-    assert codes(nest(5), Context.EVENT) == []
-    assert codes(nest(40), Context.EVENT) == ["E0331"]
+    assert codes(nest(5), ExpressionContext.EVENT) == []
+    assert codes(nest(40), ExpressionContext.EVENT) == ["E0331"]
     assert len(column_name(written(nest(40)))) < 10_000
 
 
@@ -279,7 +281,7 @@ def test_nesting_that_doubles_is_refused_before_it_grows(nest: Callable[[int], s
     "chain", ["- " * 140 + "d", "+".join(["d"] * 140), "abs(" * 140 + "d" + ")" * 140, "NOT " * 140 + "bo"]
 )
 def test_what_the_parser_lets_through_is_not_too_deep(chain: str) -> None:
-    expression = typed(chain, Context.EVENT)
+    expression = typed(chain, ExpressionContext.EVENT)
     assert from_data(to_data(expression)) == expression
     assert sql(expression)
     assert describe(expression)
@@ -301,13 +303,13 @@ def test_what_the_parser_lets_through_is_not_too_deep(chain: str) -> None:
     ],
 )
 def test_hints(text: str, hint: str) -> None:
-    context = Context.AGGREGATE if "b" in text.replace("ab", "") else Context.EVENT
+    context = ExpressionContext.AGGREGATE if "b" in text.replace("ab", "") else ExpressionContext.EVENT
     _, diagnostics = type_expression(written(text), World(), context)
     assert [d.hint for d in diagnostics] == [hint]
 
 
 @pytest.mark.parametrize("context", ALL)
-def test_no_context_lets_an_exception_out(context: Context) -> None:
+def test_no_context_lets_an_exception_out(context: ExpressionContext) -> None:
     for text, _, _ in TYPED:
         type_condition(written(text), World(), context)
     for text, _, _ in MISTAKES:
@@ -382,7 +384,7 @@ def test_every_portable_function_is_computed_by_the_evaluator() -> None:
     ],
 )
 def test_what_only_spark_computes_is_known(text: str, functions: tuple[str, ...]) -> None:
-    assert spark_only(typed(text, Context.EVENT)) == functions
+    assert spark_only(typed(text, ExpressionContext.EVENT)) == functions
 
 
 def test_portable_functions_are_not_in_sparks_list() -> None:
@@ -398,7 +400,7 @@ def test_usage_names_its_function() -> None:
 
 @pytest.mark.parametrize("name", list(COLUMNS))
 def test_every_type_can_be_null(name: str) -> None:
-    assert typed(f"coalesce({name}, NULL)", Context.EVENT).type == COLUMNS[name]
+    assert typed(f"coalesce({name}, NULL)", ExpressionContext.EVENT).type == COLUMNS[name]
 
 
 def test_checking_loads_no_numpy_arrow_or_spark() -> None:

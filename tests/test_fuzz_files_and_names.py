@@ -31,6 +31,20 @@ def test_any_file_of_events_is_answered(kind: str) -> None:
     assert count > 0
 
 
+FOUND = [
+    ("parquet, compressed", "2311", 1219),  # integers of more than 64 bits, says its schema
+    ("parquet, compressed", "2311", 1616),  # integers of a width that C does not have
+]
+
+
+@pytest.mark.parametrize(("kind", "seed", "number"), FOUND)
+def test_a_file_that_once_had_no_answer_has_one(kind: str, seed: str, number: int, tmp_path: Path) -> None:
+    path = tmp_path / KINDS[kind].name
+    path.write_bytes(example(kind, seed, number))
+    with pytest.raises(DataError, match="damaged"):
+        compiled(KINDS[kind].columns).run(path)
+
+
 @pytest.mark.long
 def test_a_program_of_any_names_is_made_into_a_job_and_an_explanation() -> None:
     seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 
 from cepc.passes.gloria import (
     PAPER,
-    Basis,
+    BasisColumns,
     Breadth,
-    Budget,
     EngineModel,
+    GloriaBudget,
     Optimizer,
     PaperModel,
-    Place,
     Query,
     Type,
+    WrittenPlace,
     alignments,
     share,
 )
 from cepc.passes.gloria.cost import CostModel, Members
-from cepc.passes.gloria.graph import Graph, Pruning, build
+from cepc.passes.gloria.graph import GloriaGraph, Pruning, build
 from cepc.passes.gloria.nodes import Generator, options_of
 from cepc.passes.gloria.places import write
 from cepc.passes.gloria.search import Path as GraphPath
@@ -92,11 +92,11 @@ def pool_named(template: Template, name: str) -> int:
     return found
 
 
-def plan_of(graph: Graph, path: GraphPath) -> dict[int, Node]:
+def plan_of(graph: GloriaGraph, path: GraphPath) -> dict[int, Node]:
     return {pool: graph.pools[pool].nodes[n] for pool, n in path.items()}
 
 
-def lightest_path(graph: Graph) -> float:
+def lightest_path(graph: GloriaGraph) -> float:
     return graph.weigher.total(plan_of(graph, search(graph, 10**7).path))
 
 
@@ -119,11 +119,11 @@ TABLE_3: dict[str, tuple[str, Node, float]] = {
 }
 
 
-def figure_5(pruning: Pruning = Pruning.SAFE) -> Graph:
-    return build(template_of(FIGURE_5), PaperModel(RATES), Budget(breadth=PAPER), pruning)
+def figure_5(pruning: Pruning = Pruning.SAFE) -> GloriaGraph:
+    return build(template_of(FIGURE_5), PaperModel(RATES), GloriaBudget(breadth=PAPER), pruning)
 
 
-def nodes_of(graph: Graph) -> dict[tuple[str, Node], float]:
+def nodes_of(graph: GloriaGraph) -> dict[tuple[str, Node], float]:
     """Every node with its d_s."""
     return {
         (ALPHABET[t.source.letters[0]] + ALPHABET[t.target.letters[0]], n): distance
@@ -193,7 +193,7 @@ def test_the_edge_from_n11_to_the_end() -> None:
 
 
 def test_the_greedy_plan_of_figure_5_is_the_optimum_too() -> None:
-    assert share(FIGURE_5, PaperModel(RATES), Budget(breadth=PAPER), Optimizer.GREEDY).weight == 307
+    assert share(FIGURE_5, PaperModel(RATES), GloriaBudget(breadth=PAPER), Optimizer.GREEDY).weight == 307
 
 
 # --- examples 2.5 to 3.2
@@ -283,8 +283,8 @@ A_B = plus("AB")
 NESTED = plus("C", A_B, "D")
 
 
-def kleene_graph(patterns: list[Pattern], pruning: Pruning, breadth: Breadth = PAPER) -> Graph:
-    return build(template_of(queries(*patterns)), PaperModel(RATES), Budget(breadth=breadth), pruning)
+def kleene_graph(patterns: list[Pattern], pruning: Pruning, breadth: Breadth = PAPER) -> GloriaGraph:
+    return build(template_of(queries(*patterns)), PaperModel(RATES), GloriaBudget(breadth=breadth), pruning)
 
 
 def test_the_paths_of_example_6_2() -> None:
@@ -305,7 +305,7 @@ def test_lemma_5_11_as_printed_loses_the_optimum_behind_a_kleene_sub_pattern() -
     """The same with few events after it: where the pattern is left at B, snapshots of B need no evaluation. So P2 stays here."""
     few = PaperModel(RATES | rates(E=1))
     template = template_of(queries(seq(A_B, "E"), seq(A_B, "E")))
-    weights = [lightest_path(build(template, few, Budget(breadth=PAPER), pruning)) for pruning in Pruning]
+    weights = [lightest_path(build(template, few, GloriaBudget(breadth=PAPER), pruning)) for pruning in Pruning]
     assert dict(zip(Pruning, weights, strict=True)) == {Pruning.NONE: 150, Pruning.SAFE: 150, Pruning.PRINTED: 175}
 
 
@@ -329,7 +329,7 @@ def test_only_some_of_the_queries_share_a_kleene_sub_pattern() -> None:
     """In the paper all three share it or none (§6), so the Q-set of q1 and q2, with snapshots of the rare C, ends before it."""
     workload = queries(seq("C", A_B, "DE"), seq("C", A_B, "DE"), A_B)
     model = PaperModel(rates(A=5, B=5, C=1, D=50, E=20))
-    paper, ours = (share(workload, model, Budget(breadth=b)) for b in (PAPER, Breadth()))
+    paper, ours = (share(workload, model, GloriaBudget(breadth=b)) for b in (PAPER, Breadth()))
     assert {s.queries for s in paper.shared} == {("q1", "q2", "q3"), ("q1", "q2")}
     assert {(s.queries, s.snapshot) for s in ours.shared} == {(("q1", "q2"), kind("C"))}
     assert (paper.weight, ours.weight) == (552, 163)
@@ -351,7 +351,7 @@ def test_q_sets_of_an_inner_and_an_outer_kleene_sub_pattern_become_one_and_no_qu
     """Two queries have the inner one alone, two the outer one; where both pairs have snapshots of A they are one Q-set of the inner."""
     outer = plus("C", A_B)
     template = template_of(queries(seq("X", A_B, "D"), seq("X", A_B, "D"), seq("X", outer, "E"), seq("X", outer, "E")))
-    graph = build(template, PaperModel(), Budget(), Pruning.NONE)
+    graph = build(template, PaperModel(), GloriaBudget(), Pruning.NONE)
     kleene = [number for number, pool in enumerate(template.pools) if len(pool.cycles) > 1]
     nodes = {frozenset(n) for number in kleene for n in graph.pools[number].nodes}
     a, b = kind("A"), kind("B")
@@ -369,7 +369,7 @@ def test_a_sequence_does_not_join_a_kleene_sub_pattern() -> None:
     plan = share(queries(seq(A_B, "E"), seq(A_B, "E"), "ABE"), PaperModel(rates(A=5, B=10)))
     inner = [s for s in plan.shared if "q3" not in s.queries]
     assert {s.queries for s in inner} >= {("q1", "q2")}
-    assert not [s for s in plan.shared if "q3" in s.queries and s.members[0][1:] == (Place(0), Place(1))]
+    assert not [s for s in plan.shared if "q3" in s.queries and s.members[0][1:] == (WrittenPlace(0), WrittenPlace(1))]
 
 
 def test_earlier_snapshots_are_kept_through_a_kleene_sub_pattern() -> None:
@@ -378,7 +378,10 @@ def test_earlier_snapshots_are_kept_through_a_kleene_sub_pattern() -> None:
     plan = share(workload, PaperModel(rates(X=1, Y=20, A=20, B=20, E=20)))
     assert {s.snapshot for s in plan.shared} == {kind("X")}
     assert len(plan.shared) == 5
-    assert plan.weight < share(workload, PaperModel(rates(X=1, Y=20, A=20, B=20, E=20)), Budget(breadth=PAPER)).weight
+    assert (
+        plan.weight
+        < share(workload, PaperModel(rates(X=1, Y=20, A=20, B=20, E=20)), GloriaBudget(breadth=PAPER)).weight
+    )
 
 
 # --- the template
@@ -407,7 +410,7 @@ def test_the_transitions_of_a_pattern(pattern: Pattern, transitions: str) -> Non
 
 def test_a_guarded_transition_is_another() -> None:
     plan = share(queries("ABCDE", "ABCDE", seq("A", Not(event("X")), "BCDE")), EngineModel())
-    first = [s.queries for s in plan.shared if s.members[0][1:] == (Place(0), Place(1))]
+    first = [s.queries for s in plan.shared if s.members[0][1:] == (WrittenPlace(0), WrittenPlace(1))]
     assert first == [("q1", "q2")]
     assert ("q1", "q2", "q3") in {s.queries for s in plan.shared}
 
@@ -415,14 +418,17 @@ def test_a_guarded_transition_is_another() -> None:
 def test_an_and_is_not_shared_but_what_is_beside_it_is() -> None:
     both = And((event("B"), event("C")))
     plan = share(queries(seq("XYZ", both), seq("XYZ", both)), EngineModel())
-    assert [s.members[0][1:] for s in plan.shared] == [(Place(0), Place(1)), (Place(1), Place(2))]
+    assert [s.members[0][1:] for s in plan.shared] == [
+        (WrittenPlace(0), WrittenPlace(1)),
+        (WrittenPlace(1), WrittenPlace(2)),
+    ]
 
 
 def test_the_second_place_of_a_letter_corresponds_to_the_second() -> None:
     plan = share(queries("ABAB", "ABAC"), EngineModel())
     assert [(s.members[0][1:], s.members[1][1:]) for s in plan.shared] == [
-        ((Place(0), Place(1)),) * 2,
-        ((Place(1), Place(2)),) * 2,
+        ((WrittenPlace(0), WrittenPlace(1)),) * 2,
+        ((WrittenPlace(1), WrittenPlace(2)),) * 2,
     ]
 
 
@@ -466,13 +472,13 @@ PARTED_RATES = rates(D=3, H=1, C=2, B=3, G=1)
 
 def test_case_2_is_one_path() -> None:
     """Two ends, but a budget of one node for each pool."""
-    found = search(build(template_of(PARTED), PaperModel(PARTED_RATES), Budget(nodes=1)), 10**6)
+    found = search(build(template_of(PARTED), PaperModel(PARTED_RATES), GloriaBudget(nodes=1)), 10**6)
     assert (found.cases, set(found.path.values())) == ((2,), {0})
 
 
 def test_algorithm_1_can_miss_the_optimum_in_case_3() -> None:
     """Two ways into D and two out of it: each node knows one path, and the lightest is none of them."""
-    graph = build(template_of(PARTED), PaperModel(PARTED_RATES), Budget())
+    graph = build(template_of(PARTED), PaperModel(PARTED_RATES), GloriaBudget())
     found = search(graph, 10**6)
     assert found.cases == (3,)
     whole = plan_of(graph, found.path)
@@ -493,7 +499,7 @@ def test_algorithm_1_looks_for_the_nearest_end_in_case_3(
     words: tuple[str, ...], rate: dict[int, float], weight: float
 ) -> None:
     """There its path is the lightest."""
-    graph = build(template_of(queries(*words)), PaperModel(rate), Budget())
+    graph = build(template_of(queries(*words)), PaperModel(rate), GloriaBudget())
     found = search(graph, 10**6)
     assert 3 in found.cases
     whole = plan_of(graph, found.path)
@@ -504,13 +510,13 @@ def test_algorithm_1_looks_for_the_nearest_end_in_case_3(
 
 
 def test_without_steps_the_path_of_algorithm_1_is_improved() -> None:
-    graph = build(template_of(PARTED), PaperModel(PARTED_RATES), Budget())
+    graph = build(template_of(PARTED), PaperModel(PARTED_RATES), GloriaBudget())
     found = search(graph, 0)
     assert not found.exact
     assert graph.weigher.total(plan_of(graph, found.path)) <= 54
 
 
-def every_path(graph: Graph) -> float | None:
+def every_path(graph: GloriaGraph) -> float | None:
     """The lightest path by looking at all of them."""
     sizes = [range(len(candidates.nodes)) for candidates in graph.pools]
     if math.prod(map(len, sizes)) > 3000:
@@ -568,7 +574,7 @@ breadths = st.sampled_from([PAPER, Breadth(), Breadth(4, 0, splits=False)])
 def test_no_plan_is_worse_than_not_sharing(
     workload: list[Query], model: CostModel, breadth: Breadth, optimizer: Optimizer
 ) -> None:
-    plan = share(workload, model, Budget(nodes=8, steps=2000, breadth=breadth), optimizer)
+    plan = share(workload, model, GloriaBudget(nodes=8, steps=2000, breadth=breadth), optimizer)
     assert plan.weight <= plan.unshared
     assert bool(plan.shared) == (plan.weight < plan.unshared)
 
@@ -578,7 +584,7 @@ def test_pruning_keeps_the_optimum_of_the_whole_graph(
     workload: list[Query], model: CostModel, breadth: Breadth
 ) -> None:
     template = template_of(workload)
-    budget = Budget(10**6, 10**6, 10**6, 10**7, breadth)
+    budget = GloriaBudget(10**6, 10**6, 10**6, 10**7, breadth)
     pruned, whole = (build(template, model, budget, p) for p in (Pruning.SAFE, Pruning.NONE))
     assert pruned.node_count <= whole.node_count
     assert search(whole, 10**7).exact
@@ -588,7 +594,7 @@ def test_pruning_keeps_the_optimum_of_the_whole_graph(
 @settings(max_examples=portion(50))
 @given(workloads(3), models(), breadths)
 def test_the_search_finds_the_lightest_of_all_paths(workload: list[Query], model: CostModel, breadth: Breadth) -> None:
-    graph = build(template_of(workload), model, Budget(breadth=breadth), Pruning.NONE)
+    graph = build(template_of(workload), model, GloriaBudget(breadth=breadth), Pruning.NONE)
     best = every_path(graph)
     assume(best is not None)
     assert best is not None
@@ -597,7 +603,7 @@ def test_the_search_finds_the_lightest_of_all_paths(workload: list[Query], model
 
 @given(workloads(4), models())
 def test_cases_1_and_2_of_algorithm_1_are_exact(workload: list[Query], model: CostModel) -> None:
-    graph = build(template_of(workload), model, Budget())
+    graph = build(template_of(workload), model, GloriaBudget())
     for part, case in zip(parts(graph), search(graph, 10**7).cases, strict=True):
         exact = eliminate(graph, part, 10**7)
         assert exact is not None
@@ -621,7 +627,7 @@ def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, i
     best = lightest(letters, by_letter, most=20_000)
     assume(best is not None)
     workload = [Query(f"q{i}", Seq(tuple(Event(e, "v") for e in p))) for i, p in enumerate(letters)]
-    assert share(workload, PaperModel(by_letter), Budget(breadth=Breadth(groups=4))).weight == best
+    assert share(workload, PaperModel(by_letter), GloriaBudget(breadth=Breadth(groups=4))).weight == best
 
 
 @settings(max_examples=portion(60))
@@ -632,7 +638,9 @@ def test_a_kleene_sub_graph_gets_the_best_of_all_plans(rate: list[int], count: i
     pattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
     best = lightest_cycle(list(by_letter), by_letter, count)
     for breadth in (PAPER, Breadth()):
-        plan = share([Query(f"q{i}", pattern) for i in range(count)], PaperModel(by_letter), Budget(breadth=breadth))
+        plan = share(
+            [Query(f"q{i}", pattern) for i in range(count)], PaperModel(by_letter), GloriaBudget(breadth=breadth)
+        )
         assert plan.weight == best
 
 
@@ -640,7 +648,7 @@ def test_merging_all_is_not_always_best() -> None:
     """Principle 3 merges all Q-sets. Here q2 had better stay out of the Q-set that q1 and q3 form at A."""
     texts = ["ABCD", "ACD", "ABCDE"]
     model = PaperModel(rates(A=5, B=30, C=2, D=3, E=13))
-    paper, ours = (share(queries(*texts), model, Budget(breadth=b)).weight for b in (PAPER, Breadth()))
+    paper, ours = (share(queries(*texts), model, GloriaBudget(breadth=b)).weight for b in (PAPER, Breadth()))
     assert (paper, ours) == (259, 257)
     assert lightest([[letter(e) for e in text] for text in texts], model.rates, most=10**6) == 257
 
@@ -652,7 +660,7 @@ def test_states_that_correspond_do_so_once_and_read_the_same_letter(workload: li
     letters = {(q.name, i): e.letter for q in workload for i, e in enumerate(events(q.pattern))}
     places = [(query, place) for a in found for query, row in a.members for place in row]
     assert len(places) == len(set(places))
-    row_of: dict[tuple[str, Place], tuple[int, int]] = {}
+    row_of: dict[tuple[str, WrittenPlace], tuple[int, int]] = {}
     for number, a in enumerate(found):
         SharedStates(tuple(Member(query, tuple(range(len(row)))) for query, row in a.members), basis=a.basis)
         for i, row in enumerate(zip(*(row for _, row in a.members), strict=True)):
@@ -665,7 +673,7 @@ def test_states_that_correspond_do_so_once_and_read_the_same_letter(workload: li
 
 @given(workloads(3), models())
 def test_the_same_workload_in_another_order_weighs_the_same(workload: list[Query], model: CostModel) -> None:
-    budget = Budget(10**6, 10**6, 10**6, 10**7, Breadth(groups=3, futures=0))
+    budget = GloriaBudget(10**6, 10**6, 10**6, 10**7, Breadth(groups=3, futures=0))
     there, back = share(workload, model, budget), share(workload[::-1], model, budget)
     assert there.unshared == pytest.approx(back.unshared)
     assume(len(template_of(workload).pools) == len(template_of(workload[::-1]).pools))
@@ -685,14 +693,14 @@ def test_a_basis_pays_for_many_columns_and_long_runs() -> None:
     patterns: list[Pattern] = [seq("X", A_B, "Y")] * 10
     model = EngineModel(rates(X=1, Y=1, A=1000, B=1000))
     few, many = share(queries(*patterns[:2]), model), share(queries(*patterns, columns=100), model)
-    assert not [s for s in few.shared if isinstance(s.snapshot, Basis)]
-    assert {s.members[0][1:] for s in many.shared if isinstance(s.snapshot, Basis)} == {
-        (Place(1), Place(2)),
-        (Place(2), Place(1)),
+    assert not [s for s in few.shared if isinstance(s.snapshot, BasisColumns)]
+    assert {s.members[0][1:] for s in many.shared if isinstance(s.snapshot, BasisColumns)} == {
+        (WrittenPlace(1), WrittenPlace(2)),
+        (WrittenPlace(2), WrittenPlace(1)),
     }
     assert [a.basis for a in alignments(many.shared)].count(True) == 1
     often = EngineModel(rates(X=1000, Y=1000, A=1000, B=1000))
-    assert not [s for s in share(queries(*patterns, columns=100), often).shared if isinstance(s.snapshot, Basis)]
+    assert not [s for s in share(queries(*patterns, columns=100), often).shared if isinstance(s.snapshot, BasisColumns)]
 
 
 RUNS: dict[str, tuple[Pattern, dict[str, float]]] = {
@@ -716,7 +724,7 @@ def test_runs_of_a_kleene_sub_pattern_end_with(pattern: Pattern, expected: dict[
     model = EngineModel(rates(A=1000, B=2000, C=40, E=1, F=2, X=3, Y=7, Z=100))
     template = template_of(queries(pattern, pattern))
     options = [option for number in range(len(template.pools)) for option in options_of(template, number, model)]
-    bases = [option.snapshot for option in options if isinstance(option.snapshot, Basis)]
+    bases = [option.snapshot for option in options if isinstance(option.snapshot, BasisColumns)]
     assert {"".join(ALPHABET[t.letters[0]] for t in basis.types): basis.runs for basis in bases} == expected
 
 

@@ -18,14 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc.passes.motto import (
-    Budget,
-    Condition,
     EngineModel,
+    LeafTest,
     Limits,
+    MottoBudget,
     PaperModel,
     Pattern,
+    PatternStatistics,
     Query,
-    Statistics,
     SubQuery,
     pattern_of,
     share,
@@ -107,7 +107,7 @@ def test_nested_queries_are_divided_as_in_table_2(pattern: Pattern, parts: list[
 
 def test_nested_queries_share_their_inner_and_their_outer_part() -> None:
     """Table III: of all pairs of the divided queries two have something in common."""
-    plan = share(workload(NESTED["q11"][0], NESTED["q12"][0]), PaperModel(Statistics(default_rate=0.05)))
+    plan = share(workload(NESTED["q11"][0], NESTED["q12"][0]), PaperModel(PatternStatistics(default_rate=0.05)))
     outer = SubQuery(seq(1, conj(2, 3)), 10)
     assert [(str(d.result.pattern), d.source) for d in plan.derivations] == [
         ("SOME(4, 5)", None),
@@ -124,7 +124,7 @@ def derivation(source: SubQuery, result: SubQuery) -> tuple[tuple[int, ...], tup
 
 def test_example_1_merges_a_subsequence_and_example_4_a_sub_query_of_both() -> None:
     assert derivation(SubQuery(seq(1, 3), 10), SubQuery(seq(1, 2, 3), 10)) == ((0, 2), (), (1,))
-    plan = share(workload(seq(1, 2, 3, 5), seq(1, 3, 4)), EngineModel(Statistics({2: 2.0}, default_rate=0.1)))
+    plan = share(workload(seq(1, 2, 3, 5), seq(1, 3, 4)), EngineModel(PatternStatistics({2: 2.0}, default_rate=0.1)))
     part = SubQuery(seq(1, 3), 10)
     assert [(str(d.result.pattern), d.source, d.places) for d in plan.derivations] == [
         ("SEQ(1, 3)", None, ()),
@@ -150,7 +150,7 @@ def test_a_sequence_of_three_costs_its_events_and_what_is_made_of_them_from_left
 
 
 def test_example_6_shares_a_conjunction_between_a_sequence_and_a_conjunction() -> None:
-    model = PaperModel(Statistics({1: 0.5, 2: 0.5, 3: 5.0, 4: 5.0}))
+    model = PaperModel(PatternStatistics({1: 0.5, 2: 0.5, 3: 5.0, 4: 5.0}))
     plan = share(workload(conj(1, 2, 4), seq(1, 2, 3)), model)
     assert SubQuery(conj(1, 2), 10) in plan.candidates
     found = derive(SubQuery(conj(1, 2), 10), SubQuery(seq(1, 2, 3), 10))
@@ -162,7 +162,7 @@ def test_example_8_has_the_sub_queries_of_figure_12() -> None:
     """q1 … q5 of figure 11. The weights of figure 12 are not printed; what it connects is."""
     patterns = seq(1, 2, 3), seq(1, 3), seq(1, 2, 4), seq(2, 4, 3), conj(1, 3)
     assert {seq(1, 2), seq(2, 4)} <= set(common_patterns(patterns, Limits()))
-    plan = share(workload(*patterns), PaperModel(Statistics(default_rate=0.3)))
+    plan = share(workload(*patterns), PaperModel(PatternStatistics(default_rate=0.3)))
     assert plan.optimal
     assert plan.cost < plan.unshared
     sources = {str(d.result.pattern): d.source and str(d.source.pattern) for d in plan.derivations}
@@ -178,7 +178,7 @@ def test_windows_are_shared_by_mark_points() -> None:
     assert derivation(narrow, SubQuery(seq(1, 2, 3), 20)) is None
     assert derivation(SubQuery(seq(1, 3), None), wide) == ((0, 1), ("span",), ())
     asked = [Query("s", narrow), Query("b", SubQuery(seq(1, 2, 3), 11))]
-    plan = share(asked, EngineModel(Statistics({1: 0.1, 3: 0.1, 2: 9.0})))
+    plan = share(asked, EngineModel(PatternStatistics({1: 0.1, 3: 0.1, 2: 9.0})))
     extended = SubQuery(seq(1, 3), 11)
     assert [d.source for d in plan.derivations] == [None, extended, extended]
 
@@ -196,9 +196,9 @@ def test_what_must_be_absent_is_looked_for_last() -> None:
 
 
 def test_a_part_is_shared_under_the_conditions_of_all_who_use_it() -> None:
-    rising = Condition((0, 1), "x < x")
-    left = SubQuery(seq(1, 2, 3), 10, frozenset({rising, Condition((1, 2), "y = y")}))
-    right = SubQuery(seq(4, 1, 2), 10, frozenset({Condition((1, 2), "x < x")}))
+    rising = LeafTest((0, 1), "x < x")
+    left = SubQuery(seq(1, 2, 3), 10, frozenset({rising, LeafTest((1, 2), "y = y")}))
+    right = SubQuery(seq(4, 1, 2), 10, frozenset({LeafTest((1, 2), "x < x")}))
     plan = share([Query("l", left), Query("r", right)], EngineModel())
     assert SubQuery(seq(1, 2), 10, frozenset({rising})) in plan.candidates
     assert derivation(SubQuery(seq(1, 2), 10, frozenset({rising})), left) == ((0, 1), (), (2,))
@@ -370,14 +370,14 @@ def workloads(draw: st.DrawFn) -> list[Query]:
 @st.composite
 def models(draw: st.DrawFn) -> CostModel:
     rates = draw(st.dictionaries(letters, st.sampled_from((0.0, 0.01, 0.3, 2.0))))
-    statistics = Statistics(rates, 0.5, horizon=20.0)
+    statistics = PatternStatistics(rates, 0.5, horizon=20.0)
     return PaperModel(statistics) if draw(st.booleans()) else EngineModel(statistics)
 
 
 @given(workloads(), models())
 def test_no_plan_is_worse_than_not_sharing(queries: list[Query], model: CostModel) -> None:
     for steps in (1, 100_000):
-        plan = share(queries, model, Budget(steps=steps))
+        plan = share(queries, model, MottoBudget(steps=steps))
         assert plan.cost <= plan.unshared * (1 + 1e-9)
         assert isclose(plan.cost, sum(map(model.cost, plan.derivations)), rel_tol=1e-9)
 
@@ -385,7 +385,7 @@ def test_no_plan_is_worse_than_not_sharing(queries: list[Query], model: CostMode
 @given(workloads(), models())
 def test_the_exact_plan_is_the_best_of_the_graph(queries: list[Query], model: CostModel) -> None:
     graph = sharing_graph(queries, model, Limits(sub_queries=8))
-    plan = share(queries, model, Budget(limits=Limits(sub_queries=8)))
+    plan = share(queries, model, MottoBudget(limits=Limits(sub_queries=8)))
     assert plan.optimal
     assert isclose(plan.cost, brute_force(graph.edges, ROOT, list(range(graph.required))), rel_tol=1e-9)
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cepc.passes.motto import Condition, EngineModel, Limits, PaperModel, Pattern, Query, Statistics, SubQuery, share
+from cepc.passes.motto import (
+    EngineModel,
+    LeafTest,
+    Limits,
+    PaperModel,
+    Pattern,
+    PatternStatistics,
+    Query,
+    SubQuery,
+    share,
+)
 from cepc.passes.motto.derivation import leaf_places
 from cepc.passes.motto.graph import ROOT, sharing_graph
 from cepc.passes.motto.patterns import extents, leaves
@@ -160,7 +170,7 @@ def _ordered(left: Match, right: Match, events: Events) -> bool:
     return not earlier or not later or max(earlier) < min(later)
 
 
-def _holds(condition: Condition, row: Match, events: Events) -> bool:
+def _holds(condition: LeafTest, row: Match, events: Events) -> bool:
     bound = [row[leaf] for leaf in condition.leaves]
     values = [events.rows[e]["x"] for e in bound if e is not None]
     return len(values) < len(bound) or TESTS[str(condition.test)][1](*values)
@@ -206,7 +216,7 @@ def asked(draw: st.DrawFn) -> SubQuery:
     conditions = set()
     if draw(st.integers(0, 2)) == 0:
         pair = draw(st.lists(st.integers(0, len(leaves(pattern)) - 1), min_size=2, max_size=2, unique=True))
-        conditions.add(Condition(tuple(pair), draw(st.sampled_from(sorted(TESTS)))))
+        conditions.add(LeafTest(tuple(pair), draw(st.sampled_from(sorted(TESTS)))))
     absent = draw(st.sampled_from((frozenset[int](), frozenset[int](), frozenset({3}))))
     window = draw(st.sampled_from((None, 3, 6, 6)))
     return SubQuery(pattern, window, frozenset(conditions), absent)
@@ -243,7 +253,7 @@ def test_every_derivation_gives_what_its_result_means(queries: list[Query], rows
 
 @given(workloads(), rows, st.sampled_from((0.01, 0.3, 2.0)))
 def test_a_plan_answers_every_query(queries: list[Query], rows: list[Row], rate: float) -> None:
-    statistics = Statistics({0: rate}, default_rate=0.3, horizon=10)
+    statistics = PatternStatistics({0: rate}, default_rate=0.3, horizon=10)
     for model in (PaperModel(statistics), EngineModel(statistics), Eager()):
         plan = share(queries, model)
         results: dict[SubQuery, frozenset[Match]] = {}

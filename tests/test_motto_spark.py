@@ -9,7 +9,7 @@ import pytest
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
-from cepc.sharing import plan_shared
+from cepc.shared_plans import plan_shared
 from tests.equivalence import by_oracle, compile_text, same
 from tests.programs import Case
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cepc.editing.notebook import Shown
+from cepc.editing.notebook import CellOutput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def cell(shell: Any, line: str, text: str = PROGRAM) -> Any:
 
 def test_a_cell_shows_the_rows_of_each_query_and_the_picture(shell: Any) -> None:
     shown = cell(shell, "--events events")
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, CellOutput)
     page = shown._repr_html_()
     assert "<h4>pairs <small>1 row</small></h4>" in page
     assert "<td>7</td>" in page

@@ -18,7 +18,7 @@ from cepc.passes.engine import EngineModel, Load, edge_rate, load, planes, width
 from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
-from cepc.sharing import Options, loads, plan_shared
+from cepc.shared_plans import Options, loads, plan_shared
 from cepc.statistics import Statistics
 from cepc_runtime.plan import Member, SharedStates, is_counted
 from tests.equivalence import Refused, answered, by_engine, compile_text, same

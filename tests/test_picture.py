@@ -23,7 +23,7 @@ from cepc.explaining.explanation import Explanation, explain
 from cepc.explaining.graph import Graph, graph_of
 from cepc.explaining.layout import APART, HEIGHT, lay_out
 from cepc.explaining.panes import MOST, panes
-from cepc.sharing import Options, plan_shared
+from cepc.shared_plans import Options, plan_shared
 from tests.browser import browsed
 
 if TYPE_CHECKING:

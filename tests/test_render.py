@@ -11,7 +11,7 @@ from cepc.diagnostics.as_json import as_json
 from cepc.diagnostics.cells import LONGEST, show, width
 from cepc.diagnostics.near import did_you_mean, nearest
 from cepc.diagnostics.render import as_text, render, summary
-from cepc_grammar.diagnostic import Diagnostic, Place
+from cepc_grammar.diagnostic import Diagnostic, Label
 from cepc_grammar.source import NOWHERE, Source, Span
 
 
@@ -52,7 +52,7 @@ def test_a_diagnostic_has_its_parts_in_a_fixed_order() -> None:
 
 def test_other_places_on_the_same_line_share_it_and_their_labels_hang_below() -> None:
     source = Source("a.cep", "SEQ(A x, B x)")
-    places = (Place(span(source, "x", 0), "first here"), Place(span(source, "SEQ(A x, B x)"), "in this pattern"))
+    places = (Label(span(source, "x", 0), "first here"), Label(span(source, "SEQ(A x, B x)"), "in this pattern"))
     assert drawn(source, Diagnostic("E0101", "two", span(source, "x", 1), "again", others=places)) == expected("""
         error[E0101]: two
          --> a.cep:1:12
@@ -67,7 +67,7 @@ def test_other_places_on_the_same_line_share_it_and_their_labels_hang_below() ->
 
 def test_other_places_on_other_lines_stand_in_the_order_of_the_text() -> None:
     source = Source("a.cep", "a\nb\nc\nd\ne\n")
-    places = (Place(span(source, "a"), "one"), Place(span(source, "c"), "three"))
+    places = (Label(span(source, "a"), "one"), Label(span(source, "c"), "three"))
     assert drawn(source, Diagnostic("E0101", "t", span(source, "e"), "five", others=places)) == expected("""
         error[E0101]: t
          --> a.cep:5:1
@@ -85,7 +85,7 @@ def test_other_places_on_other_lines_stand_in_the_order_of_the_text() -> None:
 
 def test_lines_between_places_far_apart_are_left_out() -> None:
     source = Source("a.cep", "a\n" + "b\n" * 20 + "c\n")
-    diagnostic = Diagnostic("E0101", "t", span(source, "c"), others=(Place(span(source, "a")),))
+    diagnostic = Diagnostic("E0101", "t", span(source, "c"), others=(Label(span(source, "a")),))
     assert drawn(source, diagnostic) == expected("""
         error[E0101]: t
           --> a.cep:22:1
@@ -100,7 +100,7 @@ def test_lines_between_places_far_apart_are_left_out() -> None:
 
 def test_a_place_in_another_file_has_a_snippet_of_its_own() -> None:
     source, other = Source("a.cep", "EVENT A;"), Source("b.cep", "\nEVENT  A;")
-    diagnostic = Diagnostic("E0101", "twice", span(source, "A"), others=(Place(span(other, "A"), "declared here"),))
+    diagnostic = Diagnostic("E0101", "twice", span(source, "A"), others=(Label(span(other, "A"), "declared here"),))
     assert drawn(source, diagnostic, others=(other,)) == expected("""
         error[E0101]: twice
          --> a.cep:1:7
@@ -186,7 +186,7 @@ def test_a_very_long_line_is_cropped_around_the_span() -> None:
 
 def test_a_place_that_cropping_would_hide_has_a_snippet_of_its_own() -> None:
     source = Source("a.cep", "!" + "x" * 500 + "?")
-    text = drawn(source, Diagnostic("E0101", "t", span(source, "!"), "one", others=(Place(span(source, "?"), "two"),)))
+    text = drawn(source, Diagnostic("E0101", "t", span(source, "!"), "one", others=(Label(span(source, "?"), "two"),)))
     assert "1 | !xx" in text
     assert "x?\n" in text
     assert "^ one" in text
@@ -268,7 +268,7 @@ def test_the_closing_line_counts() -> None:
 def test_json_has_every_part() -> None:
     source = Source("a.cep", "EVENT Ä\n  AS 語;\n")
     diagnostic = Diagnostic(
-        "E0201", "unknown", span(source, "語"), "no such type", ("why",), "do", (Place(span(source, "Ä"), "used here"),)
+        "E0201", "unknown", span(source, "語"), "no such type", ("why",), "do", (Label(span(source, "Ä"), "used here"),)
     )
     assert json.loads(as_json([diagnostic], {"a.cep": source})) == {
         "code": "E0201",
@@ -301,7 +301,7 @@ def test_json_is_one_line_for_each_diagnostic() -> None:
 def test_any_span_of_any_text_can_be_drawn(text: str, spans: list[tuple[int, int]]) -> None:
     source = Source("a.cep", text)
     first, *rest = [Span(min(pair), max(pair), "a.cep") for pair in spans]
-    diagnostic = Diagnostic("E0101", "t", first, "here", others=tuple(Place(place, "there") for place in rest))
+    diagnostic = Diagnostic("E0101", "t", first, "here", others=tuple(Label(place, "there") for place in rest))
     assert "here" in drawn(source, diagnostic)
     as_json([diagnostic], {"a.cep": source})
 

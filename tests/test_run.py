@@ -316,10 +316,10 @@ def test_a_count_that_does_not_fit_is_an_error_with_its_group_and_window_and_the
 
 
 def test_too_many_partial_matches_are_an_error_that_names_the_condition(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cepc_runtime.enumerate.budget import Budget
+    from cepc_runtime.enumerate.budget import MatchBudget
 
-    made = Budget.__init__
-    monkeypatch.setattr(Budget, "__init__", lambda self, query, _limit, *why: made(self, query, 3, *why))
+    made = MatchBudget.__init__
+    monkeypatch.setattr(MatchBudget, "__init__", lambda self, query, _limit, *why: made(self, query, 3, *why))
     condition = "Pickup.driver + Travel.driver + Delivery.driver > 0"
     Path("pairs.cep").write_text(STREAM + DELIVERED.replace("[driver]", condition))
     result = run("pairs.cep", "--events", "rides.jsonl")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc.passes.sharon import Budget, Candidate, Occurrence, PaperModel, Query, share
+from cepc.passes.sharon import Candidate, Occurrence, PaperModel, Query, SharonBudget, share
 from cepc.passes.sharon.benefit import benefit, profitable, workload_cost
 from cepc.passes.sharon.candidates import sharable
 from cepc.passes.sharon.expansion import conflict_causes, expand, options
@@ -356,8 +356,12 @@ def test_options_are_new_valid_and_within_limits(queries: list[Query], per_candi
         assert option.shared
 
 
-@given(workloads(), MODELS, st.sampled_from([Budget(), Budget(steps=0), Budget(options=0), Budget(5, 3, 10)]))
-def test_no_plan_is_worse_than_not_sharing(queries: list[Query], model: PaperModel, budget: Budget) -> None:
+@given(
+    workloads(),
+    MODELS,
+    st.sampled_from([SharonBudget(), SharonBudget(steps=0), SharonBudget(options=0), SharonBudget(5, 3, 10)]),
+)
+def test_no_plan_is_worse_than_not_sharing(queries: list[Query], model: PaperModel, budget: SharonBudget) -> None:
     plan = share(queries, model, budget)
     assert plan.cost <= plan.unshared
     assert plan.unshared == workload_cost(queries, (), model)

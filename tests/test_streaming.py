@@ -27,7 +27,7 @@ from tests.equivalence import ABOUT, Compiled, Rows, answered, by_engine, by_ora
 from tests.programs import Case, between_neighbours, bounded, cases, crowded, overlapping
 from tests.properties import NOTHING, Seen, hold
 from tests.test_equivalence import TIED, tied
-from tests.test_motto_matches import programs, sharing_all
+from tests.test_motto_pass import programs, sharing_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -15,7 +15,7 @@ from bench.gains.report import Report, few
 from bench.plots import Panel
 
 import cepc
-from cepc.sharing import plan_shared
+from cepc.shared_plans import plan_shared
 from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.parts.panes import pane_length
 from cepc_runtime.parts.product import totals_of_panes

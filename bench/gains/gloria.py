@@ -11,7 +11,7 @@ from bench.gains.report import Report, change, few
 from bench.gloria_workloads import mixed, written
 from bench.plots import Panel
 
-from cepc.sharing import Options
+from cepc.shared_plans import Options
 
 RATE, GROUPS = 10, 4  # events a second, over all groups
 WAYS = {**LEVELS, "greedy": Options(2, optimiser="greedy", seconds=None)}

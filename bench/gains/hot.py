@@ -32,7 +32,7 @@ from bench.gains.report import Report, few
 from bench.plots import Panel
 
 import cepc
-from cepc.codegen.compiling import Loaded, job_of, load
+from cepc.codegen.compiling import LoadedJob, job_of, load
 from cepc.planning import plan_program
 from cepc_runtime.execute import execute
 from cepc_runtime.spark.settings import JVM, SETTINGS
@@ -112,12 +112,12 @@ def whole(queries: Any, **_: Any) -> Any:
     return classes_of(queries)
 
 
-def rows(spark: Any, job: Loaded, folder: Path) -> dict[str, Any]:
+def rows(spark: Any, job: LoadedJob, folder: Path) -> dict[str, Any]:
     spark.catalog.clearCache()
     return job.tables(spark, spark.read.parquet(str(folder)))
 
 
-def timed(spark: Any, job: Loaded, folder: Path) -> float:
+def timed(spark: Any, job: LoadedJob, folder: Path) -> float:
     start = time.perf_counter()
     rows(spark, job, folder)
     return time.perf_counter() - start

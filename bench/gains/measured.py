@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cepc.api import check_text
 from cepc.planning import plan_program
-from cepc.sharing import Options, share
+from cepc.shared_plans import Options, share
 from cepc.statistics.measure import measure
 from cepc_runtime import aggregate
 from cepc_runtime.execute import Execution, execute

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from cepc_grammar.ast import Program
+from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
@@ -115,7 +115,7 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
         return Checked(None, diagnostics, known)
     statements = tuple(statement for one in parsed for statement in one.program.statements)
     lost = reduce(or_, map(lost_in, programs, parsed), Lost())
-    resolved = check(Program(statements), read_import, lost)
+    resolved = check(ast.Program(statements), read_import, lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
         too_large = _too_large(resolved.program)

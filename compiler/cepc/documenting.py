@@ -26,7 +26,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ModulePage:
     """`comment` is what the module begins with; `imports` are the modules that it brings along."""
 
     comment: str
@@ -40,7 +40,7 @@ class Page:
         return first.partition(": ")[2] or first
 
 
-def document(source: Source, parsed: Parsed) -> Page:
+def document(source: Source, parsed: Parsed) -> ModulePage:
     """The page of a module. A block of comments belongs to what follows on the next line; one that is followed by a blank
     line, to the module.
     """
@@ -61,7 +61,7 @@ def document(source: Source, parsed: Parsed) -> Page:
         for s in parsed.program.statements
         if isinstance(s, ast.Import)
     )
-    return Page(head, tuple(imports), entries)
+    return ModulePage(head, tuple(imports), entries)
 
 
 def _blocks(source: Source, parsed: Parsed) -> Iterator[tuple[str, int | None]]:
@@ -100,7 +100,7 @@ def _usage(statement: ast.Statement) -> str:
     raise TypeError(statement)
 
 
-def page_text(name: str, page: Page) -> str:
+def page_text(name: str, page: ModulePage) -> str:
     """The page for a terminal."""
     parts = [page.comment or name]
     if page.imports:

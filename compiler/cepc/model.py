@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 from cepc_grammar.source import NOWHERE, Span
 
 if TYPE_CHECKING:
-    from cepc_grammar.ast import AfterMatch
+    from cepc_grammar import ast
     from cepc_runtime.expression import Expression
     from cepc_runtime.types import DataType
     from cepc_runtime.windows import Window
@@ -186,7 +186,7 @@ class Query:
     having: Expression | None
     returns_events: bool
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
-    after_match: AfterMatch | None
+    after_match: ast.AfterMatch | None
     after_variable: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 

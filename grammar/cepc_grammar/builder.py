@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from lark import Token, Transformer_NonRecursive, Tree
 
 from . import ast
-from .diagnostic import Diagnostic, Place
+from .diagnostic import Diagnostic, Label
 from .near import nearest
 from .source import Span
 from .tokens import quoted_name, string_value
@@ -351,7 +351,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             "E0114", "an alias on a composed pattern", alias.span, "an alias names an event type or a named pattern",
             notes=(f"if `{alias.text}` is meant as another element, a comma is missing before it",),
             hint="declare the pattern with `PATTERN name AS …` and write `name alias`, or give each event an alias of its own",
-            others=(Place(body.span, "this is neither"),),
+            others=(Label(body.span, "this is neither"),),
         )  # fmt: skip
         return body
 
@@ -423,7 +423,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             first = parts[key][0].span if isinstance(parts[key], tuple) else parts[key].span
             span = node[0].span if isinstance(node, tuple) else node.span
             self._error(
-                "E0105", f"{clause} stands twice", span, "the second one", others=(Place(first, "the first one"),),
+                "E0105", f"{clause} stands twice", span, "the second one", others=(Label(first, "the first one"),),
                 hint=f"keep one {clause}",
             )  # fmt: skip
         else:
@@ -513,7 +513,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
                 cure = "join the two with AND" if word == "WHERE" else f"keep one {word}"
                 self._error(
                     "E0105", f"{word} stands twice in query `{name.text}`", clause_span, "the second one",
-                    others=(Place(first[key], "the first one"),), hint=cure,
+                    others=(Label(first[key], "the first one"),), hint=cure,
                 )  # fmt: skip
             else:
                 parts[key], first[key] = value, clause_span
@@ -568,7 +568,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         if "within" in parts:
             self._error(
                 "E0110", "a span and a reporting window in one query are not supported yet", first["window"],
-                "WITHIN is given already", others=(Place(first["within"], "here"),), hint="keep WITHIN … SLIDE … alone",
+                "WITHIN is given already", others=(Label(first["within"], "here"),), hint="keep WITHIN … SLIDE … alone",
             )  # fmt: skip
         else:
             parts["within"] = window

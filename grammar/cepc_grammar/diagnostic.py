@@ -16,7 +16,7 @@ Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Label:
     """A span and what to say under it."""
 
     span: Span
@@ -31,7 +31,7 @@ class Diagnostic:
     label: str = ""
     notes: tuple[str, ...] = ()
     hint: str = ""
-    others: tuple[Place, ...] = ()
+    others: tuple[Label, ...] = ()
 
     @property
     def severity(self) -> Severity:

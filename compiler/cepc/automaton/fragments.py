@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OpenEdge:
     """A way on by reading an event: an edge whose source is not yet said."""
 
     target: int
@@ -28,9 +28,9 @@ class Option:
     scopes: tuple[int, ...] = ()
     enters: frozenset[int] = frozenset()
 
-    def to(self, target: int, *, tie: bool) -> Option:
+    def to(self, target: int, *, tie: bool) -> OpenEdge:
         """The same event read on the way to another state."""
-        return Option(target, self.letter, self.variable, tie, self.guards, self.tracks, self.scopes, self.enters)
+        return OpenEdge(target, self.letter, self.variable, tie, self.guards, self.tracks, self.scopes, self.enters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class End:
     guards: frozenset[Guard] = frozenset()
 
 
-Way = Option | End
+Way = OpenEdge | End
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def through(first: Iterable[Way], onward: tuple[Way, ...]) -> tuple[Way, ...]:
     ways: list[Way] = []
     for way in first:
         match way:
-            case Option():
+            case OpenEdge():
                 ways.append(way)
             case End(guards):
                 ways += (replace(o, guards=o.guards | guards) for o in onward) if guards else onward
@@ -74,7 +74,7 @@ def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
 def _bare(way: Way) -> tuple[object, ...]:
     """All but the guards."""
     match way:
-        case Option(target, letter, variable, tie, _, tracks, scopes, enters):
+        case OpenEdge(target, letter, variable, tie, _, tracks, scopes, enters):
             return target, letter, variable, tie, tracks, scopes, enters
         case End():
             return ()
@@ -85,7 +85,7 @@ def entering(first: Iterable[Way], scope: int) -> tuple[Way, ...]:
     ways: list[Way] = []
     for way in first:
         match way:
-            case Option():
+            case OpenEdge():
                 ways.append(replace(way, guards=_of_instance(way.guards, scope, "next"), enters=way.enters | {scope}))
             case End(guards):
                 ways.append(End(_of_instance(guards, scope, "none")))
@@ -98,4 +98,4 @@ def _of_instance(guards: frozenset[Guard], scope: int, instance: Instance) -> fr
 
 
 def nonempty(first: Iterable[Way]) -> tuple[Way, ...]:
-    return tuple(w for w in first if isinstance(w, Option))
+    return tuple(w for w in first if isinstance(w, OpenEdge))

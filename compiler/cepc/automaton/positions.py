@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cepc_runtime.plan import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
 
 from .. import model
-from .fragments import End, Fragment, Option, Way, entering, nonempty, through, weakest
+from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through, weakest
 from .letters import Letters, letter_of
 from .product import product
 
@@ -57,7 +57,7 @@ class Construction:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PatternPlace:
     """Where in the pattern a fragment stands: its track, those around it, the scopes around it."""
 
     track: int = 0
@@ -83,7 +83,7 @@ def positions_of(query: model.Query, letters: Letters) -> Built:
 def _build(c: Construction, pattern: model.Pattern) -> Positions:
     pattern, wide = _window_wide(pattern)
     wide_guards = frozenset(Guard(_negation(c, n, window_wide=True)) for n in wide)
-    fragment = _fragment(c, pattern, Place())
+    fragment = _fragment(c, pattern, PatternPlace())
     end = (End(wide_guards),)
     fragment.connect(end)
     c.ways[0] = nonempty(through(fragment.first, end))
@@ -114,7 +114,7 @@ def freeze(ways: dict[int, tuple[Way, ...]], negations: tuple[Negation, ...], tr
             match way:
                 case End(guards):
                     acceptances.append(Acceptance(source, _sorted(guards), rank))
-                case Option(target, letter, variable, tie, guards, on, scopes, enters):
+                case OpenEdge(target, letter, variable, tie, guards, on, scopes, enters):
                     ambiguous = ambiguous or (variable, tie) in seen
                     seen.add((variable, tie))
                     if target not in numbers:
@@ -154,7 +154,7 @@ def _sorted(guards: frozenset[Guard]) -> tuple[Guard, ...]:
 # ---- one fragment for each form of pattern ---------------------------------------------------------------------------
 
 
-def _fragment(c: Construction, pattern: model.Pattern, place: Place) -> Fragment:
+def _fragment(c: Construction, pattern: model.Pattern, place: PatternPlace) -> Fragment:
     match pattern:
         case model.Event():
             return _event(c, pattern, place)
@@ -181,10 +181,10 @@ def _fragment(c: Construction, pattern: model.Pattern, place: Place) -> Fragment
             return Fragment(entering(inner.first, scope), inner.connect)
 
 
-def _event(c: Construction, event: model.Event, place: Place) -> Fragment:
+def _event(c: Construction, event: model.Event, place: PatternPlace) -> Fragment:
     state = c.new_state("the pattern")
     letter = c.letters.number(letter_of(c.variables[event.variable].test, event.conditions))
-    option = Option(state, letter, event.variable, tracks=place.tracks, scopes=place.scopes)
+    option = OpenEdge(state, letter, event.variable, tracks=place.tracks, scopes=place.scopes)
 
     def connect(onward: tuple[Way, ...]) -> None:
         c.ways[state] = onward
@@ -213,7 +213,7 @@ def _either(parts: list[Fragment]) -> Fragment:
     return Fragment(weakest(w for p in parts for w in p.first), connect)
 
 
-def _repeat(c: Construction, repeat: model.Repeat, place: Place) -> Fragment:
+def _repeat(c: Construction, repeat: model.Repeat, place: PatternPlace) -> Fragment:
     """P{m,n} as m copies and n - m optional ones, each inside the one before; P{m,} with a loop on the last.
 
     As in Perl, an iteration that matches nothing ends the repetition once there are enough of them. No match is lost by
@@ -262,14 +262,14 @@ def _negation(c: Construction, pattern: model.Not, window_wide: bool = False) ->
     return list(c.negations).index(key)
 
 
-def _conditional(c: Construction, pattern: model.Not, place: Place) -> tuple[tuple[int, Instance], ...]:
+def _conditional(c: Construction, pattern: model.Not, place: PatternPlace) -> tuple[tuple[int, Instance], ...]:
     """The scopes around a NOT whose conditions are about what it negates."""
     names = {p.variable for p in subpatterns(pattern.body) if isinstance(p, model.Event)}
     about = {k.scope for k in c.conditions if not names.isdisjoint(k.variables)}
     return tuple((scope, "current") for scope in place.scopes if scope in about)
 
 
-def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: Place) -> Fragment:
+def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: PatternPlace) -> Fragment:
     """AND: each operand has states of its own; together they are a product (product.py)."""
     parts: list[dict[int, tuple[Way, ...]]] = []
     for operand in operands:

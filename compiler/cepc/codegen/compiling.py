@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ProgramError
 from ..running.messages import nothing_to_run
-from ..sharing import Options, plan_shared
+from ..shared_plans import Options, plan_shared
 from ..version import version
 from .hot import hot_groupings
 from .job import Job, generate
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
 
     from .. import model
-    from ..sharing import Shared
+    from ..shared_plans import SharedPlans
 
 
 def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Job:
@@ -30,7 +30,9 @@ def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options
     return job_from(program, planned(program, sources, options), sources)
 
 
-def planned(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Shared:
+def planned(
+    program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None
+) -> SharedPlans:
     """The plans of a program, of which there is one at least. Raises ProgramError."""
     if not program.queries:
         raise ProgramError([nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")], sources)
@@ -40,7 +42,7 @@ def planned(program: model.CheckedProgram, sources: Mapping[str, Source], option
     return found
 
 
-def job_from(program: model.CheckedProgram, shared: Shared, sources: Mapping[str, Source]) -> Job:
+def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mapping[str, Source]) -> Job:
     """The job of plans. Raises ProgramError."""
     from . import messages
 
@@ -52,7 +54,7 @@ def job_from(program: model.CheckedProgram, shared: Shared, sources: Mapping[str
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedJob:
     """A job as if it were imported: its `build` and `tables`, and its streams by name."""
 
     build: Callable[..., dict[str, Any]]
@@ -60,8 +62,8 @@ class Loaded:
     streams: dict[str, Any]
 
 
-def load(job: Job) -> Loaded:
+def load(job: Job) -> LoadedJob:
     namespace: dict[str, Any] = {"__name__": "cepc_job"}
     exec(compile(job.text, "<cepc job>", "exec"), namespace)
     streams = {stream.name: stream for stream, _ in namespace["STREAMS"]}
-    return Loaded(namespace["build"], namespace["tables"], streams)
+    return LoadedJob(namespace["build"], namespace["tables"], streams)

@@ -21,7 +21,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Brackets:
     """`opening`, items parted by commas, `closing`: a call, a list, a tuple, a dictionary."""
 
     opening: str
@@ -38,24 +38,24 @@ class Labelled:
     value: Node
 
 
-Node = Code | Group | Labelled
+Node = Code | Brackets | Labelled
 
 
-def call(function: str, *arguments: Node, **named: Node) -> Group:
-    return Group(f"{function}(", (*arguments, *(Labelled(f"{k}=", v) for k, v in named.items())), ")")
+def call(function: str, *arguments: Node, **named: Node) -> Brackets:
+    return Brackets(f"{function}(", (*arguments, *(Labelled(f"{k}=", v) for k, v in named.items())), ")")
 
 
-def listed(items: Iterable[Node]) -> Group:
-    return Group("[", tuple(items), "]")
+def listed(items: Iterable[Node]) -> Brackets:
+    return Brackets("[", tuple(items), "]")
 
 
-def tupled(items: Iterable[Node]) -> Group:
+def tupled(items: Iterable[Node]) -> Brackets:
     found = tuple(items)
-    return Group("(", found, ")", lone_comma=len(found) == 1)
+    return Brackets("(", found, ")", lone_comma=len(found) == 1)
 
 
-def mapped(items: Iterable[tuple[str, Node]]) -> Group:
-    return Group("{", tuple(Labelled(f"{string(k).text}: ", v) for k, v in items), "}")
+def mapped(items: Iterable[tuple[str, Node]]) -> Brackets:
+    return Brackets("{", tuple(Labelled(f"{string(k).text}: ", v) for k, v in items), "}")
 
 
 def string(text: str) -> Code:
@@ -127,5 +127,5 @@ def one_line(node: Node) -> str:
             return text
         case Labelled(label, value):
             return label + one_line(value)
-        case Group(opening, items, closing, lone_comma):
+        case Brackets(opening, items, closing, lone_comma):
             return f"{opening}{', '.join(map(one_line, items))}{',' if lone_comma else ''}{closing}"

@@ -104,7 +104,7 @@ def _explain_program(files: tuple[str, ...], form: str, output: str | None, shar
 def _explained(checked: Checked, program: model.CheckedProgram, form: str, sharing: dict[str, Any]) -> str:
     from ..explaining import as_dot, as_html, as_json, as_svg, as_text
     from ..explaining.explanation import explain
-    from ..sharing import plan_shared
+    from ..shared_plans import plan_shared
 
     found = explain(program, plan_shared(program, options_of(sharing, program)))
     match form:

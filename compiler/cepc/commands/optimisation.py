@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .. import model
-    from ..sharing import Options
+    from ..shared_plans import Options
 
 
 def optimisation(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +66,7 @@ def options_of(sharing: dict[str, Any], program: model.CheckedProgram, *, timed:
     """Without a budget given, `timed` bounds the seconds too. Raises DataError for statistics that cannot be read or are of another
     program.
     """
-    from ..sharing import Options
+    from ..shared_plans import Options
     from ..statistics.read import read_statistics
 
     steps, seconds = _budget(sharing["optimizer_budget"])
@@ -79,7 +79,7 @@ def options_of(sharing: dict[str, Any], program: model.CheckedProgram, *, timed:
 
 def _budget(text: str | None) -> tuple[int, float | None]:
     """Steps and seconds."""
-    from ..sharing import SECONDS, STEPS
+    from ..shared_plans import SECONDS, STEPS
 
     if text is None:
         return STEPS, SECONDS

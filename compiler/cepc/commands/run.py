@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..api import Checked
     from ..running.local import Report
-    from ..sharing import Options
+    from ..shared_plans import Options
 
     Write = Callable[[Mapping[str, Any], int | None], object]
 

@@ -18,7 +18,7 @@ BEFORE = 40  # cells kept before the span in a longer one
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PrintedLine:
     """A line as printed. `cells[i]` is where character i of the line starts, one more entry for the end."""
 
     text: str
@@ -59,7 +59,7 @@ class Cells(Sequence[int]):
         return self.starts[at - self.skipped]
 
 
-def show(line: str, around: int = 0) -> Shown:
+def show(line: str, around: int = 0) -> PrintedLine:
     """The line as printed; one that is too long is cropped so that the character `around` stays visible."""
     # Of a line of megabytes no more is measured than can be shown.
     skipped = max(0, min(around, len(line)) - MEASURED) if len(line) > 4 * MEASURED else 0
@@ -76,7 +76,7 @@ def show(line: str, around: int = 0) -> Shown:
     first, last = first + skipped, last + skipped
     head = "…" if first else ""
     tail = "…" if last < len(line) else ""
-    return Shown(head + shown + tail, Cells(starts, first, last, len(line) + 1, skipped), first, last)
+    return PrintedLine(head + shown + tail, Cells(starts, first, last, len(line) + 1, skipped), first, last)
 
 
 @lru_cache(maxsize=8)  # a line in which everything is wrong, of thousands of statements say, is measured once

@@ -38,7 +38,7 @@ class _Line(argparse.ArgumentParser):
 
 
 @dataclass(frozen=True)
-class Shown:
+class CellOutput:
     """What a cell shows: what its tests say, the rows, if it was told where events are, and the picture."""
 
     rows: Mapping[str, Any]
@@ -82,7 +82,7 @@ def load(shell: Any) -> None:
     shell.register_magic_function(magic(shell.user_ns), "cell", "cep")
 
 
-def magic(variables: dict[str, Any]) -> Callable[[str, str], Shown | None]:
+def magic(variables: dict[str, Any]) -> Callable[[str, str], CellOutput | None]:
     """The magic over a notebook's variables: events are looked for among them, and rows put there."""
     reader = _Line(prog="%%cep", add_help=True)
     reader.add_argument("name", nargs="?", help="the variable that gets the rows: a dictionary of tables by query")
@@ -92,7 +92,7 @@ def magic(variables: dict[str, Any]) -> Callable[[str, str], Shown | None]:
     )  # fmt: skip
     reader.add_argument("-q", "--query", action="append", help="run this query; may be given several times")
 
-    def cep(line: str, cell: str) -> Shown | None:
+    def cep(line: str, cell: str) -> CellOutput | None:
         """A program of cepc: checked, run over events, its rows shown."""
         try:
             asked = reader.parse_args(shlex.split(line))
@@ -105,14 +105,14 @@ def magic(variables: dict[str, Any]) -> Callable[[str, str], Shown | None]:
     return cep
 
 
-def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Shown:
+def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> CellOutput:
     from ..api import check_text
     from ..compiled_program import Compiled
     from ..errors import ProgramError
     from ..explaining.as_svg import to_svg
     from ..explaining.explanation import explain
     from ..running.messages import nothing_to_run
-    from ..sharing import plan_shared
+    from ..shared_plans import plan_shared
 
     checked = check_text(cell, "<cell>")
     if not checked.ok:
@@ -128,7 +128,7 @@ def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Sho
         variables[asked.name] = rows
     picture = to_svg(explain(checked.program, plan_shared(checked.program)))
     warnings = checked.text() if checked.diagnostics else ""
-    return Shown(rows, picture, compiled.queries, _tests(checked.program, checked.sources), warnings)
+    return CellOutput(rows, picture, compiled.queries, _tests(checked.program, checked.sources), warnings)
 
 
 def _tests(program: CheckedProgram, sources: Mapping[str, Source]) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from .describe import Fact
-    from .explanation import Execution, Explanation
+    from .explanation import Explanation, QueryExplanation
 
 REACHED = "The automata of the queries. Arrow keys go from state to state, Enter shows the queries that have it."
 
@@ -138,7 +138,7 @@ def _load(load: Load) -> str:
     return f"<td>{load.operations:,.4g}</td><td>{load.numbers:,.4g}</td><td>{load.nanoseconds / 1000:,.3g}</td>"
 
 
-def _query(identity: str, execution: Execution, one: Explanation, facts: Sequence[Fact]) -> str:
+def _query(identity: str, execution: QueryExplanation, one: Explanation, facts: Sequence[Fact]) -> str:
     shown = [*(fact for fact in facts if fact[0] != "stream"), *_execution(execution, one)]
     ways = {part.how for part in one.parts if execution.query in part.queries}
     mark = (
@@ -156,7 +156,7 @@ def _query(identity: str, execution: Execution, one: Explanation, facts: Sequenc
     )
 
 
-def _execution(execution: Execution, one: Explanation) -> Iterator[Fact]:
+def _execution(execution: QueryExplanation, one: Explanation) -> Iterator[Fact]:
     """How the query is executed, and what was said of it."""
     query = execution.query
     if execution.automaton is None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .explanation import Explanation
-    from .graph import Edge, Graph, Node
-    from .layout import Layout
+    from .graph import Graph, GraphEdge, GraphNode
+    from .layout import GraphLayout
     from .node_style import NodeStyle
 
 PLAIN: Final = Colour("#ffffff", "#8b95a1")
@@ -74,7 +74,7 @@ ARROW: Final = (
 )
 
 
-def _drawn(one: Explanation, graph: Graph, layout: Layout) -> Iterator[str]:
+def _drawn(one: Explanation, graph: Graph, layout: GraphLayout) -> Iterator[str]:
     """Edges first: nodes lie over them."""
     palette = colours(one.parts)
     for edge in graph.edges:
@@ -86,7 +86,7 @@ def _drawn(one: Explanation, graph: Graph, layout: Layout) -> Iterator[str]:
 # ---- nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _node(node: Node, box: Box, look: NodeStyle) -> str:
+def _node(node: GraphNode, box: Box, look: NodeStyle) -> str:
     fill, line = look.fill or PLAIN.fill, look.line or PLAIN.line
     colour = "" if node.kind == "query" or (node.listed and node.once is None) else f' fill="{fill}" stroke="{line}"'
     shown = "" if node.kind == "start" else escaped(shortened(node.label))
@@ -95,7 +95,7 @@ def _node(node: Node, box: Box, look: NodeStyle) -> str:
     return f'<g class="node {" ".join(look.classes)}">{tip}{_shape(node, box, colour)}{label}</g>'
 
 
-def _shape(node: Node, box: Box, colour: str) -> str:
+def _shape(node: GraphNode, box: Box, colour: str) -> str:
     if node.kind == "start":
         return f'<circle cx="{_n(box.x)}" cy="{_n(box.y)}" r="7"{colour}/>'
     left, top = box.x - box.width / 2, box.y - box.height / 2
@@ -106,7 +106,7 @@ def _shape(node: Node, box: Box, colour: str) -> str:
 # ---- edges -----------------------------------------------------------------------------------------------------------
 
 
-def _edge(edge: Edge, graph: Graph, layout: Layout) -> str:
+def _edge(edge: GraphEdge, graph: Graph, layout: GraphLayout) -> str:
     path, (x, y) = route(edge, graph, layout)
     label = f'<text class="label" x="{_n(x)}" y="{_n(y)}">{escaped(shortened(edge.label))}</text>' if edge.label else ""
     line = f'<path d="{path}" marker-end="url(#arrow)"/>'

@@ -19,7 +19,7 @@ START = "start"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NamedStep:
     """`ties`: the event belongs to the same instant as the one before it. `moves`: no event of a match is read, but one that
     NOT watches for, and what stands in the source stands in the target from then on.
     """
@@ -37,7 +37,7 @@ class Drawn:
 
     states: tuple[str, ...]
     accepting: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[NamedStep, ...]
     guarded: bool
 
 
@@ -48,11 +48,11 @@ def drawn(query: QueryPlan) -> Drawn | None:
     automaton = query.automaton
     names = state_names(automaton)
     steps = [
-        Step(names[s.source], names[s.target], automaton.variables[s.variable], bool(ties))
+        NamedStep(names[s.source], names[s.target], automaton.variables[s.variable], bool(ties))
         for ties, found in enumerate((automaton.steps, automaton.ties))
         for s in found
     ]
-    steps += (Step(names[m.source], names[m.target], "NOT", moves=True) for m in _moves(automaton))
+    steps += (NamedStep(names[m.source], names[m.target], "NOT", moves=True) for m in _moves(automaton))
     accepting = tuple(names[state] for state in automaton.accepting)
     return Drawn(names, accepting, tuple(dict.fromkeys(steps)), bool(query.positions.negations))
 
@@ -61,7 +61,7 @@ def places(query: QueryPlan) -> Drawn:
     """The places of the pattern, along which matches are listed."""
     found = query.positions
     names = _names(found.states, ((edge.target, edge.variable) for edge in found.edges))
-    steps = (Step(names[e.source], names[e.target], e.variable, e.tie) for e in found.edges)
+    steps = (NamedStep(names[e.source], names[e.target], e.variable, e.tie) for e in found.edges)
     accepting = dict.fromkeys(names[acceptance.state] for acceptance in found.acceptances)
     return Drawn(names, tuple(accepting), tuple(dict.fromkeys(steps)), bool(found.negations))
 

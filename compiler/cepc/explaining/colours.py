@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .explanation import Part
+    from .explanation import SharedPart
 
 FIRST: Final = 205.0
 GOLDEN: Final = 137.508  # degrees: no two multiples are near
@@ -23,7 +23,7 @@ class Colour:
     line: str
 
 
-def colours(parts: Sequence[Part]) -> tuple[Colour, ...]:
+def colours(parts: Sequence[SharedPart]) -> tuple[Colour, ...]:
     """A colour for each part."""
     number: dict[frozenset[str], int] = {}
     for part in parts:

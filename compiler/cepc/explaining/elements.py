@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .explanation import Explanation
-    from .graph import Edge, Graph
+    from .graph import Graph, GraphEdge
 
 
 def elements(one: Explanation, number: int) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ def _of(number: int, members: Sequence[int]) -> list[str]:
     return [f"{number}-{member}" for member in members]
 
 
-def _edge(number: int, edge: Edge, graph: Graph, queries: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _edge(number: int, edge: GraphEdge, graph: Graph, queries: Sequence[str]) -> Iterator[dict[str, Any]]:
     source, target, classes = f"n{edge.source}", f"n{edge.target}", edge_classes(edge, graph)
     if edge.label and edge.source != edge.target:
         label, tip = f"l{number}", f"on {edge.label}"

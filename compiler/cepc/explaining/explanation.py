@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 from cepc_runtime.plan import CountedQuery, List, Reason, counted_queries
 from cepc_runtime.streaming.size import state_size
 
-from ..sharing import loads
+from ..shared_plans import loads
 from .automata import drawn, places, state_names
 from .describe import window
 from .joined import joined
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from ..passes.workload import Context, Note, Workload
-    from ..sharing import Shared
+    from ..shared_plans import SharedPlans
     from .automata import Drawn
 
 How = OneOf["kept once", "side by side", "on basis columns", "found once"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SharedPart:
     """States that queries share, and the names that the first of the queries has for them. What is found once are the matches of
     a common part of patterns.
     """
@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class QueryExplanation:
     """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
 
     `reason` says why matches are listed; `load` is what it would cost by itself, for a query with an automaton. `window_text` says the
@@ -66,15 +66,15 @@ class Explanation:
     """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them."""
 
     stream: str
-    executions: tuple[Execution, ...]
-    parts: tuple[Part, ...]
+    executions: tuple[QueryExplanation, ...]
+    parts: tuple[SharedPart, ...]
     alone: Load
     together: Load
     notes: tuple[Note, ...]
     obstacles: tuple[str, ...]
 
 
-def explain(program: model.CheckedProgram, shared: Shared) -> tuple[Explanation, ...]:
+def explain(program: model.CheckedProgram, shared: SharedPlans) -> tuple[Explanation, ...]:
     """An explanation of each stream that has queries."""
     return tuple(
         _explanation(program, workload, context)
@@ -97,10 +97,10 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     )
 
 
-def parts(plan: Plan) -> tuple[Part, ...]:
+def parts(plan: Plan) -> tuple[SharedPart, ...]:
     """What its queries share."""
     found = (
-        Part("found once", users, (label,), ((label,),) * len(users))
+        SharedPart("found once", users, (label,), ((label,),) * len(users))
         for one in joined(plan)
         for label, users in zip(one.labels, one.users, strict=True)
         if len(users) > 1
@@ -110,7 +110,7 @@ def parts(plan: Plan) -> tuple[Part, ...]:
 
 def _execution(
     query: QueryPlan, stream: model.Stream, workload: Workload, context: Context, size: QuerySize | None
-) -> Execution:
+) -> QueryExplanation:
     automaton = drawn(query)
     of_parts = {name: found for one in joined(workload.plan) for name, found in one.drawn}
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
@@ -119,14 +119,14 @@ def _execution(
     reason = query.strategy.reason if isinstance(query.strategy, List) else None
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    return Execution(query.name, automaton, along, reason, alone, query.window, shown, size, keeps)
+    return QueryExplanation(query.name, automaton, along, reason, alone, query.window, shown, size, keeps)
 
 
-def _part(part: SharedStates, plan: Plan) -> Part:
+def _part(part: SharedStates, plan: Plan) -> SharedPart:
     names = {query.name: _names(query) for query in counted_queries(plan.queries)}
     members = tuple(tuple(names[m.query][state] for state in m.states) for m in part.members)
     how: How = "kept once" if part.equal else "on basis columns" if part.basis else "side by side"
-    return Part(how, tuple(m.query for m in part.members), members[0], members)
+    return SharedPart(how, tuple(m.query for m in part.members), members[0], members)
 
 
 def _names(query: CountedQuery) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from .automata import Drawn
-    from .explanation import Execution, Explanation, Part
+    from .explanation import Explanation, QueryExplanation, SharedPart
 
 MOST_STATES: Final = 80
 """An automaton with more is one node: nobody follows its lines."""
@@ -26,7 +26,7 @@ Kind = OneOf["start", "state", "large", "query"]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """`queries` are indices into the explanation's executions, ascending. `once` and `beside` are the parts (indices again)
     in which the state is kept once, or laid beside others.
     """
@@ -41,7 +41,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class GraphEdge:
     """Between nodes, by index. Into a node of kind "query" it says where matches end."""
 
     source: int
@@ -56,8 +56,8 @@ class Edge:
 class Graph:
     """`lanes`: the queries in the order in which they are drawn, neighbours sharing most."""
 
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
     lanes: tuple[int, ...]
 
 
@@ -80,14 +80,14 @@ def graph_of(one: Explanation) -> Graph:
     return Graph(
         tuple(_node(one, place, queries) for place, queries in places.items()),
         tuple(
-            Edge(number[source], number[target], tuple(sorted(queries)), label, ties, moves)
+            GraphEdge(number[source], number[target], tuple(sorted(queries)), label, ties, moves)
             for (source, target, label, ties, moves), queries in edges.items()
         ),
         lanes,
     )
 
 
-def _leaders(parts: Iterable[Part]) -> dict[Place, Place]:
+def _leaders(parts: Iterable[SharedPart]) -> dict[Place, Place]:
     """For a state that is kept once, or a part that is found once, the place that stands for it."""
     return {
         (query, state): (part.queries[0], part.states[i])
@@ -128,18 +128,18 @@ def _lanes(one: Explanation, leader: Mapping[Place, Place]) -> tuple[int, ...]:
     return tuple(sorted(range(len(one.executions)), key=key))
 
 
-def _shown(execution: Execution) -> Drawn | None:
+def _shown(execution: QueryExplanation) -> Drawn | None:
     """None for one that is too large to be drawn."""
     found = execution.automaton or execution.places
     return found if found is not None and len(found.states) <= MOST_STATES else None
 
 
-def _places(execution: Execution) -> list[Place]:
+def _places(execution: QueryExplanation) -> list[Place]:
     shown = _shown(execution)
     return [(execution.query, state) for state in (shown.states if shown is not None else (START,))]
 
 
-def _edges(execution: Execution) -> list[Way]:
+def _edges(execution: QueryExplanation) -> list[Way]:
     query, shown = execution.query, _shown(execution)
     if shown is None:
         return [((query, START), (query, ""), "", False, False)]
@@ -159,16 +159,16 @@ def _label(target: str, variables: Sequence[str]) -> str:
     return "" if target == read or target.removeprefix(f"{read} ").isdigit() else read
 
 
-def _node(one: Explanation, place: Place, queries: Sequence[int]) -> Node:
+def _node(one: Explanation, place: Place, queries: Sequence[int]) -> GraphNode:
     query, state = place
     execution = next(one.executions[q] for q in queries if one.executions[q].query == query)
     having = tuple(sorted(queries))
     if not state:
-        return Node("query", query, having, listed=execution.automaton is None)
+        return GraphNode("query", query, having, listed=execution.automaton is None)
     found = execution.automaton or execution.places
     assert found is not None
     if len(found.states) > MOST_STATES:
-        return Node("large", f"{len(found.states)} states", having, listed=execution.automaton is None)
+        return GraphNode("large", f"{len(found.states)} states", having, listed=execution.automaton is None)
     once, beside = None, None
     for number, part in enumerate(one.parts):
         if any(q == query and state in states for q, states in zip(part.queries, part.members, strict=True)):
@@ -177,4 +177,4 @@ def _node(one: Explanation, place: Place, queries: Sequence[int]) -> Node:
             else:
                 beside = number
     kind: Kind = "start" if state == START else "state"
-    return Node(kind, state, having, once, beside, state in found.accepting, execution.automaton is None)
+    return GraphNode(kind, state, having, once, beside, state in found.accepting, execution.automaton is None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import part_inputs
 
-from .automata import START, Drawn, Step
+from .automata import START, Drawn, NamedStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,12 +51,14 @@ def _made_of(parts: Sequence[MatchPart], part: int) -> frozenset[int]:
 def _drawn(
     parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, letters: Sequence[Letter]
 ) -> Drawn:
-    steps: list[Step] = []
+    steps: list[NamedStep] = []
     for number in sorted(made):
         inputs = part_inputs(parts[number])
         alone = [_type(letters[join.letter]) for join in parts[number].joins if join.letter is not None]
         read = f"with {', '.join(alone)}" if inputs and alone else names[number]
-        steps += [Step(names[used], names[number], read) for used in inputs] or [Step(START, names[number], read)]
+        steps += [NamedStep(names[used], names[number], read) for used in inputs] or [
+            NamedStep(START, names[number], read)
+        ]
     return Drawn((START, *(names[number] for number in sorted(made))), (last,), tuple(steps), False)
 
 

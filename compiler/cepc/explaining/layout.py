@@ -34,14 +34,14 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GraphLayout:
     boxes: tuple[Box, ...]  # of the graph's nodes
     layers: tuple[int, ...]
     width: float
     height: float
 
 
-def lay_out(graph: Graph) -> Layout:
+def lay_out(graph: Graph) -> GraphLayout:
     """Nodes of one layer do not overlap; a query's name stands in the last layer, in the middle of its lane."""
     back = _back_edges(graph)
     layers = _layers(graph, back)
@@ -62,7 +62,7 @@ def lay_out(graph: Graph) -> Layout:
         )
         for n, node in enumerate(graph.nodes)
     )
-    return Layout(boxes, tuple(layers), left[last] + widest[last] + MARGIN, height)
+    return GraphLayout(boxes, tuple(layers), left[last] + widest[last] + MARGIN, height)
 
 
 def shortened(label: str) -> str:

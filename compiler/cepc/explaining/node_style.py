@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from .colours import Colour
     from .explanation import Explanation
-    from .graph import Edge, Graph, Node
+    from .graph import Graph, GraphEdge, GraphNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class NodeStyle:
     tip: str
 
 
-def node_style(node: Node, one: Explanation, palette: Sequence[Colour]) -> NodeStyle:
+def node_style(node: GraphNode, one: Explanation, palette: Sequence[Colour]) -> NodeStyle:
     classes: list[str] = [node.kind]
     if node.beside is not None:
         classes.append("basis" if one.parts[node.beside].how == "on basis columns" else "beside")
@@ -38,12 +38,12 @@ def node_style(node: Node, one: Explanation, palette: Sequence[Colour]) -> NodeS
     return NodeStyle(tuple(classes), fill, line, bright, _tip(node, one))
 
 
-def edge_classes(edge: Edge, graph: Graph) -> tuple[str, ...]:
+def edge_classes(edge: GraphEdge, graph: Graph) -> tuple[str, ...]:
     answer = ("answer",) if graph.nodes[edge.target].kind == "query" else ()
     return (*answer, *(("ties",) if edge.ties else ("moves",) if edge.moves else ()))
 
 
-def _tip(node: Node, one: Explanation) -> str:
+def _tip(node: GraphNode, one: Explanation) -> str:
     if node.kind == "query":
         return f"query {node.label}" + (": its matches are listed one by one" if node.listed else "")
     names = [one.executions[q].query for q in node.queries]

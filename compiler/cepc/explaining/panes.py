@@ -31,7 +31,7 @@ HEAD: Final = 34
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DrawnWindows:
     """Windows of one kind, and the queries (indices into the explanation's executions) that have them."""
 
     window: Sliding
@@ -40,16 +40,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Panes:
+class DrawnPanes:
     """`edges` ascend from 0, where a window of every kind opens, to the end of what is drawn; `whole`: of the longest window."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DrawnWindows, ...]
     edges: tuple[int, ...]
     whole: bool
     part: int  # one of the parts that the queries share: it has their colour
 
 
-def panes(one: Explanation) -> tuple[Panes, ...]:
+def panes(one: Explanation) -> tuple[DrawnPanes, ...]:
     """Of each set of queries with windows that are connected by what they share."""
     place = {execution.query: number for number, execution in enumerate(one.executions)}
     found: dict[frozenset[int], int] = {}
@@ -70,30 +70,32 @@ def _windowed(one: Explanation, group: frozenset[int]) -> bool:
     return all(isinstance(one.executions[q].window, Sliding) for q in group)
 
 
-def _panes(one: Explanation, group: Sequence[int], part: int) -> Panes:
+def _panes(one: Explanation, group: Sequence[int], part: int) -> DrawnPanes:
     kinds: dict[Sliding, list[int]] = {}
     for q in group:
         window = one.executions[q].window
         if isinstance(window, Sliding):
             kinds.setdefault(window, []).append(q)
     ordered = sorted(kinds.items(), key=lambda kind: (kind[0].span, kind[0].slide))
-    rows = tuple(Row(window, one.executions[queries[0]].window_text, tuple(queries)) for window, queries in ordered)
+    rows = tuple(
+        DrawnWindows(window, one.executions[queries[0]].window_text, tuple(queries)) for window, queries in ordered
+    )
     longest = max(row.window.span for row in rows)
     end = min(longest, min(row.window.slide for row in rows) * (MOST + 1))  # up to there are panes enough
     openings = {edge for row in rows for edge in range(0, end + 1, row.window.slide)}
     closings = {edge for row in rows for edge in range(row.window.span % row.window.slide, end + 1, row.window.slide)}
     edges = sorted(openings | closings | {end})
-    return Panes(rows, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
+    return DrawnPanes(rows, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
 
 
 # ---- drawn -----------------------------------------------------------------------------------------------------------
 
 
-def height(found: Sequence[Panes]) -> float:
+def height(found: Sequence[DrawnPanes]) -> float:
     return sum(HEAD + ROW * len(one.rows) + 16 for one in found)
 
 
-def width(one: Explanation, found: Sequence[Panes]) -> float:
+def width(one: Explanation, found: Sequence[DrawnPanes]) -> float:
     return max((LEFT + max(WIDTH, 6.3 * len(_named(one, row))) + LEFT for p in found for row in p.rows), default=0.0)
 
 
@@ -108,7 +110,7 @@ def strips(one: Explanation, number: int) -> str:
     return f'<svg class="panes" {size} role="img" aria-label="Windows and panes">{rows}</svg>'
 
 
-def drawn(one: Explanation, found: Sequence[Panes], top: float, prefix: str = "") -> Iterator[str]:
+def drawn(one: Explanation, found: Sequence[DrawnPanes], top: float, prefix: str = "") -> Iterator[str]:
     """From `top` on; with a prefix each row says in `data-queries` whose it is, for a page."""
     palette = colours(one.parts)
     for each in found:
@@ -136,18 +138,18 @@ def drawn(one: Explanation, found: Sequence[Panes], top: float, prefix: str = ""
         top = bottom + 16
 
 
-def _heading(each: Panes) -> str:
+def _heading(each: DrawnPanes) -> str:
     number = f"{len(each.edges) - 1} panes" if len(each.edges) > 2 else "one pane"
     return f"windows, and {number} in the longest" if each.whole else f"windows, and their first {number}"
 
 
-def _named(one: Explanation, row: Row) -> str:
+def _named(one: Explanation, row: DrawnWindows) -> str:
     names = [one.executions[q].query for q in row.queries]
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     return f"{row.text}: {', '.join(names[:4])}{more}"
 
 
-def _first(row: Row, end: int) -> list[tuple[int, int]]:
+def _first(row: DrawnWindows, end: int) -> list[tuple[int, int]]:
     """The first windows that open in what is drawn, cut to it."""
     begins = range(0, end, row.window.slide)[: FOLLOWING + 1]
     return [(begin, min(begin + row.window.span, end)) for begin in begins]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from .layout import HEIGHT, bow
 
 if TYPE_CHECKING:
-    from .graph import Edge, Graph
-    from .layout import Box, Layout
+    from .graph import Graph, GraphEdge
+    from .layout import Box, GraphLayout
 
 Point = tuple[float, float]
 
 
-def route(edge: Edge, graph: Graph, layout: Layout) -> tuple[str, Point]:
+def route(edge: GraphEdge, graph: Graph, layout: GraphLayout) -> tuple[str, Point]:
     """To the next layer straight away; over a layer and back in a bow; to a query's name along its lane."""
     a, b = layout.boxes[edge.source], layout.boxes[edge.target]
     span = layout.layers[edge.target] - layout.layers[edge.source]
@@ -62,7 +62,7 @@ def _over(a: Box, b: Box, depth: float) -> tuple[str, Point]:
     return _from(x1, y1) + _curve((x1 + 8, high), (x2 - 8, high), (x2, y2)), ((x1 + x2) / 2, high + 10)
 
 
-def _along_the_lane(edge: Edge, layout: Layout) -> tuple[str, Point]:
+def _along_the_lane(edge: GraphEdge, layout: GraphLayout) -> tuple[str, Point]:
     """Into the lane at once, then straight on; below what stands in the way."""
     a, b = layout.boxes[edge.source], layout.boxes[edge.target]
     first, last = layout.layers[edge.source], layout.layers[edge.target]

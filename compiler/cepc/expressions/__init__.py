@@ -12,13 +12,13 @@ An expression is None exactly where one of the diagnostics is an error.
 
 from .functions import cannot_be_called
 from .naming import column_name
-from .scope import Context, Scope, VariableInfo
+from .scope import ExpressionContext, Scope, VariableInfo
 from .struct_fields import struct_field
 from .typing import type_condition, type_expression
 from .written_types import data_type
 
 __all__ = [
-    "Context",
+    "ExpressionContext",
     "Scope",
     "VariableInfo",
     "cannot_be_called",

@@ -33,7 +33,7 @@ from cepc_runtime.types import (
 )
 
 from . import messages as say
-from .scope import Context, Scope, VariableInfo
+from .scope import ExpressionContext, Scope, VariableInfo
 
 if TYPE_CHECKING:
     from cepc_runtime.aggregate_functions import AggregateFunction
@@ -47,7 +47,7 @@ _AT: Final[dict[str, At]] = {"FIRST": "first", "LAST": "last", "PREV": "prev"}
 
 
 def several_values(
-    typed: Expression, written: ast.Reference, scope: Scope, context: Context, inside: str
+    typed: Expression, written: ast.Reference, scope: Scope, context: ExpressionContext, inside: str
 ) -> Diagnostic | None:
     """What is wrong with a list variable's column in the row of a match, which has one value in each column."""
     if not context.is_match or inside or aggregates(typed):
@@ -114,13 +114,13 @@ def _navigation_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic |
     if typer.inside:
         return say.nested_aggregate(call.span, typer.inside, name)
     match typer.context, name:
-        case Context.CONDITION, _:
+        case ExpressionContext.CONDITION, _:
             return None
-        case Context.MATCH | Context.HAVING_MATCH, "FIRST" | "LAST":
+        case ExpressionContext.MATCH | ExpressionContext.HAVING_MATCH, "FIRST" | "LAST":
             return None
-        case Context.EVENT, _:
+        case ExpressionContext.EVENT, _:
             hint = "conditions on several events stand in WHERE of a query or of a named pattern"
-        case ((Context.AGGREGATE | Context.HAVING_AGGREGATE), _):
+        case ((ExpressionContext.AGGREGATE | ExpressionContext.HAVING_AGGREGATE), _):
             hint = "MIN, MAX, SUM, AVG and COUNT are over all matches; `RETURN MATCH …` gives a row for each match"
         case _:
             hint = "PREV stands in WHERE: `WHERE v.x > PREV(v).x`"

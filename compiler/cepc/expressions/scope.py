@@ -40,7 +40,7 @@ class Scope(Protocol):
         """The variable of this name; called only with names that came out of this scope."""
 
 
-class Context(Enum):
+class ExpressionContext(Enum):
     """Where an expression stands, hence what may stand in it."""
 
     EVENT = "a condition on one event"
@@ -63,9 +63,9 @@ class Context(Enum):
 
     @property
     def allows_aggregates(self) -> bool:
-        return self not in (Context.EVENT, Context.CONDITION)
+        return self not in (ExpressionContext.EVENT, ExpressionContext.CONDITION)
 
     @property
     def is_match(self) -> bool:
         """Whether one match is at hand, rather than one event, a tuple of events, or a group of matches."""
-        return self in (Context.MATCH, Context.HAVING_MATCH)
+        return self in (ExpressionContext.MATCH, ExpressionContext.HAVING_MATCH)

@@ -24,7 +24,7 @@ from cepc_runtime.types import BOOLEAN, NULL, STRING, DataType, is_numeric
 from ..diagnostics.near import nearest
 from . import aggregates, functions, literals
 from . import messages as say
-from .scope import Context, Scope
+from .scope import ExpressionContext, Scope
 from .struct_fields import struct_field
 from .written_types import data_type
 
@@ -39,16 +39,16 @@ _COMPARISONS: Final = ("=", "<=>", "<>", "<", "<=", ">", ">=")
 _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
 
 
-def type_expression(expression: ast.Expression, scope: Scope, context: Context) -> Typed:
+def type_expression(expression: ast.Expression, scope: Scope, context: ExpressionContext) -> Typed:
     """The expression with types, coercions as casts, or None where it has errors; and all diagnostics about it."""
     typer = Typer(scope, context)
     typed = typer.type(expression)
-    if typed is not None and typed.type == NULL and context in (Context.AGGREGATE, Context.MATCH):
+    if typed is not None and typed.type == NULL and context in (ExpressionContext.AGGREGATE, ExpressionContext.MATCH):
         typer.found.append(say.no_type(expression.span))
     return typer.result(typed)
 
 
-def type_condition(expression: ast.Expression, scope: Scope, context: Context) -> Typed:
+def type_condition(expression: ast.Expression, scope: Scope, context: ExpressionContext) -> Typed:
     """The same for a condition of WHERE or HAVING, which must be a BOOLEAN."""
     typer = Typer(scope, context)
     typed = typer.type(expression)
@@ -99,7 +99,7 @@ class Typer:
     """
 
     scope: Scope
-    context: Context
+    context: ExpressionContext
     inside: str = ""
     found: list[Diagnostic] = field(default_factory=list)
     sizes: Sizes = field(default_factory=Sizes)

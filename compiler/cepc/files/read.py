@@ -29,7 +29,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedFiles:
     """`programs` can be parsed, in order; `sources` has these and every other text that a diagnostic points into."""
 
     programs: tuple[Source, ...]
@@ -37,7 +37,7 @@ class Loaded:
     sources: dict[str, Source] = field(default_factory=dict)
 
 
-def load(names: Iterable[str]) -> Loaded:
+def load(names: Iterable[str]) -> LoadedFiles:
     """The files of these names, `-` being standard input; a file named twice is read once."""
     programs: list[Source] = []
     diagnostics: list[Diagnostic] = []
@@ -56,7 +56,7 @@ def load(names: Iterable[str]) -> Loaded:
             diagnostics.append(problem)
         elif source is not None:
             programs.append(source)
-    return Loaded(tuple(programs), tuple(diagnostics), sources)
+    return LoadedFiles(tuple(programs), tuple(diagnostics), sources)
 
 
 def read(name: str) -> tuple[Source | None, Diagnostic | None]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from .choose import choose
 from .columns import columns
-from .gloria.parts import gloria, greedy
-from .motto.matches import motto
+from .gloria.gloria import gloria, greedy
+from .motto.motto import motto
 from .normalise import normalise
-from .sharon.parts import sharon
+from .sharon.sharon import sharon
 from .weave import weave
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ def planes(query: CountedQuery) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class RowOperation:
     """A step of a query's automaton, as one row operation on its columns."""
 
     query: str
@@ -73,16 +73,16 @@ class Operation:
     letter: int
 
 
-def operations(plan: Plan) -> Iterator[Operation]:
+def operations(plan: Plan) -> Iterator[RowOperation]:
     """The row operations of all counted queries; those of states that are kept once, once."""
     leader = leaders(plan)
     for query in counted(plan):
         for step in query.automaton.steps:
             if leader.get((query.name, step.target), query.name) == query.name:
-                yield Operation(query.name, step.source, step.target, step.letter)
+                yield RowOperation(query.name, step.source, step.target, step.letter)
 
 
-def border(part: SharedStates, found: Mapping[str, Sequence[Operation]]) -> frozenset[int]:
+def border(part: SharedStates, found: Mapping[str, Sequence[RowOperation]]) -> frozenset[int]:
     """The letters of operations that end a run of the part: they change what enters it, or read it from outside.
 
     `found` are the operations by query.
@@ -106,7 +106,7 @@ def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterat
             for member in part.members:
                 place |= {(member.query, state): (p, i) for i, state in enumerate(member.states)}
     wide: defaultdict[tuple[object, object, int], float] = defaultdict(float)
-    found: defaultdict[str, list[Operation]] = defaultdict(list)
+    found: defaultdict[str, list[RowOperation]] = defaultdict(list)
     for o in operations(plan):
         found[o.query].append(o)
         key = place.get((o.query, o.source), (o.query, o.source)), place.get((o.query, o.target), (o.query, o.target))

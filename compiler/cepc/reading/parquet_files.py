@@ -44,7 +44,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 columns = [conformed(file.name, batch.column(n), n, t, wanted.stream) for n, t in wanted.columns]
                 table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
                 yield Batch(table, file.size * done // max(rows, 1))
-        except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        except (OSError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 
 
@@ -54,7 +54,7 @@ def _open(file: DataFile) -> Any:
 
     try:
         return pq.ParquetFile(file.open_raw(), coerce_int96_timestamp_unit="us")
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, pa.ArrowException) as error:
         raise DataError([_damaged(file, error)]) from None
 
 

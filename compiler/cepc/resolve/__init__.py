@@ -1,6 +1,6 @@
 """Resolution: from syntax to a checked program, every name resolved and every rule of the language held, or all the reasons why not.
 
-check(program, loader, lost) -> Checked(program, diagnostics, sources)
+check(program, loader, lost) -> Resolved(program, diagnostics, sources)
 
 imports      the statements of all files
 functions    calls of the program's own functions, written out
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
 
     from .names import Declarations
-    from .streams import Stream
+    from .streams import KnownStream
 
-__all__ = ["Checked", "Loader", "Lost", "check", "lost_in"]
+__all__ = ["Loader", "Lost", "Resolved", "check", "lost_in"]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Resolved:
     """`program` is None where there is an error, and without a STREAM. `sources` are the texts that imports brought in."""
 
     program: model.CheckedProgram | None
@@ -52,7 +52,7 @@ class Checked:
     sources: tuple[Source, ...] = ()
 
 
-def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked:
+def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Resolved:
     """Check the statements of all files given as one program. `loader` reads the files that they import.
 
     `lost` is what those files declare in statements with syntax errors, as `lost_in(source, parsed)` tells of each.
@@ -60,7 +60,7 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked
     imported = resolve_imports(program, loader)
     written = written_out(imported.statements)
     declared, problems = declarations(written.statements, lost | imported.lost)
-    streams: dict[str, Stream] = {}
+    streams: dict[str, KnownStream] = {}
     for name, statement in declared.streams.items():
         streams[name], found = resolve_stream(statement)
         problems += found
@@ -75,13 +75,13 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Checked
     problems = [d for d in problems if d.span not in written.given_up]
     diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
-        return Checked(None, diagnostics, imported.sources)
+        return Resolved(None, diagnostics, imported.sources)
     models = tuple(s.checked for s in streams.values() if s.checked is not None)
-    return Checked(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources)
+    return Resolved(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources)
 
 
 def _queries(
-    declared: Declarations, streams: Mapping[str, Stream], types: Mapping[str, EventTypes]
+    declared: Declarations, streams: Mapping[str, KnownStream], types: Mapping[str, EventTypes]
 ) -> tuple[list[model.Query], list[Diagnostic]]:
     """The queries that are right, and what is wrong with the others."""
     problems: list[Diagnostic] = []

@@ -14,7 +14,7 @@ from cepc_runtime.expression import Expression, Field, fields, rewrite
 from cepc_runtime.expression import variables as mentioned
 
 from .. import model
-from ..expressions import Context, type_condition
+from ..expressions import ExpressionContext, type_condition
 from .events import mentions
 from .messages import patterns as say
 from .walk import conjuncts, references, walk
@@ -61,7 +61,7 @@ def sort_conditions(where: ast.Expression | None, scope: PatternScope) -> tuple[
         if is_reported(conjunct, scope):
             wrong = True
             continue
-        expression, found = type_condition(conjunct, scope, Context.CONDITION)
+        expression, found = type_condition(conjunct, scope, ExpressionContext.CONDITION)
         problems += found
         if expression is None:
             wrong = True

@@ -13,7 +13,7 @@ from cepc_runtime.functions.portable import spark_only
 from cepc_runtime.types import Array, DataType, Map, Struct
 
 from .. import model
-from ..expressions import Context, type_expression
+from ..expressions import ExpressionContext, type_expression
 from ..expressions.functions import NAVIGATION
 from .messages import tests as say
 from .walk import walk
@@ -61,7 +61,7 @@ class _Reader:
                 self.problems.append(say.other_kind(value, self.column, self.column_type, type_))
                 return None
             return self._parts(value, type_)
-        typed, found = type_expression(value, _NoNames(), Context.EVENT)
+        typed, found = type_expression(value, _NoNames(), ExpressionContext.EVENT)
         self.problems += found
         if typed is None:
             return None

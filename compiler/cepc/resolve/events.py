@@ -9,7 +9,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.expression import Expression, Field
 
 from .. import model
-from ..expressions import Context, VariableInfo, struct_field, type_condition
+from ..expressions import ExpressionContext, VariableInfo, struct_field, type_condition
 from .messages import names as say
 from .walk import conjuncts, references
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
 
     from .names import Declarations
-    from .streams import Stream
+    from .streams import KnownStream
 
 ANY = "ANY"
 
@@ -32,7 +32,7 @@ class EventScope:
     Its own name or its base's, which are `own`, may stand before them.
     """
 
-    stream: Stream
+    stream: KnownStream
     own: tuple[str, ...]
 
     def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
@@ -67,7 +67,7 @@ class EventScope:
 class EventTypes:
     """The event types of one stream; without a stream every name is one. Conditions are typed when first asked for."""
 
-    def __init__(self, stream: Stream | None, declared: Declarations, streams: Mapping[str, Stream]) -> None:
+    def __init__(self, stream: KnownStream | None, declared: Declarations, streams: Mapping[str, KnownStream]) -> None:
         self.stream = stream
         self._declared = declared
         self._streams = streams
@@ -114,7 +114,7 @@ class EventTypes:
                     typed.append(None)
                     continue
                 expression, found = type_condition(
-                    conjunct, EventScope(self.stream, (name, event.base.text)), Context.EVENT
+                    conjunct, EventScope(self.stream, (name, event.base.text)), ExpressionContext.EVENT
                 )
                 typed.append(expression)
                 self.problems[name] += found
@@ -170,7 +170,7 @@ def derivation(name: str, declared: Declarations) -> list[str]:
     return list(chain)
 
 
-def has_type(stream: Stream, name: str) -> bool:
+def has_type(stream: KnownStream, name: str) -> bool:
     return stream.types is None or name in stream.types or name == ANY
 
 

@@ -1,6 +1,6 @@
 """Where NOT may stand, and what may be absent: docs/language.md, "Negation", on patterns written out.
 
-Written out, a pattern is a sequence of events and NOTs in one of several forms. `Edges` says of all forms at once
+Written out, a pattern is a sequence of events and NOTs in one of several forms. `OuterNots` says of all forms at once
 what is needed: which NOTs can stand before the first event, which after the last, and whether a form has no event at
 all. So a rule is a look at the edges of a node, and no pattern is ever unrolled.
 """
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
 
-    from .written import Not, Written
+    from .written import Written
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
+class OuterNots:
     """Of the forms of a pattern: NOTs that can come first, NOTs that can come last, whether one has no event."""
 
-    first: tuple[Not, ...] = ()
-    last: tuple[Not, ...] = ()
+    first: tuple[written.Not, ...] = ()
+    last: tuple[written.Not, ...] = ()
     empty: bool = False
 
 
-def edges(node: Written) -> Edges:
+def edges(node: Written) -> OuterNots:
     """The edges of a pattern.
 
     In `SEQ(A?, NOT C, B)` the NOT can come first; `A*` has a form without an event.
     """
     match node:
         case written.Event():
-            return Edges()
+            return OuterNots()
         case written.Not():
-            return Edges((node,), (node,), True)
+            return OuterNots((node,), (node,), True)
         case written.Named(body):
             return edges(body)
         case written.Repeat(body, least):
             inner = edges(body)
-            return Edges(inner.first, inner.last, inner.empty or least == 0)
+            return OuterNots(inner.first, inner.last, inner.empty or least == 0)
         case written.Or(parts):
             return _any([edges(p) for p in parts])
         case written.Some(parts):
@@ -52,10 +52,10 @@ def edges(node: Written) -> Edges:
         case written.And(parts):
             of = [edges(p) for p in parts]
             together = _any(of)
-            return Edges(together.first, together.last, all(e.empty for e in of))
+            return OuterNots(together.first, together.last, all(e.empty for e in of))
         case written.Seq(parts):
             of = [edges(p) for p in parts]
-            return Edges(
+            return OuterNots(
                 _leading(e.first if not e.empty else (*e.first, None) for e in of),
                 _leading(e.last if not e.empty else (*e.last, None) for e in reversed(of)),
                 all(e.empty for e in of),
@@ -120,7 +120,7 @@ def _nested(node: Written, *, top: bool) -> Iterator[Diagnostic]:
             return
 
 
-def _negated(negation: Not) -> Iterator[Diagnostic]:
+def _negated(negation: written.Not) -> Iterator[Diagnostic]:
     """What a NOT forbids: a type, an OR, or a SEQ without NOT, with at least one event."""
     body = negation.body
     while isinstance(body, written.Named):
@@ -150,15 +150,15 @@ def _negated(negation: Not) -> Iterator[Diagnostic]:
                 yield say.not_of_nothing(body.span)
 
 
-def _any(of: list[Edges]) -> Edges:
+def _any(of: list[OuterNots]) -> OuterNots:
     first = tuple(dict.fromkeys(n for e in of for n in e.first))
     last = tuple(dict.fromkeys(n for e in of for n in e.last))
-    return Edges(first, last, any(e.empty for e in of))
+    return OuterNots(first, last, any(e.empty for e in of))
 
 
-def _leading(parts: Iterator[tuple[Not | None, ...]]) -> tuple[Not, ...]:
+def _leading(parts: Iterator[tuple[written.Not | None, ...]]) -> tuple[written.Not, ...]:
     """The NOTs at the edge of a sequence; a None at the end of a part says that the next part can be at the edge too."""
-    found: dict[Not, None] = {}
+    found: dict[written.Not, None] = {}
     for part in parts:
         found.update((n, None) for n in part if n is not None)
         if part[-1:] != (None,):

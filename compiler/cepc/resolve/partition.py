@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
 
     from .scopes import Names
-    from .streams import Stream
+    from .streams import KnownStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Partition:
     wrong: frozenset[str]
 
 
-def partition(query: ast.Query, stream: Stream | None, names: Names) -> tuple[Partition, list[Diagnostic]]:
+def partition(query: ast.Query, stream: KnownStream | None, names: Names) -> tuple[Partition, list[Diagnostic]]:
     """The attributes of a query, and what is wrong with them. Without a stream any name is a column."""
     problems: list[Diagnostic] = []
     written = equivalences(query.where)
@@ -54,7 +54,9 @@ def partition(query: ast.Query, stream: Stream | None, names: Names) -> tuple[Pa
     return Partition(tuple(dict.fromkeys((*(a.text for a in agree), *group_by))), group_by, frozenset(wrong)), problems
 
 
-def _grouped(item: ast.GroupItem, stream: Stream | None, names: Names) -> tuple[ast.Name | None, Diagnostic | None]:
+def _grouped(
+    item: ast.GroupItem, stream: KnownStream | None, names: Names
+) -> tuple[ast.Name | None, Diagnostic | None]:
     """The column meant: `T.a` is `a`, where T is a variable or an event type of the pattern."""
     if len(item.parts) == 1:
         return item.parts[0], None
@@ -72,7 +74,7 @@ def _grouped(item: ast.GroupItem, stream: Stream | None, names: Names) -> tuple[
     return None, names.unknown(ast.Reference(item.parts, item.span))
 
 
-def _problem(name: ast.Name, stream: Stream) -> Diagnostic | None:
+def _problem(name: ast.Name, stream: KnownStream) -> Diagnostic | None:
     type_ = stream.columns.get(name.text)
     if type_ is None:
         return stream.lacks(name)

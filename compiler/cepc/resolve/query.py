@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from .durations import Tick
     from .events import EventTypes
     from .names import Declarations
-    from .streams import Stream
+    from .streams import KnownStream
     from .written import Written
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ResolvedQuery:
     """`query` is None where something is wrong, and without a stream. `types` are the event types in use, with a place of each.
 
     `overflow` is the warning that its counts can pass BIGINT, which is given once a file.
@@ -48,14 +48,14 @@ class Checked:
     overflow: Diagnostic | None = None
 
 
-def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -> Checked:
+def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -> ResolvedQuery:
     """The query over the stream of these event types."""
     problems: list[Diagnostic] = []
     inlined = inline(query.pattern, declared, types)
     problems += inlined.diagnostics
     pattern = inlined.pattern
     if pattern is None:
-        return Checked(None, tuple(problems), inlined.types)
+        return ResolvedQuery(None, tuple(problems), inlined.types)
     problems += check_variables(inlined, types)
     if inlined.complete:
         problems += check_pattern(pattern)
@@ -77,12 +77,12 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     after, found = selection(query, kind, pattern, known)
     problems += found
     if any(d.severity == "error" for d in problems) or types.stream is None or unit is None:
-        return Checked(None, tuple(problems), inlined.types)
+        return ResolvedQuery(None, tuple(problems), inlined.types)
     if conditions is None or returned is None or cut is None:
-        return Checked(None, tuple(problems), inlined.types)
+        return ResolvedQuery(None, tuple(problems), inlined.types)
     made = _variables(found_variables, types, conditions[0])
     if made is None:
-        return Checked(None, tuple(problems), inlined.types)
+        return ResolvedQuery(None, tuple(problems), inlined.types)
     checked = model.Query(
         query.name.text,
         types.stream.name,
@@ -102,7 +102,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         query.span,
     )
     problems += warnings.enumeration(checked)
-    return Checked(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern))
+    return ResolvedQuery(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern))
 
 
 def _variables(
@@ -124,7 +124,7 @@ def _conditions(
     pattern: Written,
     known: Names,
     shared: Partition,
-    stream: Stream | None,
+    stream: KnownStream | None,
 ) -> tuple[tuple[Sorted, dict[int, Sorted]] | None, list[Diagnostic]]:
     """The conditions of the query, and those of its named patterns by the identity of their nodes."""
     problems: list[Diagnostic] = []
@@ -148,7 +148,7 @@ def _conditions(
 
 def named_conditions(
     node: written.Named,
-    stream: Stream | None,
+    stream: KnownStream | None,
     agree: frozenset[str] | None,
     complete: bool,
     reported: frozenset[str] = frozenset(),

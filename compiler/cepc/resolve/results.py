@@ -9,7 +9,7 @@ from cepc_grammar import ast
 from cepc_runtime.aggregate_functions import spellings
 
 from .. import model
-from ..expressions import Context, cannot_be_called, column_name, type_condition, type_expression
+from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
 from ..expressions.functions import NAVIGATION
 from .conditions import is_reported
 from .messages import clauses as say
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     from .partition import Partition
     from .scopes import Names
-    from .streams import Stream
+    from .streams import KnownStream
 
 _AGGREGATES = frozenset(spellings(countable=True))
 _OF_A_MATCH = frozenset({*NAVIGATION, "NEXT", *spellings(countable=False)})
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class Returned:
     """The columns, none of them with RETURN MATCH *, which `returns_events`."""
 
     outputs: tuple[model.Output, ...]
@@ -50,7 +50,7 @@ class Surroundings:
     kind: OneOf["aggregate", "match"]
     names: Names
     partition: Partition
-    stream: Stream | None
+    stream: KnownStream | None
 
     @property
     def shared(self) -> frozenset[str]:
@@ -68,7 +68,7 @@ def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
     return "aggregate" if aggregates and not query.returns.match else "match"
 
 
-def results(query: ast.Query, around: Surroundings) -> tuple[Results | None, list[Diagnostic]]:
+def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, list[Diagnostic]]:
     """The results, and what is wrong with RETURN and HAVING.
 
     Without a stream only their structure is checked, and there are no results.
@@ -97,7 +97,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Results | None, lis
         problems += found
     if len(outputs) < len(items) or (query.having is not None and having is None):
         return None, problems
-    return Results(tuple(outputs), having, returns_events), problems
+    return Returned(tuple(outputs), having, returns_events), problems
 
 
 def _typed(
@@ -120,11 +120,11 @@ def _typed(
     if is_reported(expression, scope):
         return None, []
     if aliases is not None:
-        context = Context.HAVING_AGGREGATE if around.kind == "aggregate" else Context.HAVING_MATCH
+        context = ExpressionContext.HAVING_AGGREGATE if around.kind == "aggregate" else ExpressionContext.HAVING_MATCH
         typed, found = type_condition(expression, scope, context)
     else:
         typed, found = type_expression(
-            expression, scope, Context.AGGREGATE if around.kind == "aggregate" else Context.MATCH
+            expression, scope, ExpressionContext.AGGREGATE if around.kind == "aggregate" else ExpressionContext.MATCH
         )
     return typed, list(found)
 

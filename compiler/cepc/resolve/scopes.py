@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cepc_grammar import ast
     from cepc_grammar.source import Span
 
-    from .streams import Stream
+    from .streams import KnownStream
     from .variables import Variable
 
 
@@ -80,7 +80,7 @@ class PatternScope:
     """
 
     names: Names
-    stream: Stream
+    stream: KnownStream
     shared: frozenset[str] | None
     result: OneOf["aggregate", "match"] | None = None
     columns: Mapping[str, Expression] | None = None

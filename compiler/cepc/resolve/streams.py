@@ -26,7 +26,7 @@ FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "ice
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class KnownStream:
     """A stream as far as it is right.
 
     `columns` are those with a known type, `broken` the names of the others. `tick` is None where the event time is
@@ -60,7 +60,7 @@ class Stream:
         return say.unknown_column(name, [c.name.text for c in self.declaration.columns], self.name)
 
 
-def resolve_stream(stream: ast.Stream) -> tuple[Stream, list[Diagnostic]]:
+def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
     """The stream, and all that is wrong with it."""
     problems: list[Diagnostic] = []
     columns: dict[str, DataType] = {}
@@ -74,7 +74,7 @@ def resolve_stream(stream: ast.Stream) -> tuple[Stream, list[Diagnostic]]:
             broken.add(column.name.text)
         else:
             columns.setdefault(column.name.text, type_)
-    resolved = Stream(
+    resolved = KnownStream(
         stream.name.text, stream, columns, frozenset(broken), None, _types(stream), None, tuple(columns.items())
     )
     time, unit, wrong = _event_time(resolved, spans)
@@ -87,7 +87,7 @@ def resolve_stream(stream: ast.Stream) -> tuple[Stream, list[Diagnostic]]:
         type_column = None if stream.event_type is None else stream.event_type.column.text
         source = None if stream.source is None else (stream.source.format, stream.source.path)
         checked = model.Stream(resolved.name, resolved.pairs, time, type_column, types, source, stream.span)
-    return Stream(
+    return KnownStream(
         resolved.name, stream, columns, resolved.broken, unit, resolved.types, checked, resolved.pairs
     ), problems  # fmt: skip
 
@@ -104,7 +104,7 @@ def _types(stream: ast.Stream) -> dict[str, ast.Name] | None:
 
 
 def _event_time(
-    stream: Stream, columns: dict[str, ast.Column]
+    stream: KnownStream, columns: dict[str, ast.Column]
 ) -> tuple[model.TimeColumn | None, Tick | None, list[Diagnostic]]:
     event_time = stream.declaration.event_time
     if event_time is None:
@@ -131,7 +131,7 @@ def _event_time(
     return model.TimeColumn(event_time.column.text, type_, integer, order_by, watermark), unit, []
 
 
-def _event_type(stream: Stream) -> list[Diagnostic]:
+def _event_type(stream: KnownStream) -> list[Diagnostic]:
     event_type = stream.declaration.event_type
     if event_type is None:
         return []
@@ -150,13 +150,13 @@ def _source(stream: ast.Stream) -> list[Diagnostic]:
     return [] if near is None else [say_stream.source_format(source, near)]
 
 
-def time_columns(stream: Stream) -> list[str]:
+def time_columns(stream: KnownStream) -> list[str]:
     """The columns that could be its event time, the likeliest first."""
     fitting = [name for name, type_ in stream.columns.items() if tick(type_, None) is not None]
     return sorted(fitting, key=lambda name: not is_time(stream.columns[name]))
 
 
-def stream_of(query: ast.Query, declared: Declarations, streams: Mapping[str, Stream]) -> str | Diagnostic | None:
+def stream_of(query: ast.Query, declared: Declarations, streams: Mapping[str, KnownStream]) -> str | Diagnostic | None:
     """The name of the stream that a query is about; None where there is none, or may be one that could not be read."""
     lost = declared.lost.streams
     if lost and (query.stream is None or query.stream.text in lost):

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from cepc_runtime.types import DataType
 
     from .names import Declarations
-    from .streams import Stream
+    from .streams import KnownStream
 
 Columns = tuple[tuple[str, "DataType"], ...]
 
 
 def check_tests(
-    tests: Iterable[ast.Test], declared: Declarations, streams: Mapping[str, Stream], queries: Iterable[model.Query]
+    tests: Iterable[ast.Test],
+    declared: Declarations,
+    streams: Mapping[str, KnownStream],
+    queries: Iterable[model.Query],
 ) -> tuple[list[model.Test], list[Diagnostic]]:
     """The tests that are right, and what is wrong with the others; `queries` are those that are right."""
     by_name = {query.name: query for query in queries}
@@ -48,7 +51,7 @@ def check_tests(
     return found, problems
 
 
-def _given(values: ast.Values, stream: Stream) -> tuple[model.Values | None, list[Diagnostic]]:
+def _given(values: ast.Values, stream: KnownStream) -> tuple[model.Values | None, list[Diagnostic]]:
     if values.columns is None:
         return _values(values, tuple(stream.columns.items()))
     problems = [d for name in values.columns if (d := stream.lacks(name)) is not None]
@@ -63,7 +66,9 @@ def _given(values: ast.Values, stream: Stream) -> tuple[model.Values | None, lis
     return _values(values, tuple((name.text, stream.columns[name.text]) for name in values.columns))
 
 
-def _expected(values: ast.Values, query: model.Query, stream: Stream) -> tuple[model.Values | None, list[Diagnostic]]:
+def _expected(
+    values: ast.Values, query: model.Query, stream: KnownStream
+) -> tuple[model.Values | None, list[Diagnostic]]:
     returned: Columns = tuple((output.name, output.expression.type) for output in query.outputs)
     if query.returns_events:
         returned = (("events", _events(stream)),)
@@ -78,7 +83,7 @@ def _expected(values: ast.Values, query: model.Query, stream: Stream) -> tuple[m
     return _values(values, tuple((name.text, known[name.text]) for name in values.columns))
 
 
-def _events(stream: Stream) -> DataType:
+def _events(stream: KnownStream) -> DataType:
     """The type of the column of RETURN MATCH *."""
     fields = (StructField(name, type_) for name, type_ in stream.columns.items())
     return Array(Struct((StructField("variable", STRING), *fields)))

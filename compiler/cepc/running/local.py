@@ -12,7 +12,7 @@ from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 from ..errors import ProgramError, RunError
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
-from ..sharing import Options, share
+from ..shared_plans import Options, share
 from . import messages
 from .stages import Stages
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
 
     from .. import model
-    from ..codegen.compiling import Loaded
-    from ..sharing import Options
+    from ..codegen.compiling import LoadedJob
+    from ..shared_plans import Options
     from .sources import EventSource
 
 
@@ -96,7 +96,7 @@ def run(
         raise RunError([failed(sentence(error))], sources) from None
 
 
-def _with_declared(session: Any, job: Loaded, events: dict[str, Any]) -> dict[str, Any]:
+def _with_declared(session: Any, job: LoadedJob, events: dict[str, Any]) -> dict[str, Any]:
     from cepc_runtime.spark.build import declared
 
     return {name: events[name] if name in events else declared(session, stream) for name, stream in job.streams.items()}

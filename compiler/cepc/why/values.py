@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import StreamPlan
 
-    from ..model import Query
+    from .. import model
     from .constraints import Constraint
     from .finder import Match
 
@@ -168,7 +168,7 @@ def local_text(condition: Expression, variable: str) -> str:
     return describe(_of(condition, variable))
 
 
-def condition_values(values: ValueTexts, query: Query, constraint: Constraint, match: Match) -> list[Tried]:
+def condition_values(values: ValueTexts, query: model.Query, constraint: Constraint, match: Match) -> list[Tried]:
     """A condition's values for each tuple of a match's events; none for what is no condition, or is one of iterations
     that the match does not tell apart.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..diagnostic import Diagnostic, Place
+from ..diagnostic import Diagnostic, Label
 from ..source import Span
 from ..spot import Spot, closing
 from .common import CLAUSE_STARTS, wrong
@@ -26,7 +26,7 @@ def unclosed_bracket(spot: Spot) -> Diagnostic | None:
             what = f"before {word}" if begins else "before the end of the statement"
             label = f"`{closing(opened.text)}` is missing {what}"
             return Diagnostic(
-                "E0101", f"`{opened.text}` is not closed", span, label, others=(Place(end, "at the latest here"),)
+                "E0101", f"`{opened.text}` is not closed", span, label, others=(Label(end, "at the latest here"),)
             )
     return None
 

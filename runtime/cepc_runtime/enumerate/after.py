@@ -19,8 +19,8 @@ from .ragged import expand
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .block import Block
-    from .budget import Budget
+    from .block import MatchBlock
+    from .budget import MatchBudget
     from .extension import Extension, Ranges
     from .standing import Matches, Standing
     from .timeline import Bools, Ints
@@ -44,7 +44,7 @@ class Level:
     preferred one, -1 where it ends here.
     """
 
-    block: Block
+    block: MatchBlock
     found: Bools
     child: Ints
 
@@ -115,7 +115,7 @@ class AfterMatch:
         self,
         extension: Extension,
         standing: Standing,
-        budget: Budget,
+        budget: MatchBudget,
         skip: str,
         variable: str | None,
         merging: bool,
@@ -158,7 +158,7 @@ class AfterMatch:
     # ---- the preferred match of each first event ---------------------------------------------------------------------
 
     def _preferred(self, firsts: Ints) -> tuple[list[Level], Chosen]:
-        blocks: list[tuple[Block, Ints]] = []
+        blocks: list[tuple[MatchBlock, Ints]] = []
         sources = Sources(firsts, firsts + 1, self._timeline.group_end[firsts])
         block = self._grown(self._extension.first_ranges(sources), None, sources)
         while len(block):
@@ -171,7 +171,7 @@ class AfterMatch:
         levels.reverse()
         return levels, _choose(levels, firsts)
 
-    def _ends(self, block: Block) -> Ints:
+    def _ends(self, block: MatchBlock) -> Ints:
         """Of each row that is a match the rank of its end among its ways on."""
         ends = np.full(len(block), _NO_RANK)
         frames = self._standing.accepted(block)
@@ -179,7 +179,7 @@ class AfterMatch:
             np.minimum.at(ends, frames.row, frames.rank)
         return ends
 
-    def _hopeful(self, ranges: Ranges, block: Block, ends: Ints) -> Ranges:
+    def _hopeful(self, ranges: Ranges, block: MatchBlock, ends: Ints) -> Ranges:
         """Without the ways on that a match of the same first event is preferred to already: rows stand in the order of preference.
 
         Where derivations of one word are looked at together, none is left out.
@@ -196,7 +196,7 @@ class AfterMatch:
         preferred = (ranges.row == limit) & (ranks[ranges.edge] < ends[ranges.row])
         return ranges.take(np.flatnonzero((ranges.row < limit) | preferred))
 
-    def _grown(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Block:
+    def _grown(self, ranges: Ranges, parent: MatchBlock | None, sources: Sources) -> MatchBlock:
         """The next level: row by row, edge by edge, event by event, and so in the order of preference."""
         ranges = ranges.by_row()
         candidates = self._extension.candidates(ranges, 0, len(ranges.row))
@@ -206,7 +206,7 @@ class AfterMatch:
         self._budget.spend(tried=len(candidates), partial=len(block))
         return block
 
-    def _level(self, block: Block, ends: Ints, below: Level | None) -> Level:
+    def _level(self, block: MatchBlock, ends: Ints, below: Level | None) -> Level:
         """Which of its rows lead to a match, and how to the preferred one: by a child or, if that has the better
         rank, by its end.
         """

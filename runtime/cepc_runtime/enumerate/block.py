@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Block:
+class MatchBlock:
     """Partial matches that have read `depth + 1` events. Row i read the event at `position[i]` along edge `edge[i]`,
     after what row `above[i]` of the parent had read; without a parent, `above` is the source that it started from.
 
@@ -32,7 +32,7 @@ class Block:
     """
 
     depth: int
-    parent: Block | None
+    parent: MatchBlock | None
     above: Ints
     edge: Numbers
     position: Ints
@@ -49,7 +49,7 @@ class Block:
     def __len__(self) -> int:
         return len(self.position)
 
-    def take(self, rows: Ints | Bools) -> Block:
+    def take(self, rows: Ints | Bools) -> MatchBlock:
         """Some of the rows."""
         return replace(self, **{name: column[..., rows] for name, column in self._columns().items()})
 
@@ -59,7 +59,7 @@ class Block:
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
-def concatenate(blocks: Sequence[Block]) -> Block:
+def concatenate(blocks: Sequence[MatchBlock]) -> MatchBlock:
     """The rows of blocks of the same parent, in one."""
     first = blocks[0]
     if len(blocks) == 1:
@@ -76,7 +76,7 @@ class Path:
     """
 
     def __init__(
-        self, parent: Block | None, above: Ints, edge: int | None = None, position: Ints | None = None
+        self, parent: MatchBlock | None, above: Ints, edge: int | None = None, position: Ints | None = None
     ) -> None:
         self.count = len(above)
         below = -1 if parent is None else parent.depth
@@ -84,7 +84,7 @@ class Path:
         self._newest = position
         self._edge = edge
         self._levels: list[tuple[Numbers, Ints]] = []  # from the newest to the oldest
-        self._walked: tuple[Block | None, Ints] = parent, above
+        self._walked: tuple[MatchBlock | None, Ints] = parent, above
         if position is not None:
             assert edge is not None
             self._levels.append((np.full(self.count, edge, dtype=np.int32), position))

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .memory import End, Start
+from .memory import BoundEnd, Start
 
 if TYPE_CHECKING:
     from .block import Path
     from .condition import Condition
-    from .memory import Memory
-    from .pattern import Pattern
+    from .memory import MatchMemory
+    from .pattern import IndexedPositions
     from .timeline import Ints
 
 
@@ -20,7 +20,12 @@ class PathBound:
     """What rows of a path have bound, in one instance of a scope: events at depths from `start` to before `stop`."""
 
     def __init__(
-        self, pattern: Pattern, path: Path, scope: int | None, start: Ints | None = None, stop: Ints | None = None
+        self,
+        pattern: IndexedPositions,
+        path: Path,
+        scope: int | None,
+        start: Ints | None = None,
+        stop: Ints | None = None,
     ) -> None:
         self.count = path.count
         self._pattern, self._path = pattern, path
@@ -53,10 +58,10 @@ class CurrentBound(PathBound):
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         path: Path,
         scope: int | None,
-        kept: Memory,
+        kept: MatchMemory,
         memory: Ints | None,
         stop: Ints | None = None,
     ) -> None:
@@ -65,11 +70,11 @@ class CurrentBound(PathBound):
         self._kept, self._memory = kept, memory
 
     def first(self, variable: str) -> Ints:
-        known = self._kept.of(End(variable, self._scope, "first"), self._memory)
+        known = self._kept.of(BoundEnd(variable, self._scope, "first"), self._memory)
         return super().first(variable) if known is None else known
 
     def last(self, variable: str) -> Ints:
-        known = self._kept.of(End(variable, self._scope, "last"), self._memory)
+        known = self._kept.of(BoundEnd(variable, self._scope, "last"), self._memory)
         return super().last(variable) if known is None else known
 
 
@@ -80,11 +85,11 @@ class NewestBound(CurrentBound):
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         path: Path,
         edge: int,
         condition: Condition,
-        kept: Memory,
+        kept: MatchMemory,
         memory: Ints | None,
         before: Ints | None,
         instant_start: Ints,
@@ -93,7 +98,7 @@ class NewestBound(CurrentBound):
         self._newest = pattern.edges[edge].variable
         self._by_first = self._newest not in condition.eaches
         self._instant_start = instant_start
-        self._before = kept.of(End(self._newest, self._scope, "last"), before)
+        self._before = kept.of(BoundEnd(self._newest, self._scope, "last"), before)
         self._enters = self._scope in pattern.edges[edge].enters
 
     def first(self, variable: str) -> Ints:

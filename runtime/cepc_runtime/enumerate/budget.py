@@ -54,7 +54,7 @@ class TooManyPartialMatchesError(RuntimeError):
         return f"query {self.query}: more than {self.limit:,} partial matches had to be enumerated{why}; {self.cure}{LONGER}"
 
 
-class Budget:
+class MatchBudget:
     """Counts partial matches, and those tried; `limit` None is no limit. `condition` and `select` say what forces it."""
 
     def __init__(

@@ -13,16 +13,16 @@ import numpy as np
 
 from .block import Path
 from .bound import CurrentBound, NewestBound
-from .memory import Memory
+from .memory import MatchMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .block import Block
+    from .block import MatchBlock
     from .bound import PathBound
     from .condition import Condition
     from .evaluation import Evaluator
-    from .pattern import Pattern
+    from .pattern import IndexedPositions
     from .timeline import Ints, Timeline
 
 Extent = Literal["new", "all", "ended"]
@@ -48,14 +48,14 @@ class Checks:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         conditions: Sequence[Condition],
         timeline: Timeline,
         evaluator: Evaluator,
     ) -> None:
         self.pattern, self.conditions = pattern, tuple(conditions)
         self._timeline, self._evaluator = timeline, evaluator
-        self.memory = Memory(pattern, conditions)
+        self.memory = MatchMemory(pattern, conditions)
         by_cost = sorted(
             range(len(conditions)),
             key=lambda c: len(pattern.lists(conditions[c].plan.scope) & set(conditions[c].eaches)),
@@ -90,7 +90,7 @@ class Checks:
     def admit(
         self,
         edge: int,
-        parent: Block | None,
+        parent: MatchBlock | None,
         above: Ints,
         position: Ints,
         before: Ints | None,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .block import Block
+    from .block import MatchBlock
     from .extension import Extension
     from .timeline import Ints
 
@@ -36,7 +36,7 @@ def first_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
     return np.sort(order[first])
 
 
-def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
+def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> MatchBlock:
     """The block with its words (the events read and the variables they are bound to) numbered from 0, and of rows that
     differ in nothing that can still matter only the first. Sorted by word if asked for.
     """
@@ -62,7 +62,7 @@ def merge(block: Block, extension: Extension, by_word: bool = True) -> Block:
     return block.take(first_of_each(state))
 
 
-def _trace(block: Block, extension: Extension) -> Ints | None:
+def _trace(block: MatchBlock, extension: Extension) -> Ints | None:
     """Numbers for the ways in which the rows have passed guards that are looked at when the match is complete, and
     have read what lies in the scopes of these guards.
     """

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..plan import List
 from .after import AfterMatch
-from .budget import Budget
+from .budget import MatchBudget
 from .checks import Checks
 from .condition import Condition
 from .extension import Extension, Sources
 from .forbidden import Forbidden
 from .guards import Guards
-from .pattern import Pattern
+from .pattern import IndexedPositions
 from .search import BLOCK, Search
 from .selection import Contiguous, NextMatch
 from .standing import Bounded, Standing
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..plan import Automaton, ConditionPlan, Positions, QueryPlan
     from .evaluation import Evaluator
     from .extension import Selection
-    from .standing import Frames, Matches, Windows
+    from .standing import Frames, HoldingWindows, Matches
     from .timeline import Bools, Ints
 
 
@@ -57,14 +57,14 @@ class Enumerator:
         timeline: Timeline,
         evaluator: Evaluator,
         *,
-        windows: Windows | None = None,
+        windows: HoldingWindows | None = None,
         limit: int | None = None,
         block: int = BLOCK,
         reached: Callable[[float], None] = lambda _part: None,
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
         text = query.conditions[0].text if query.conditions else None
-        self._budget, self._block = Budget(query.name, limit, text, query.select, query.kind == "match"), block
+        self._budget, self._block = MatchBudget(query.name, limit, text, query.select, query.kind == "match"), block
         self._reached = reached
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
@@ -115,7 +115,7 @@ class Enumerator:
         own: Sequence[ConditionPlan],
         every: Sequence[ConditionPlan],
         span: int | None,
-        windows: Windows,
+        windows: HoldingWindows,
         prefixes: Automaton | None = None,
         select: str = "ANY",
     ) -> tuple[Extension, Standing]:
@@ -123,7 +123,7 @@ class Enumerator:
 
         `own` are the conditions of the pattern's variables alone, `every` all that may mention what it negates.
         """
-        pattern = Pattern(positions)
+        pattern = IndexedPositions(positions)
         checks = Checks(pattern, [Condition(plan) for plan in own], self.timeline, self.evaluator)
         forbidden: dict[int, Forbidden] = {}
         ends: dict[int, Callable[[int | None], Ints]] = {}
@@ -163,7 +163,7 @@ def _within(condition: ConditionPlan, positions: Positions) -> ConditionPlan:
 
 
 def _selection(
-    select: str, pattern: Pattern, timeline: Timeline, checks: Checks, prefixes: Automaton | None
+    select: str, pattern: IndexedPositions, timeline: Timeline, checks: Checks, prefixes: Automaton | None
 ) -> Selection | None:
     match select:
         case "NEXT":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .block import Block
+from .block import MatchBlock
 from .ragged import expand, slices
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..plan import Edge
     from .checks import Checks
     from .guards import Guards
-    from .pattern import Numbers, Pattern
+    from .pattern import IndexedPositions, Numbers
     from .timeline import Bools, Ints, Timeline
 
 
@@ -89,11 +89,11 @@ class Candidates:
 class Selection(Protocol):
     """SELECT NEXT and CONTIGUOUS: which events a match may not skip."""
 
-    def limit(self, block: Block) -> Ints:
+    def limit(self, block: MatchBlock) -> Ints:
         """For each row the position that its next event, if of a later instant, must lie before."""
 
-    def prefixes(self, candidates: Candidates, parent: Block | None) -> Ints | None:
-        """What it needs to know of partial matches with a new event: `Block.prefix`."""
+    def prefixes(self, candidates: Candidates, parent: MatchBlock | None) -> Ints | None:
+        """What it needs to know of partial matches with a new event: `MatchBlock.prefix`."""
 
 
 class Extension:
@@ -103,7 +103,7 @@ class Extension:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         timeline: Timeline,
         checks: Checks,
         guards: Guards,
@@ -129,7 +129,7 @@ class Extension:
             [self._range(rows, number, sources.low, sources.stop) for number in self.pattern.leaving[0]]
         )
 
-    def ranges(self, block: Block) -> Ranges:
+    def ranges(self, block: MatchBlock) -> Ranges:
         """The candidates for the next event."""
         states = self.pattern.target[block.edge]
         high = block.end if self._selection is None else np.minimum(block.end, self._selection.limit(block))
@@ -142,7 +142,7 @@ class Extension:
                 found.append(self._range(rows, number, *self._bounds(block, rows, high, self.pattern.edges[number])))
         return self._joined(found)
 
-    def _bounds(self, block: Block, rows: Ints, high: Ints, edge: Edge) -> tuple[Ints, Ints]:
+    def _bounds(self, block: MatchBlock, rows: Ints, high: Ints, edge: Edge) -> tuple[Ints, Ints]:
         """From where to before where the edge's next event lies. That of a tie is cut as well: it may end the gap of a track
         whose last event is of an earlier instant.
         """
@@ -183,7 +183,7 @@ class Extension:
 
     # ---- blocks ------------------------------------------------------------------------------------------------------
 
-    def admit(self, candidates: Candidates, parent: Block | None, sources: Sources) -> Block:
+    def admit(self, candidates: Candidates, parent: MatchBlock | None, sources: Sources) -> MatchBlock:
         """The candidates for which no condition fails, as a block."""
         depth = 0 if parent is None else parent.depth + 1
         before = None if parent is None or parent.memory is None else parent.memory[:, candidates.above]
@@ -198,12 +198,12 @@ class Extension:
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
         excluded = self._excluded(candidates, parent) if self._keeps_excluded else None
-        return Block(
+        return MatchBlock(
             depth, parent, above, candidates.edge, position, first, end, tracks, memory, undecided, prefix=prefix,
             excluded=excluded,
         )  # fmt: skip
 
-    def _excluded(self, candidates: Candidates, parent: Block | None) -> Bools:
+    def _excluded(self, candidates: Candidates, parent: MatchBlock | None) -> Bools:
         """Which candidates lie behind a gap that is not free, or go on from one that does."""
         if parent is None or parent.excluded is None:
             return np.zeros(len(candidates), dtype=np.bool_)
@@ -220,7 +220,7 @@ class Extension:
         return np.minimum(high, self.timeline.reach(position, self._span))
 
     def _checked(
-        self, candidates: Candidates, parent: Block | None, before: Ints | None, memory: Ints | None
+        self, candidates: Candidates, parent: MatchBlock | None, before: Ints | None, memory: Ints | None
     ) -> tuple[Candidates, Ints | None, Ints | None]:
         """The candidates that pass, their memory, and which conditions are undecided for them."""
         numbers = np.flatnonzero(np.bincount(candidates.edge, minlength=1)).tolist()
@@ -241,7 +241,7 @@ class Extension:
             bits[rows[passed]] = undecided
         return candidates.take(keep), None if memory is None else memory[:, keep], bits[keep] if bits.any() else None
 
-    def _tracks(self, candidates: Candidates, parent: Block | None) -> Ints | None:
+    def _tracks(self, candidates: Candidates, parent: MatchBlock | None) -> Ints | None:
         """The last event on each track, with the new event."""
         if len(self._on_track) == 1:
             return None

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..plan import Instance
-    from .block import Block
+    from .block import MatchBlock
     from .condition import Condition
     from .evaluation import Evaluator
     from .guards import Gap
-    from .pattern import Pattern
+    from .pattern import IndexedPositions
     from .search import Search
     from .standing import Standing
     from .timeline import Bools, Ints, Timeline
@@ -64,7 +64,7 @@ class Forbidden:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         search: Search,
         standing: Standing,
         conditions: Sequence[Condition],
@@ -77,7 +77,7 @@ class Forbidden:
         self._timeline, self._evaluator = timeline, evaluator
         self._names = frozenset(negated.variables)
 
-    def violated(self, block: Block, rows: Ints, gap: Gap, low: Ints, high: Ints) -> Bools:
+    def violated(self, block: MatchBlock, rows: Ints, gap: Gap, low: Ints, high: Ints) -> Bools:
         """For each of some rows of a block of matches, whether the positions from `low` to before `high` hold what the
         negation forbids together with it. The gap says where in the matches they are.
         """
@@ -93,7 +93,7 @@ class Forbidden:
         return violated
 
     def _all_hold(
-        self, negated: Block, pairs: Ints, block: Block, rows: Ints, instances: dict[int, tuple[Ints, Ints]]
+        self, negated: MatchBlock, pairs: Ints, block: MatchBlock, rows: Ints, instances: dict[int, tuple[Ints, Ints]]
     ) -> Bools:
         """For each pair of a negated match and a match whether every condition is true."""
         alive = np.arange(len(pairs))
@@ -119,9 +119,9 @@ class Forbidden:
     def _bound(
         self,
         condition: Condition,
-        negated: Block,
+        negated: MatchBlock,
         pairs: Ints,
-        block: Block,
+        block: MatchBlock,
         rows: Ints,
         instances: dict[int, tuple[Ints, Ints]],
         alive: Ints,
@@ -132,7 +132,9 @@ class Forbidden:
         of_others = PathBound(self._pattern, Path(block, rows), scope, start, stop)
         return JointBound(of_negated, of_others, self._names)
 
-    def _instance(self, block: Block, rows: Ints, scope: int, depth: int | None, which: Instance) -> tuple[Ints, Ints]:
+    def _instance(
+        self, block: MatchBlock, rows: Ints, scope: int, depth: int | None, which: Instance
+    ) -> tuple[Ints, Ints]:
         """At which depths the instance of the scope begins and ends that a NOT belongs to; the event at `depth` ends
         its gap (None: the end of the match).
         """

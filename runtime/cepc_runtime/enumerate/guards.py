@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ..plan import Acceptance, Edge, Guard, Instance
-    from .block import Block
-    from .pattern import Numbers, Pattern
+    from .block import MatchBlock
+    from .pattern import IndexedPositions, Numbers
     from .timeline import Bools, Ints, Timeline
 
 
@@ -51,7 +51,7 @@ class Guards:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         timeline: Timeline,
         span: int | None,
         joined: frozenset[int],
@@ -97,7 +97,7 @@ class Guards:
 
     # ---- while reading -----------------------------------------------------------------------------------------------
 
-    def cut(self, edge: Edge, high: Ints, block: Block, rows: Ints) -> Ints:
+    def cut(self, edge: Edge, high: Ints, block: MatchBlock, rows: Ints) -> Ints:
         """Where the range of the edge's next event ends, given where it would end without guards."""
         for guard in self._inner[edge]:
             last = block.position[rows] if guard.track == 0 or block.tracks is None else block.tracks[guard.track][rows]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..plan import Join, MatchAnswer, MatchPart, QueryPlan, SharedMatches
-    from .budget import Budget
+    from .budget import MatchBudget
     from .evaluation import Evaluator
     from .timeline import Bools, Ints, Timeline
 
@@ -152,7 +152,7 @@ class Joins:
         timeline: Timeline,
         evaluator: Evaluator,
         search: Callable[[str, Sources], Iterator[Matches]],
-        budget: Budget,
+        budget: MatchBudget,
         *,
         block: int = BLOCK,
         held: int = HELD,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .condition import Condition
-    from .pattern import Numbers, Pattern
+    from .pattern import IndexedPositions, Numbers
     from .timeline import Ints
 
 
@@ -27,7 +27,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class BoundEnd:
     """The first or the last event bound to the variable, in the current instance of the scope if there is one."""
 
     variable: str
@@ -35,22 +35,22 @@ class End:
     end: Literal["first", "last"]
 
 
-class Memory:
+class MatchMemory:
     """Which slots the conditions of a pattern need, and how a new event changes them."""
 
-    def __init__(self, pattern: Pattern, conditions: Sequence[Condition]) -> None:
+    def __init__(self, pattern: IndexedPositions, conditions: Sequence[Condition]) -> None:
         self._pattern = pattern
-        wanted: dict[Start | End, None] = {}
+        wanted: dict[Start | BoundEnd, None] = {}
         for condition in conditions:
             scope = condition.plan.scope
             if scope is not None:
                 wanted[Start(scope)] = None
             singles = [v for v in condition.eaches if v not in pattern.lists(scope)]
-            wanted |= {End(v, scope, "first"): None for v in condition.firsts}
-            wanted |= {End(v, scope, "last"): None for v in (*condition.lasts, *condition.previous, *singles)}
-        self.slots: dict[Start | End, int] = {slot: i for i, slot in enumerate(wanted)}
+            wanted |= {BoundEnd(v, scope, "first"): None for v in condition.firsts}
+            wanted |= {BoundEnd(v, scope, "last"): None for v in (*condition.lasts, *condition.previous, *singles)}
+        self.slots: dict[Start | BoundEnd, int] = {slot: i for i, slot in enumerate(wanted)}
 
-    def of(self, slot: Start | End, memory: Ints | None) -> Ints | None:
+    def of(self, slot: Start | BoundEnd, memory: Ints | None) -> Ints | None:
         """One slot of all rows; None where nobody keeps it."""
         place = self.slots.get(slot)
         return None if place is None or memory is None else memory[place]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.int32]
 
 
-class Pattern:
+class IndexedPositions:
     """`Positions`, indexed. Edges and variables are numbered; edge i binds `variables[variable[i]]`."""
 
     def __init__(self, positions: Positions) -> None:

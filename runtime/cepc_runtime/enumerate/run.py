@@ -15,7 +15,7 @@ from ..plan import by_partition
 from ..results import Results, check_edges
 from ..windows import Sliding
 from ..work_done import Work
-from .budget import PARTIAL_MATCHES, Budget, for_matches
+from .budget import PARTIAL_MATCHES, MatchBudget, for_matches
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
 from .joins import Joins
@@ -101,7 +101,7 @@ def tables_of(
         together = [q for q in queries if q.name in {answer.query for answer in shared.answers}]
         if together:
             joined |= {q.name for q in together}
-            budget = Budget(together[0].name, most, None, together[0].select, matches=True)
+            budget = MatchBudget(together[0].name, most, None, together[0].select, matches=True)
             yield from shared_tables(arranged, shared, together, block=block, budget=budget)
             arranged.work.finished(len(together))
     for query in (q for q in queries if q.name not in joined):
@@ -147,7 +147,7 @@ def shared_tables(
     queries: Sequence[QueryPlan],
     *,
     block: int = BLOCK,
-    budget: Budget | None = None,
+    budget: MatchBudget | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """The rows of match queries that are found by joins; the first table of each is empty. `budget` counts the
     partial matches.
@@ -167,10 +167,10 @@ def joined_matches(
     evaluator: Evaluator,
     *,
     block: int = BLOCK,
-    budget: Budget | None = None,
+    budget: MatchBudget | None = None,
 ) -> Iterator[tuple[str, Matches]]:
     """The matches of those queries, by name."""
-    budget = budget or Budget(queries[0].name, None, None)
+    budget = budget or MatchBudget(queries[0].name, None, None)
     by_name = {query.name: query for query in queries}
     timeline = timeline_of(arranged.events, arranged.kinds)
 

@@ -15,8 +15,8 @@ from .ragged import slices
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from .block import Block
-    from .budget import Budget
+    from .block import MatchBlock
+    from .budget import MatchBudget
     from .extension import Extension, Ranges, Sources
 
 BLOCK = 1 << 16
@@ -34,7 +34,7 @@ class Search:
     def __init__(
         self,
         extension: Extension,
-        budget: Budget,
+        budget: MatchBudget,
         merging: bool,
         limit: int = BLOCK,
         reached: Callable[[float], None] = lambda _part: None,
@@ -43,7 +43,7 @@ class Search:
         self._reached = reached
         self.pattern = extension.pattern
 
-    def blocks(self, sources: Sources) -> Iterator[Block]:
+    def blocks(self, sources: Sources) -> Iterator[MatchBlock]:
         """All blocks of partial matches, each before those that grow from it."""
         waiting = [self._roots(sources)]
         while waiting:
@@ -55,7 +55,7 @@ class Search:
             if self.pattern.goes_on[block.edge].any():
                 waiting.append(self._grown(block, sources))
 
-    def _roots(self, sources: Sources) -> Iterator[Block]:
+    def _roots(self, sources: Sources) -> Iterator[MatchBlock]:
         if not self._merging:
             yield from self._portions(self._extension.first_ranges(sources), None, sources)
             return
@@ -66,7 +66,7 @@ class Search:
             done += int((chunk.stop - chunk.low).sum())
             self._reached(done / every)
 
-    def _grown(self, block: Block, sources: Sources) -> Iterator[Block]:
+    def _grown(self, block: MatchBlock, sources: Sources) -> Iterator[MatchBlock]:
         ranges = self._extension.ranges(block)
         if not self._merging:
             yield from self._portions(ranges, block, sources)
@@ -79,7 +79,7 @@ class Search:
         portions = ((bounds[start], bounds[stop]) for start, stop in slices(counts, self._room(block)))
         yield from self._admitted(ranges, portions, block, sources)
 
-    def _portions(self, ranges: Ranges, parent: Block | None, sources: Sources) -> Iterator[Block]:
+    def _portions(self, ranges: Ranges, parent: MatchBlock | None, sources: Sources) -> Iterator[MatchBlock]:
         room = self._room(parent)
         ranges = ranges.split(room)
         portions: Iterable[tuple[int, int]] = slices(ranges.count, room)
@@ -90,19 +90,19 @@ class Search:
             self._reached(start / len(ranges.row))
             yield start, stop
 
-    def _room(self, parent: Block | None) -> int:
+    def _room(self, parent: MatchBlock | None) -> int:
         """How many rows the next blocks may have: what is done with them takes room for each row and each of its
         events.
         """
         return self._limit if parent is None else max(self._limit * _DEEP // max(parent.depth, _DEEP), 1)
 
     def _admitted(
-        self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: Block | None, sources: Sources
-    ) -> Iterator[Block]:
+        self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: MatchBlock | None, sources: Sources
+    ) -> Iterator[MatchBlock]:
         """What the candidates, portion by portion, leave: few rows wait for more, because a block costs the same for
         any number.
         """
-        waiting: list[Block] = []
+        waiting: list[MatchBlock] = []
         rows = 0
         for start, stop in portions:
             candidates = self._extension.candidates(ranges, start, stop)
@@ -117,7 +117,7 @@ class Search:
         if waiting:
             yield self._joined(waiting)
 
-    def _joined(self, blocks: list[Block]) -> Block:
+    def _joined(self, blocks: list[MatchBlock]) -> MatchBlock:
         block = concatenate(blocks)
         if self._merging:
             block = merge(block, self._extension)

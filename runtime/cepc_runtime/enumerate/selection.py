@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..plan import Automaton
-    from .block import Block
+    from .block import MatchBlock
     from .checks import Checks
     from .extension import Candidates
-    from .pattern import Pattern
+    from .pattern import IndexedPositions
     from .timeline import Ints, Timeline
 
 
@@ -27,15 +27,15 @@ class Contiguous:
     def __init__(self, timeline: Timeline) -> None:
         self._instant_end = timeline.instant_end
 
-    def limit(self, block: Block) -> Ints:
+    def limit(self, block: MatchBlock) -> Ints:
         return self._instant_end[self._instant_end[block.position]]
 
-    def prefixes(self, candidates: Candidates, parent: Block | None) -> None:  # noqa: ARG002
+    def prefixes(self, candidates: Candidates, parent: MatchBlock | None) -> None:  # noqa: ARG002
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class PossibleEvent:
     """A way in which an event could extend some rows to a prefix of the pattern: an event of `letter`, bound as `edge`
     binds it, for which the conditions hold.
     """
@@ -55,7 +55,9 @@ class NextMatch:
     conditions. Then derivations that a NOT excludes have to be kept.
     """
 
-    def __init__(self, pattern: Pattern, timeline: Timeline, checks: Checks, prefixes: Automaton | None) -> None:
+    def __init__(
+        self, pattern: IndexedPositions, timeline: Timeline, checks: Checks, prefixes: Automaton | None
+    ) -> None:
         self._pattern, self._timeline, self._checks = pattern, timeline, checks
         self._automaton = None if any(c.plan.scope is not None for c in checks.conditions) else prefixes
         self._steps: dict[
@@ -73,7 +75,7 @@ class NextMatch:
 
     # ---- states among prefixes ---------------------------------------------------------------------------------------
 
-    def prefixes(self, candidates: Candidates, parent: Block | None) -> Ints | None:
+    def prefixes(self, candidates: Candidates, parent: MatchBlock | None) -> Ints | None:
         """The state of the automaton of prefixes after each candidate; -1 cannot be."""
         automaton = self._automaton
         if automaton is None:
@@ -95,7 +97,7 @@ class NextMatch:
 
     # ---- limits ------------------------------------------------------------------------------------------------------
 
-    def limit(self, block: Block) -> Ints:
+    def limit(self, block: MatchBlock) -> Ints:
         limit = np.full(len(block), self._timeline.length)
         for option in self._options(block):
             found = self._first(block, option, limit)
@@ -106,7 +108,7 @@ class NextMatch:
             limit = least[block.word]
         return limit
 
-    def _options(self, block: Block) -> Iterator[Option]:
+    def _options(self, block: MatchBlock) -> Iterator[PossibleEvent]:
         if self._automaton is not None:
             assert block.prefix is not None
             states, ways = (
@@ -122,7 +124,7 @@ class NextMatch:
         for state in np.unique(states).tolist():
             rows = np.flatnonzero(states == state)
             for letter, edge in ways.get(state, ()):
-                yield Option(rows, letter, edge, tuple(self._due(edge)))
+                yield PossibleEvent(rows, letter, edge, tuple(self._due(edge)))
 
     def _due(self, number: int) -> Iterable[Check]:
         """What has to be true of the events so far with a new one read along the edge; what is known to hold is left
@@ -140,7 +142,7 @@ class NextMatch:
             elif inside and edge.variable in condition.variables:
                 yield Check(c, "new")
 
-    def _first(self, block: Block, option: Option, limit: Ints) -> Ints:
+    def _first(self, block: MatchBlock, option: PossibleEvent, limit: Ints) -> Ints:
         """For each of the option's rows the first event after it that extends it; the number of events if none does
         before the limit known so far and the end of the match's bound.
         """
@@ -166,7 +168,7 @@ class NextMatch:
             width *= 2
         return found
 
-    def _passing(self, block: Block, option: Option, rows: Ints, position: Ints) -> Ints:
+    def _passing(self, block: MatchBlock, option: PossibleEvent, rows: Ints, position: Ints) -> Ints:
         """The candidates, given as rows of the block and events, for which the conditions hold."""
         before = None if block.memory is None else block.memory[:, rows]
         edges = np.full(len(rows), option.edge, dtype=np.int32)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ..plan import Acceptance
-    from .block import Block
+    from .block import MatchBlock
     from .checks import Checks
     from .evaluation import Evaluator
     from .forbidden import Forbidden
     from .guards import Gap, Guards
-    from .pattern import Numbers, Pattern
+    from .pattern import IndexedPositions, Numbers
     from .timeline import Bools, Ints, Timeline
 
 
@@ -68,7 +68,7 @@ _NONE = np.empty(0, dtype=np.int64)
 NOWHERE = Frames(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
-class Windows(Protocol):
+class HoldingWindows(Protocol):
     """Which windows hold matches, given the positions of their first and last events. Where windows open and close
     need not be right without `edges`.
     """
@@ -97,24 +97,24 @@ class Standing:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: IndexedPositions,
         timeline: Timeline,
         checks: Checks,
         guards: Guards,
         forbidden: Mapping[int, Forbidden],
         evaluator: Evaluator,
-        windows: Windows,
+        windows: HoldingWindows,
     ) -> None:
         self._pattern, self._timeline, self._checks, self._guards = pattern, timeline, checks, guards
         self._forbidden, self._evaluator, self._windows = forbidden, evaluator, windows
         self._several = any(len(acceptances) > 1 for acceptances in pattern.acceptances)
 
-    def matches(self, block: Block) -> Matches | None:
+    def matches(self, block: MatchBlock) -> Matches | None:
         """The matches of a match query that end with the block's last events, each once; None if there are none."""
         frames = self.frames(block)
         return self.taken(block, frames.row) if len(frames.row) else None
 
-    def frames(self, block: Block) -> Frames:
+    def frames(self, block: MatchBlock) -> Frames:
         """The rows of the block that are matches, and the windows in which they stand, each match and window once."""
         frames = self.accepted(block)
         if block.word is None and not self._several:
@@ -122,12 +122,12 @@ class Standing:
         words = frames.row if block.word is None else block.word[frames.row]
         return frames.take(first_of_each([words, frames.window]))
 
-    def taken(self, block: Block, rows: Ints) -> Matches:
+    def taken(self, block: MatchBlock, rows: Ints) -> Matches:
         """The matches that these rows of a block are."""
         path = Path(block, rows)
         return Matches(self._pattern.variables, path.positions(), self._pattern.variable[path.edges()])
 
-    def accepted(self, block: Block) -> Frames:
+    def accepted(self, block: MatchBlock) -> Frames:
         """The rows of the block that are matches, and the windows in which they stand: once for each acceptance."""
         accepting = self._pattern.accepting[block.edge]
         rows = np.flatnonzero(accepting if block.excluded is None else accepting & ~block.excluded)
@@ -144,7 +144,7 @@ class Standing:
 
     # ---- conditions --------------------------------------------------------------------------------------------------
 
-    def _at_end(self, block: Block, numbers: Ints) -> tuple[Block, Ints]:
+    def _at_end(self, block: MatchBlock, numbers: Ints) -> tuple[MatchBlock, Ints]:
         """The rows for which the conditions hold that had to wait for the end, and their numbers."""
         states = self._pattern.target[block.edge]
         waiting = {state: self._checks.at_end[state] for state in np.unique(states).tolist()}
@@ -164,7 +164,7 @@ class Standing:
                 rows = rows[verdict.holds]
         return _with_bits(block, bits).take(keep), numbers[keep]
 
-    def _demand(self, block: Block, standing: Ints) -> None:
+    def _demand(self, block: MatchBlock, standing: Ints) -> None:
         """Conditions that could not be evaluated early, for rows that nothing else has excluded, are an error now: all their other
         tuples are true.
         """
@@ -174,7 +174,7 @@ class Standing:
             for bound in self._instances(block, number, rows):
                 condition.demand(bound, self._timeline.instant_start, self._evaluator)
 
-    def _instances(self, block: Block, number: int, rows: Ints) -> Iterator[PathBound]:
+    def _instances(self, block: MatchBlock, number: int, rows: Ints) -> Iterator[PathBound]:
         """What the rows have bound in the whole match or, for a condition with a scope, in each instance of it."""
         scope = self._checks.conditions[number].plan.scope
         path = Path(block, rows)
@@ -191,7 +191,7 @@ class Standing:
 
     # ---- gaps --------------------------------------------------------------------------------------------------------
 
-    def _guarded(self, block: Block, frames: Frames) -> Frames:
+    def _guarded(self, block: MatchBlock, frames: Frames) -> Frames:
         """The frames in which no guard is violated, acceptance by acceptance."""
         states = self._pattern.target[block.edge]
         if not self._guards.any_late:
@@ -218,7 +218,7 @@ class Standing:
 
     def _free(
         self,
-        block: Block,
+        block: MatchBlock,
         rows: Ints,
         place: Ints,
         edges: Numbers,
@@ -238,7 +238,7 @@ class Standing:
             frames = frames.take(keep)
         return frames
 
-    def _violated(self, block: Block, gap: Gap, frames: Frames) -> Bools:
+    def _violated(self, block: MatchBlock, gap: Gap, frames: Frames) -> Bools:
         forbidden = self._forbidden.get(gap.negation)
         if forbidden is None:
             return self._guards.violated(gap, frames.opens, frames.closes)
@@ -246,7 +246,7 @@ class Standing:
         return forbidden.violated(block, frames.row, gap, low, high)
 
 
-def _with_bits(block: Block, bits: Ints) -> Block:
+def _with_bits(block: MatchBlock, bits: Ints) -> MatchBlock:
     if not bits.any():
         return block
     return replace(block, undecided=bits if block.undecided is None else block.undecided | bits)

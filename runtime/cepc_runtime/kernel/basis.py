@@ -29,12 +29,12 @@ from .effects import order
 from .joint import Atom, cleared, copied_to, in_place
 from .lanes import Column, add_region
 from .operations import LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
-from .sharing import Part
+from .sharing import SharedLanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .lanes import Bound, Memory, Region
+    from .lanes import Bound, LaneMemory, LaneRegion
     from .sharing import Place
 
 
@@ -125,7 +125,7 @@ class Happening:
     emptied: Sequence[Place]
 
 
-def inner_of(memory: Memory, region: int, happenings: Mapping[int, Happening]) -> Inner | None:
+def inner_of(memory: LaneMemory, region: int, happenings: Mapping[int, Happening]) -> Inner | None:
     """What is inside a region, with memory for its basis columns; None if no event is inside."""
     part = _Ways(memory.regions[region])
     ways = {kind: part.ways(happening) for kind, happening in happenings.items()}
@@ -159,14 +159,14 @@ def inner_of(memory: Memory, region: int, happenings: Mapping[int, Happening]) -
     copies = 1 + (OWN if any(found.own for found in inside.values()) else 0)
     own = tuple(tuple((-1 - region, copy * rows + row) for row in range(rows)) for copy in range(copies))
     apart: dict[Column, Bound] = {plane: [(plane.number, 0, 0)] for plane in planes.bound}
-    add_region(memory, Part(own), [len(dimensions)] * copies, [apart] * copies)
+    add_region(memory, SharedLanes(own), [len(dimensions)] * copies, [apart] * copies)
     virtual = _Virtual(memory, own, dimensions)
     stash = memory.size
     memory.size += (copies - 1) * _room(memory.regions[region])
     return Inner(memory, memory.regions[region], part, inside, ends, planes, virtual, stash)
 
 
-def _room(region: Region) -> int:
+def _room(region: LaneRegion) -> int:
     """For the numbers of a lane, of whichever has most."""
     return region.rows * max(s * (1 + len(c)) for s, c in zip(region.slots, region.columns, strict=True))
 
@@ -190,7 +190,7 @@ class _Found:
 class _Ways:
     """The atoms of a part, as ways between its rows."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: LaneRegion) -> None:
         self.rows = region.rows
         self.lanes = region.part.lanes
         self.of = {place: (lane, row) for lane, places in enumerate(self.lanes) for row, place in enumerate(places)}
@@ -244,8 +244,8 @@ class _Ways:
 class Inner:
     """What is inside a region, analysed."""
 
-    memory: Memory
-    region: Region
+    memory: LaneMemory
+    region: LaneRegion
     part: _Ways
     inside: Mapping[int, _Found]
     ends: frozenset[int]
@@ -324,7 +324,7 @@ class _Planes:
         return tuple(plane for plane in self.bound if (way, kind) in self.own_bound.get((lane, plane), ()))
 
 
-def _planes(region: Region, part: _Ways, inside: Mapping[int, _Found]) -> _Planes:
+def _planes(region: LaneRegion, part: _Ways, inside: Mapping[int, _Found]) -> _Planes:
     """Columns to which the same is added have one plane: where a lane differs at a kind of event, the column only need agree with those
     of other lanes at other kinds.
     """
@@ -365,7 +365,7 @@ def _planes(region: Region, part: _Ways, inside: Mapping[int, _Found]) -> _Plane
 class _Virtual:
     """The basis columns: the common ones, and as many lanes' own as there can be."""
 
-    memory: Memory
+    memory: LaneMemory
     copies: Sequence[Sequence[Place]]
     dimensions: Sequence[int]
 

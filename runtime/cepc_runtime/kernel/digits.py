@@ -44,7 +44,7 @@ class Moves(NamedTuple):
     kills: Ints
 
 
-class Window(NamedTuple):
+class DigitWindow(NamedTuple):
     """Instant i, of letters `letters[i]`, is the events from `instants[i]`, before `instants[i + 1]`. Track t adds `numbers[t, e]`
     where event e is bound to variable `variables[t]`.
     """
@@ -56,7 +56,7 @@ class Window(NamedTuple):
     numbers: Ints
 
 
-class Memory(NamedTuple):
+class DigitMemory(NamedTuple):
     """For each state a row of numbers, the count and the tracks: what there is, what the instant has added, what waits to be added."""
 
     rows: Digits
@@ -64,7 +64,7 @@ class Memory(NamedTuple):
     waiting: Digits
 
 
-def run(moves: Moves, window: Window, memory: Memory) -> bool:
+def run(moves: Moves, window: DigitWindow, memory: DigitMemory) -> bool:
     """Read all instants; whether a negation has emptied the window. The start row holds 1 when it begins."""
     rows, new, waiting = memory
     kinds, instants, letters, _, _ = window
@@ -91,7 +91,7 @@ def run(moves: Moves, window: Window, memory: Memory) -> bool:
     return False
 
 
-def take(step: Ints, source: Digits, target: Digits, window: Window, event: int) -> None:
+def take(step: Ints, source: Digits, target: Digits, window: DigitWindow, event: int) -> None:
     """A step: what the source's row holds is added to the target's, with the event bound."""
     there, into, variable = source[step[0]], target[step[1]], step[2]
     if is_empty(there):

@@ -19,7 +19,7 @@ DROPPED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class RowRead:
     """Row `source`, as it stood before the event, is added to row `target` with the event bound to `variable`."""
 
     source: int
@@ -34,7 +34,7 @@ class Effect:
     """
 
     kept: tuple[bool, ...]
-    reads: tuple[Read, ...]
+    reads: tuple[RowRead, ...]
     starts: bool
 
 
@@ -44,10 +44,10 @@ def effect(automaton: Automaton, letters: frozenset[int]) -> Effect:
         return Effect((False,) * automaton.states, (), True)
     stands = moved(automaton.moves, letters, automaton.states)
     adds = moved(automaton.new_moves, letters, automaton.states)
-    reads = [Read(source, target) for source, target in enumerate(stands) if target not in (source, DROPPED)]
+    reads = [RowRead(source, target) for source, target in enumerate(stands) if target not in (source, DROPPED)]
     for step in automaton.steps:
         if step.letter in letters and adds[step.target] != DROPPED:
-            reads.append(Read(step.source, adds[step.target], step.variable))
+            reads.append(RowRead(step.source, adds[step.target], step.variable))
     kept = tuple(stands[s] == s for s in range(automaton.states))
     return Effect(kept, tuple(reads), not kept[0] or any(read.source == 0 for read in reads))
 

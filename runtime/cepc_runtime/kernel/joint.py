@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ..plan import Step
-    from .lanes import Column, Memory
+    from .lanes import Column, LaneMemory
     from .sharing import Place
 
 
@@ -28,7 +28,7 @@ class Atom(NamedTuple):
     bound: tuple[Column, ...]
 
 
-def atom(memory: Memory, query: int, source: int, target: int, variable: int) -> Atom:
+def atom(memory: LaneMemory, query: int, source: int, target: int, variable: int) -> Atom:
     """What a query adds at a step."""
     to = memory.place(query, target)
     columns = tuple(c for c in memory.queries[query].columns if memory.owners[to, c] == query)
@@ -36,13 +36,13 @@ def atom(memory: Memory, query: int, source: int, target: int, variable: int) ->
     return Atom(memory.place(query, source), to, to[0] == query, columns, bound)
 
 
-def atoms_of(memory: Memory, query: int, kind: int) -> list[Atom]:
+def atoms_of(memory: LaneMemory, query: int, kind: int) -> list[Atom]:
     """What an event of the kind that is alone in its instant adds."""
     reads = memory.queries[query].effects[kind].reads
     return [atom(memory, query, read.source, read.target, read.variable) for read in reads]
 
 
-def emptied_by(memory: Memory, query: int, kind: int) -> list[Place]:
+def emptied_by(memory: LaneMemory, query: int, kind: int) -> list[Place]:
     """The places that an event of the kind empties."""
     kept = memory.queries[query].effects[kind].kept
     return [place for s, stays in enumerate(kept) if not stays and (place := memory.place(query, s)) == (query, s)]
@@ -51,7 +51,7 @@ def emptied_by(memory: Memory, query: int, kind: int) -> list[Place]:
 # ---- in place --------------------------------------------------------------------------------------------------------
 
 
-def in_place(memory: Memory, atoms: Sequence[Atom], emptied: Iterable[Place], copies: int) -> list[Operation]:
+def in_place(memory: LaneMemory, atoms: Sequence[Atom], emptied: Iterable[Place], copies: int) -> list[Operation]:
     """The operations that empty places and add the atoms, as all stood before. What needs a copy has it `copies` further on."""
     away = frozenset(emptied)
     itself: dict[int, list[Atom]] = {}  # rows are known by where they begin
@@ -81,7 +81,7 @@ def in_place(memory: Memory, atoms: Sequence[Atom], emptied: Iterable[Place], co
     return operations
 
 
-def _doubled(memory: Memory, atoms: Sequence[Atom]) -> list[Operation]:
+def _doubled(memory: LaneMemory, atoms: Sequence[Atom]) -> list[Operation]:
     """Places are added to themselves: the values are added to what stood before, so the counts come last."""
     sums = [
         Operation(TWICE, memory.column(a.target, c), 0, memory.slots(a.target))
@@ -94,7 +94,7 @@ def _doubled(memory: Memory, atoms: Sequence[Atom]) -> list[Operation]:
     return [*coalesced(sums), *values, *coalesced(counts)] if values else coalesced([*sums, *counts])  # fmt: skip
 
 
-def added(memory: Memory, atoms: Collection[tuple[Atom, int, int]]) -> list[Operation]:
+def added(memory: LaneMemory, atoms: Collection[tuple[Atom, int, int]]) -> list[Operation]:
     """Operations for atoms none of which reads what another changes; how far off the source and the target are is said with each."""
     plain = []
     for a, off, to in atoms:
@@ -107,7 +107,7 @@ def added(memory: Memory, atoms: Collection[tuple[Atom, int, int]]) -> list[Oper
     return [*coalesced(plain), *coalesced(_valued(memory, atoms))]
 
 
-def _valued(memory: Memory, atoms: Iterable[tuple[Atom, int, int]]) -> Iterator[Operation]:
+def _valued(memory: LaneMemory, atoms: Iterable[tuple[Atom, int, int]]) -> Iterator[Operation]:
     for a, off, to in atoms:
         for c in a.bound:
             code = MULTIPLY if c.additive else LEAST
@@ -118,7 +118,7 @@ def _valued(memory: Memory, atoms: Iterable[tuple[Atom, int, int]]) -> Iterator[
 # ---- whole places ----------------------------------------------------------------------------------------------------
 
 
-def copied_to(memory: Memory, places: Iterable[Place], to: int) -> list[Operation]:
+def copied_to(memory: LaneMemory, places: Iterable[Place], to: int) -> list[Operation]:
     """Places are copied so far."""
     return coalesced(
         Operation(COPY, at + to, at, memory.slots(place))
@@ -127,7 +127,7 @@ def copied_to(memory: Memory, places: Iterable[Place], to: int) -> list[Operatio
     )
 
 
-def cleared(memory: Memory, places: Iterable[Place], off: int) -> list[Operation]:
+def cleared(memory: LaneMemory, places: Iterable[Place], off: int) -> list[Operation]:
     """Places are emptied."""
     found = []
     for place in places:
@@ -138,7 +138,7 @@ def cleared(memory: Memory, places: Iterable[Place], off: int) -> list[Operation
     return coalesced(found)
 
 
-def merged(memory: Memory, places: Iterable[Place], source: int, target: int) -> list[Operation]:
+def merged(memory: LaneMemory, places: Iterable[Place], source: int, target: int) -> list[Operation]:
     """Places are added to themselves elsewhere."""
     found = []
     for place in places:
@@ -154,7 +154,7 @@ def merged(memory: Memory, places: Iterable[Place], source: int, target: int) ->
 
 
 def tied(
-    memory: Memory, queries: Iterable[int], letters: frozenset[int], second: int
+    memory: LaneMemory, queries: Iterable[int], letters: frozenset[int], second: int
 ) -> tuple[list[Operation], list[Place]]:
     """What one of several events of an instant adds to a second memory, and the places there that it changes.
 
@@ -171,7 +171,7 @@ def tied(
     return found, list(dict.fromkeys([*places, *(a.target for a in steps)]))
 
 
-def _atoms_tied(memory: Memory, queries: Iterable[int], letters: frozenset[int]) -> tuple[list[Atom], list[Atom]]:
+def _atoms_tied(memory: LaneMemory, queries: Iterable[int], letters: frozenset[int]) -> tuple[list[Atom], list[Atom]]:
     def atoms(n: int, steps: Sequence[Step]) -> Iterator[Atom]:
         return (atom(memory, n, s.source, s.target, s.variable) for s in steps if s.letter in letters)
 

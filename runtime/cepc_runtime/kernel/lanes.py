@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..plan import Automaton, CountedQuery
     from .effects import Effect
     from .planes import QueryPlanes, ValueKey
-    from .sharing import Part, Place, Sharing
+    from .sharing import Place, SharedLanes, Sharing
 
 
 Bound = list[tuple[int, int, int]]
@@ -35,7 +35,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Query:
+class KernelQuery:
     """A query as the kernel sees it: what it does at events of each kind that concerns it, and the columns of its planes."""
 
     plan: CountedQuery
@@ -56,7 +56,7 @@ def queries_of(
     kinds: Sequence[frozenset[int]],
     index: Mapping[ValueKey, int],
     sharing: Sharing,
-) -> list[Query]:
+) -> list[KernelQuery]:
     """The queries, for events of these kinds. `index` finds the rows of values."""
     kept = Counter(sharing.leader.values())
     joined = {place for place, times in kept.items() if times > 1}
@@ -72,7 +72,7 @@ def queries_of(
         own_kinds = {k: there for k, kind in enumerate(kinds) if (there := kind & letters)}
         distinct = {there: effect(automaton, there) for there in own_kinds.values()}
         effects = {k: distinct[there] for k, there in own_kinds.items()}
-        found.append(Query(plan, automaton, own, plan.window.open_at_once, effects, columns[n]))
+        found.append(KernelQuery(plan, automaton, own, plan.window.open_at_once, effects, columns[n]))
     return found
 
 
@@ -107,10 +107,10 @@ def _columns(
 
 
 @dataclass
-class Region:
+class LaneRegion:
     """The memory of a part: `counts[l]` and `columns[l]` say where the sections of a lane begin in a row."""
 
-    part: Part
+    part: SharedLanes
     start: int
     slots: tuple[int, ...]
     counts: tuple[int, ...]
@@ -124,12 +124,12 @@ class Region:
 
 
 @dataclass
-class Memory:
+class LaneMemory:
     """All regions. `at` finds the region, lane and row of a place that is kept."""
 
-    queries: Sequence[Query]
+    queries: Sequence[KernelQuery]
     sharing: Sharing
-    regions: list[Region] = field(default_factory=list)
+    regions: list[LaneRegion] = field(default_factory=list)
     at: dict[Place, tuple[int, int, int]] = field(default_factory=dict)
     owners: dict[tuple[Place, Column | None], int] = field(default_factory=dict)
     size: int = 0
@@ -159,8 +159,8 @@ class Memory:
         return self.regions[region].slots[lane]
 
 
-def memory_of(queries: Sequence[Query], sharing: Sharing) -> Memory:
-    memory = Memory(queries, sharing)
+def memory_of(queries: Sequence[KernelQuery], sharing: Sharing) -> LaneMemory:
+    memory = LaneMemory(queries, sharing)
     followers: dict[Place, list[int]] = {}
     for (n, _), place in sharing.leader.items():
         followers.setdefault(place, []).append(n)
@@ -181,13 +181,15 @@ def memory_of(queries: Sequence[Query], sharing: Sharing) -> Memory:
     return memory
 
 
-def _all(queries: Sequence[Query], lane: Sequence[Place], followers: Mapping[Place, Sequence[int]]) -> list[Column]:
+def _all(
+    queries: Sequence[KernelQuery], lane: Sequence[Place], followers: Mapping[Place, Sequence[int]]
+) -> list[Column]:
     """The columns of a lane: those of all queries for which some of its places are kept."""
     return list(dict.fromkeys(c for place in lane for n in sorted(followers[place]) for c in queries[n].columns))
 
 
 def _bindings(
-    queries: Sequence[Query],
+    queries: Sequence[KernelQuery],
     sharing: Sharing,
     lane: Sequence[Place],
     column: Column,
@@ -207,7 +209,9 @@ def _bindings(
     )
 
 
-def add_region(memory: Memory, part: Part, slots: Sequence[int], bound: Sequence[Mapping[Column, Bound]]) -> Region:
+def add_region(
+    memory: LaneMemory, part: SharedLanes, slots: Sequence[int], bound: Sequence[Mapping[Column, Bound]]
+) -> LaneRegion:
     """Give a part its memory. `bound` has for each lane its columns, and when values are added to them."""
 
     def alike(lane: int, column: Column) -> tuple[bool, int, Bound]:
@@ -231,7 +235,7 @@ def add_region(memory: Memory, part: Part, slots: Sequence[int], bound: Sequence
     for _, _, lane, column in sections:
         columns[lane][column] = width
         width += slots[lane]
-    region = Region(part, memory.size, tuple(slots), tuple(counts), tuple(columns), additive, width)
+    region = LaneRegion(part, memory.size, tuple(slots), tuple(counts), tuple(columns), additive, width)
     for lane, places in enumerate(part.lanes):
         for row, place in enumerate(places):
             memory.at[place] = len(memory.regions), lane, row

@@ -15,7 +15,7 @@ from ..columns import combine_codes, dense
 from ..letter_words import BITS as LETTERS
 from . import digits
 from .compiled import run_function
-from .digits import BITS, Memory, Moves, Window
+from .digits import BITS, DigitMemory, DigitWindow, Moves
 from .effects import moved
 
 if TYPE_CHECKING:
@@ -60,10 +60,12 @@ class Long:
         # A float of so many roundings is off by less than half; a track is a sum over the events of each match; and there is a sign.
         bits = int(most) + 2 + (end - first).bit_length() + self.largest.bit_length() + 1
         shape = states, width, -(-bits // BITS)
-        memory = Memory(*(np.zeros(shape, dtype=np.int64) for _ in range(3)))
+        memory = DigitMemory(*(np.zeros(shape, dtype=np.int64) for _ in range(3)))
         memory.rows[0, 0, 0] = 1
         low, high = np.searchsorted(self.instants, [first, end]).tolist()
-        window = Window(self.kinds, self.instants[low : high + 1], self.letters[low:high], self.variables, self.numbers)
+        window = DigitWindow(
+            self.kinds, self.instants[low : high + 1], self.letters[low:high], self.variables, self.numbers
+        )
         if run(self.moves, window, memory):
             return [0] * width
         return [_number(memory.rows[list(self.automaton.accepting), number]) for number in range(width)]

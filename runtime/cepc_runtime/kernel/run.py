@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..plan import CountedQuery, SharedStates
     from .basis import Costs
     from .planes import QueryPlanes
-    from .tables import Layout
+    from .tables import KernelLayout
 
 ROWS = 1 << 16
 """Rows that the buffer holds, if not more are needed for one instant."""
@@ -113,7 +113,7 @@ def count_matches(
 def run_kernel(
     events: Events,
     kinds: Kinds,
-    layout: Layout,
+    layout: KernelLayout,
     planes: Sequence[QueryPlanes],
     matrix: Any,
     *,
@@ -143,7 +143,7 @@ def run_kernel(
     return emissions, Effort(*(int(state.progress[counter]) for counter in counters))
 
 
-def _buffer(layout: Layout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:
+def _buffer(layout: KernelLayout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:
     """Room for the rows, and at least for all that one instant can emit."""
     rows = max(rows, layout.rows)
     widest = max((own.count for own in planes), default=1)

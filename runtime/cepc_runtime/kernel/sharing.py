@@ -18,7 +18,7 @@ Lane = tuple[Place, ...]
 
 
 @dataclass(frozen=True)
-class Part:
+class SharedLanes:
     """Lanes of equally many rows. `basis`: runs of events may be propagated on basis columns."""
 
     lanes: tuple[Lane, ...]
@@ -34,7 +34,7 @@ class Sharing:
     """
 
     leader: dict[Place, Place]
-    parts: tuple[Part, ...]
+    parts: tuple[SharedLanes, ...]
     units: tuple[tuple[int, ...], ...]
     components: tuple[tuple[int, ...], ...]
 
@@ -52,7 +52,7 @@ def sharing_of(queries: Sequence[CountedQuery], shared: Sequence[SharedStates]) 
     for n, query in enumerate(queries):
         own = [(n, s) for s in range(_automaton(query).states)]
         if rest := tuple(place for place in own if leader[place] == place and place not in taken):
-            parts.append(Part((rest,)))
+            parts.append(SharedLanes((rest,)))
     units = _joined(len(queries), ([place[0], led[0]] for place, led in leader.items()))
     beside = ([place[0] for lane in part.lanes for place in lane] for part in parts)
     return Sharing(leader, tuple(parts), units, _joined(len(queries), [*units, *beside]))
@@ -98,7 +98,7 @@ def _parts(
     numbers: dict[str, int],
     leader: dict[Place, Place],
     stand_in: dict[tuple[str, int], Place],
-) -> Iterator[Part]:
+) -> Iterator[SharedLanes]:
     for part in shared:
         if part.equal:
             continue
@@ -110,7 +110,7 @@ def _parts(
             if len(places) == len(lane) and len({n for n, _ in places}) == 1:
                 lanes.append(places)
         if len(lanes) > 1 or (lanes and part.basis):
-            yield Part(tuple(lanes), part.basis)
+            yield SharedLanes(tuple(lanes), part.basis)
 
 
 def _joined(count: int, together: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:

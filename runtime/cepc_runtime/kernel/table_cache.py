@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..plan import CountedQuery, SharedStates
     from .basis import Costs
     from .planes import QueryPlanes, ValueKey
-    from .tables import Layout
+    from .tables import KernelLayout
 
 MOST: Final = 1 << 12
 """Kinds that a table is built for, if no batch has more: those of many batches together could be as many as events."""
@@ -31,9 +31,9 @@ class CachedTable:
     ) -> None:
         self._queries, self._shared, self._costs, self._ties = queries, shared, costs, ties
         self.planes: tuple[QueryPlanes, ...] = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
-        self._built: tuple[dict[frozenset[int], int], Layout] | None = None
+        self._built: tuple[dict[frozenset[int], int], KernelLayout] | None = None
 
-    def of(self, kinds: Kinds, index: dict[ValueKey, int]) -> tuple[Layout, Kinds]:
+    def of(self, kinds: Kinds, index: dict[ValueKey, int]) -> tuple[KernelLayout, Kinds]:
         """The table, and the kinds of a batch by its numbers. The index must be the same for every batch."""
         known, layout = self._built or ({}, None)
         missing = [letters for letters in kinds.letters if letters not in known]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..columns import Ints
     from ..plan import CountedQuery, Move, SharedStates
     from .basis import Basis, Inside
-    from .lanes import Column, Query
+    from .lanes import Column, KernelQuery
     from .operations import Operation
     from .planes import QueryPlanes, ValueKey
     from .sharing import Place
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _LIMIT: Final = 1 << 60
 
 
-class State(NamedTuple):
+class KernelState(NamedTuple):
     """What changes while the kernel runs. The numbers are floats, or integers modulo 2**64 (modulo.py)."""
 
     memory: Numbers
@@ -58,7 +58,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class KernelLayout:
     """The table; how long memory and progress are, and where in memory no value is infinity; the most rows and values that closing
     all windows can emit.
     """
@@ -71,13 +71,13 @@ class Layout:
     values: int
 
 
-def new_state(layout: Layout, dtype: type[np.float64 | np.int64] = np.float64) -> State:
+def new_state(layout: KernelLayout, dtype: type[np.float64 | np.int64] = np.float64) -> KernelState:
     progress = np.zeros(layout.progress, dtype=np.int64)
     progress[GROUP] = progress[LAST_TOUCHED] = NONE
     memory = np.zeros(3 * layout.memory, dtype)
     for part in range(3 if len(layout.infinite) else 0):
         memory[layout.infinite + part * layout.memory] = np.inf
-    return State(memory, progress)
+    return KernelState(memory, progress)
 
 
 def build(
@@ -88,7 +88,7 @@ def build(
     shared: Sequence[SharedStates] = (),
     costs: Costs | None = None,
     ties: bool = True,
-) -> Layout:
+) -> KernelLayout:
     """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the rows of values.
     Without `ties` there is no instant of several events.
     """
@@ -146,14 +146,14 @@ class _Builder:
         for kind, of_kind in enumerate(blocks):
             self._table[kind + 1] = self._append(of_kind)[1]
 
-    def layout(self) -> Layout:
+    def layout(self) -> KernelLayout:
         infinite = [
             at
             for region in self._memory.regions
             for row in range(region.start, region.start + region.rows * region.width, region.width)
             for at in range(row + region.additive, row + region.width)
         ]
-        return Layout(
+        return KernelLayout(
             np.array(self._table, dtype=np.int64),
             self._second,
             np.array(infinite, dtype=np.int64),
@@ -385,7 +385,7 @@ class _Builder:
         return [self._units[unit], starts, *self._listed(operations), _whole(self._costs.of(operations))]
 
 
-def _negates(query: Query) -> bool:
+def _negates(query: KernelQuery) -> bool:
     return bool(query.automaton.moves or query.automaton.new_moves or query.automaton.kills)
 
 

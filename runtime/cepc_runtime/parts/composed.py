@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
     from ..columns import Ints
     from .families import Family
-    from .matrices import Windows
-    from .products import Least, Sums, Table
+    from .matrices import WindowRange
+    from .products import Least, ProductSums, Table
 
 AT_ONCE: Final = 1 << 20
 """So many products are in memory at once."""
 
 
 @dataclass(frozen=True)
-class Block:
-    """`additive` and `extremes` have a row for each of `Rows`, and a column for each pane or open window."""
+class PaneBlock:
+    """`additive` and `extremes` have a row for each of `MatrixRows`, and a column for each pane or open window."""
 
     additive: Floats
     extremes: Floats
 
-    def take(self, columns: Any) -> Block:
-        return Block(self.additive[:, columns], self.extremes[:, columns])
+    def take(self, columns: Any) -> PaneBlock:
+        return PaneBlock(self.additive[:, columns], self.extremes[:, columns])
 
 
-def blocks(family: Family, parts: Sequence[Sequence[Any]]) -> tuple[list[Block], dict[int, Any]]:
+def blocks(family: Family, parts: Sequence[Sequence[Any]]) -> tuple[list[PaneBlock], dict[int, Any]]:
     """The numbers of some panes, part by part, and for each extreme number the values by place."""
     rows = family.products.rows
     made = []
@@ -52,7 +52,7 @@ def blocks(family: Family, parts: Sequence[Sequence[Any]]) -> tuple[list[Block],
         for place, row in rows.magnitudes.items():
             additive[row] = np.abs(additive[rows.additive[place]])
         additive[rows.one] = 1
-        made.append(Block(additive, np.full((rows.nothing + 1, len(part[0])), np.inf)))
+        made.append(PaneBlock(additive, np.full((rows.nothing + 1, len(part[0])), np.inf)))
     values: dict[int, Any] = {}
     for places in _comparable(family, parts[0]):
         greatest = family.numbers[places[0]].role == "greatest"
@@ -85,7 +85,7 @@ def bounds_of(family: Family) -> Floats:
     return bounds
 
 
-def compose(table: Table, first: Block, second: Block, at: Ints) -> None:
+def compose(table: Table, first: PaneBlock, second: PaneBlock, at: Ints) -> None:
     """In place, the numbers of the table in the first `len(at)` columns: what they are when column `at[c]` of `second` comes after
     column c.
     """
@@ -96,14 +96,14 @@ def compose(table: Table, first: Block, second: Block, at: Ints) -> None:
         _sums(table.sums, first.additive, second.additive, own, at[own])
 
 
-def _sums(sums: Sums, first: Floats, second: Floats, own: slice, at: Ints) -> None:
+def _sums(sums: ProductSums, first: Floats, second: Floats, own: slice, at: Ints) -> None:
     if len(sums.targets):
         terms = first[:, own][np.asarray(sums.first)]
         terms *= second[np.asarray(sums.second)[:, None], at]
         first[np.asarray(sums.targets), own] = np.add.reduceat(terms, np.asarray(sums.starts), axis=0)
 
 
-def _least(least: Least, first: Block, second: Block, own: slice, at: Ints) -> None:
+def _least(least: Least, first: PaneBlock, second: PaneBlock, own: slice, at: Ints) -> None:
     if not len(least.targets):
         return
     none = first.additive[:, own][np.asarray(least.first_ways)] == 0
@@ -125,7 +125,7 @@ class Open:
     family: Family
     groups: Ints
     numbers: Ints
-    block: Block
+    block: PaneBlock
     values: dict[int, Any]
 
     def of(self, query: int) -> Totals | None:
@@ -166,7 +166,7 @@ class Open:
 
 @np.errstate(invalid="ignore", over="ignore")
 def open_windows(
-    family: Family, queries: tuple[int, ...], numbers: Sequence[Any], groups: Ints, panes: Ints, wanted: Windows
+    family: Family, queries: tuple[int, ...], numbers: Sequence[Any], groups: Ints, panes: Ints, wanted: WindowRange
 ) -> Open:
     """The windows of some queries, from the numbers of panes, whose groups are given."""
     order, of_group, of_window, begin, end = wanted.runs(groups, panes)

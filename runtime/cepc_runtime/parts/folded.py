@@ -17,7 +17,7 @@ from ..totals import Totals, grouped
 from ..types import BIGINT
 from ..windows import Sliding
 from .composed import blocks, bounds_of, compose, open_windows
-from .matrices import LARGE, Matrices, Windows, floats, limit_of, product, whole_column, windows
+from .matrices import LARGE, Matrices, WindowRange, floats, limit_of, product, whole_column, windows
 from .panes import PANE
 from .products import EXTREME
 from .told import places_of
@@ -253,7 +253,7 @@ def totals_of_folded(
     assert isinstance(one.window, Sliding)
     columns = folded.keys
     groups, first = dense(combine_codes([codes(column) for column in columns.values()], len(folded))[0])
-    wanted = Windows(one.window, family.length, low, high)
+    wanted = WindowRange(one.window, family.length, low, high)
     found = open_windows(family, queries, folded.numbers, groups, folded.panes, wanted)
     for query in queries:
         plan, totals = plans[query], found.of(query)
@@ -262,7 +262,7 @@ def totals_of_folded(
         yield query, grouped(totals, {name: columns[name].take(pa.array(first)) for name in plan.group_by}, len(first))
 
 
-def _totals_exactly(family: Family, query: int, folded: Folded, groups: Ints, wanted: Windows) -> Totals:
+def _totals_exactly(family: Family, query: int, folded: Folded, groups: Ints, wanted: WindowRange) -> Totals:
     """By partition."""
     plan, layout = dict(family.queries)[query], family.layouts[query]
     (matrices,), places = matrices_of(family, query, [folded])

@@ -114,7 +114,7 @@ def _product(first: Matrices, second: Matrices, length: int) -> dict[tuple[int, 
 
 @np.errstate(invalid="ignore", over="ignore")
 def windows(
-    matrices: Matrices, groups: Ints, panes: Ints, accepting: Sequence[int], wanted: Windows
+    matrices: Matrices, groups: Ints, panes: Ints, accepting: Sequence[int], wanted: WindowRange
 ) -> tuple[Ints, Ints, Planes]:
     """The windows with a match: their groups, numbers, and the planes of their matches. `groups` and `panes` say whose the matrices
     are; there is one at most for each group and pane.
@@ -135,7 +135,7 @@ def windows(
 
 
 @dataclass(frozen=True)
-class Windows:
+class WindowRange:
     """The windows from number `low` to `high`, of panes of a `length` that divides theirs; None is no bound."""
 
     window: Sliding

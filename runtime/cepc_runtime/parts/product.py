@@ -10,7 +10,7 @@ from ..columns import codes, combine_codes, dense, flat
 from ..kernel.planes import planes_of
 from ..totals import Totals, grouped
 from ..windows import Sliding
-from .matrices import Matrices, Windows, limit_of, windows
+from .matrices import Matrices, WindowRange, limit_of, windows
 from .panes import PANE, SOURCE, TARGET, key_name, pane_length
 from .told import planes_told
 
@@ -41,7 +41,7 @@ def totals_of_panes(query: CountedQuery, table: Any) -> Totals:
         if i == j:  # a pane that does not touch the state says nothing of it
             entries[i, j][0][np.setdiff1d(np.arange(len(spots)), at)] = 1
     assert isinstance(query.window, Sliding)
-    wanted = Windows(query.window, pane_length(query.window))
+    wanted = WindowRange(query.window, pane_length(query.window))
     matrices = Matrices(layout, entries, limit_of(query.measures)).bounded()
     groups, numbers, found = windows(matrices, group_of[spots], panes[spots], query.automaton.accepting, wanted)
     totals = Totals(query, layout, groups, numbers, {}, found, extremes)

@@ -24,7 +24,7 @@ EXTREME: Final = ("least", "greatest")
 
 
 @dataclass(frozen=True)
-class Sums:
+class ProductSums:
     """`targets[t]` is the sum, over its terms from `starts[t]` on, of row `first` of the first pane times row `second` of the second
     one.
     """
@@ -53,12 +53,12 @@ class Least:
 class Table:
     """Of some numbers, and all others that these are made of in the first pane."""
 
-    sums: Sums
+    sums: ProductSums
     least: Least
 
 
 @dataclass(frozen=True)
-class Rows:
+class MatrixRows:
     """Which row of a matrix a number is. Counts and sums: the numbers' own, then the magnitudes of exact sums, then one of ones.
     Least and greatest values: one for each, then one of nothing.
     """
@@ -76,12 +76,12 @@ class Rows:
         return len(self.extremes)
 
 
-def rows_of(numbers: Sequence[tuple[Role | None, bool]]) -> Rows:
+def rows_of(numbers: Sequence[tuple[Role | None, bool]]) -> MatrixRows:
     """Of numbers by their role, and whether they are integers."""
     additive = [place for place, (role, _) in enumerate(numbers) if role not in EXTREME]
     sums = [place for place in additive if numbers[place] == ("value", True)]
     extremes = [place for place, (role, _) in enumerate(numbers) if role in EXTREME]
-    return Rows(
+    return MatrixRows(
         {place: row for row, place in enumerate(additive)},
         {place: row for row, place in enumerate(sums, start=len(additive))},
         {place: row for row, place in enumerate(extremes)},
@@ -94,7 +94,7 @@ class Products:
 
     places: Mapping[int, Mapping[Ends, Entry]]
     layouts: Mapping[int, QueryPlanes]
-    rows: Rows
+    rows: MatrixRows
     _beginning: dict[tuple[int, ...], Table] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -153,7 +153,7 @@ class Products:
                     terms = [term for pair in self._pairs(number) for term in self._terms(*pair, plane, rows)]
                     sums.append((rows[number], terms))
         return Table(
-            Sums(array("q", (row for row, _ in sums)), _starts(terms for _, terms in sums), *_columns(sums, 2)),
+            ProductSums(array("q", (row for row, _ in sums)), _starts(terms for _, terms in sums), *_columns(sums, 2)),
             Least(array("q", (row for row, _ in least)), _starts(terms for _, terms in least), *_columns(least, 4)),
         )
 

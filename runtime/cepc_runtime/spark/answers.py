@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ..plan import Plan
-    from .rows import Layout
+    from .rows import RowLayout
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Rows:
         return prepared(self.plan_text)[0]
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> RowLayout:
         return prepared(self.plan_text)[1].layout
 
     def numbers(self, queries: Collection[str]) -> list[int]:

@@ -41,7 +41,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RowLayout:
     """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `parts`: some query is found in parts,
     and there is a column for them.
     """
@@ -62,7 +62,7 @@ def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, Dat
     return (*found, *((name, time) for name in ends))
 
 
-def layout_of(plan: Plan) -> Layout:
+def layout_of(plan: Plan) -> RowLayout:
     """Where each query's columns are."""
     slots: list[Slot] = []
     by_type: dict[DataType, list[int]] = {}
@@ -81,16 +81,16 @@ def layout_of(plan: Plan) -> Layout:
             row.append(same[used[type_]])
             used[type_] += 1
         places.append(tuple(row))
-    return Layout(tuple(slots), tuple(places), any(in_parts(query, plan.stream.unit) for query in plan.queries))
+    return RowLayout(tuple(slots), tuple(places), any(in_parts(query, plan.stream.unit) for query in plan.queries))
 
 
-def slots_of(layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> list[tuple[str, str]]:
+def slots_of(layout: RowLayout, query: QueryPlan, number: int, stream: StreamPlan) -> list[tuple[str, str]]:
     """The slot of each column of query `number` of the plan, and the column's name."""
     named = zip(layout.places[number], result_columns(query, stream), strict=True)
     return [(layout.slots[slot].name, column) for slot, (column, _) in named]
 
 
-def with_columns_of(rows: DataFrame, layout: Layout, query: QueryPlan, number: int, stream: StreamPlan) -> DataFrame:
+def with_columns_of(rows: DataFrame, layout: RowLayout, query: QueryPlan, number: int, stream: StreamPlan) -> DataFrame:
     """The rows of query `number` of the plan with its columns and no others. Their names are no SQL, which would have its variables
     replaced, and all of them are two calls of the JVM; Column objects are several for each.
     """
@@ -104,7 +104,7 @@ def of_queries(numbers: Collection[int]) -> str:
     return f"{QUERY} IN ({texts})"
 
 
-def row_schema(layout: Layout) -> str:
+def row_schema(layout: RowLayout) -> str:
     """The schema of the rows as DDL."""
     columns = [(QUERY, "STRING"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
     if layout.parts:
@@ -116,11 +116,11 @@ def row_schema(layout: Layout) -> str:
 class Packing:
     """Makes record batches of the rows' schema."""
 
-    layout: Layout
+    layout: RowLayout
     schema: Any
 
     @classmethod
-    def of(cls, layout: Layout) -> Packing:
+    def of(cls, layout: RowLayout) -> Packing:
         found = [pa.field(QUERY, pa.string()), pa.field(ERROR, pa.string())]
         found += [pa.field(s.name, to_arrow(s.type)) for s in layout.slots]
         return cls(layout, pa.schema([*found, *([pa.field(PARTS, pa.binary())] if layout.parts else [])]))

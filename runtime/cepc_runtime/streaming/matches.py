@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..columns import codes, combine_codes
-from ..enumerate.budget import PARTIAL_MATCHES, Budget, for_matches
+from ..enumerate.budget import PARTIAL_MATCHES, MatchBudget, for_matches
 from ..enumerate.evaluation import Evaluator
 from ..enumerate.matches import MatchRows
 from ..enumerate.run import Arranged, arrange_for, joined_matches
@@ -70,7 +70,7 @@ def decided_together(
     evaluator, ticks = Evaluator(arranged.events.table), arranged.events.ticks
     made = {query.name: (MatchRows(query, plan.stream, evaluator), decision) for query, decision in queries.items()}
     first, most = next(iter(queries)), for_matches(step.most, arranged.events.length)
-    budget = Budget(first.name, most, None, first.select, matches=True)
+    budget = MatchBudget(first.name, most, None, first.select, matches=True)
     for name, matches in joined_matches(arranged, shared, list(queries), evaluator, budget=budget):
         rows, decision = made[name]
         now = _known_now(matches, ticks, decision, step)

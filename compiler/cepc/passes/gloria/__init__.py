@@ -8,27 +8,27 @@ These modules are the algorithms alone, from values to values: they know pattern
 """
 
 from .alignment import Alignment, alignments
-from .cost import Basis, CostModel, EngineModel, PaperModel
-from .graph import Budget
+from .cost import BasisColumns, CostModel, EngineModel, PaperModel
+from .graph import GloriaBudget
 from .nodes import PAPER, Breadth
-from .plan import GloriaPlan, Optimizer, Shared, share
-from .query import Place, Query, Type
+from .plan import GloriaPlan, Optimizer, SharedTransition, share
+from .query import Query, Type, WrittenPlace
 
 __all__ = [
     "PAPER",
     "Alignment",
-    "Basis",
+    "BasisColumns",
     "Breadth",
-    "Budget",
     "CostModel",
     "EngineModel",
+    "GloriaBudget",
     "GloriaPlan",
     "Optimizer",
     "PaperModel",
-    "Place",
     "Query",
-    "Shared",
+    "SharedTransition",
     "Type",
+    "WrittenPlace",
     "alignments",
     "share",
 ]

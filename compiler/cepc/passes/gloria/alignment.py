@@ -6,36 +6,36 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .cost import Basis
+from .cost import BasisColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .plan import Shared
-    from .query import Place
+    from .plan import SharedTransition
+    from .query import WrittenPlace
 
-_State = tuple[str, "Place"]
+_State = tuple[str, "WrittenPlace"]
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """Place i of each member corresponds to place i of the others. `basis`: runs of events between them go over basis columns."""
 
-    members: tuple[tuple[str, tuple[Place, ...]], ...]
+    members: tuple[tuple[str, tuple[WrittenPlace, ...]], ...]
     basis: bool = False
 
 
-def alignments(shared: Iterable[Shared]) -> tuple[Alignment, ...]:
+def alignments(shared: Iterable[SharedTransition]) -> tuple[Alignment, ...]:
     """The places that correspond under a plan; each place of a query stands in one alignment at most.
 
     A transition is one operation for a Q-set if both its ends lie side by side for all members. So the ends of all
     shared transitions correspond, and what corresponds to the same place corresponds. The places of a group of queries
     that transitions connect are one alignment; those of a basis are apart.
 
-    >>> from .plan import Shared
-    >>> from .query import Place, Type
-    >>> (a, b, c), e = map(Place, range(3)), Type((0,))
-    >>> shared = Shared((("q", b, c), ("r", a, b)), None, e, e), Shared((("q", a, b), ("s", a, b)), None, e, e)
+    >>> from .plan import SharedTransition
+    >>> from .query import WrittenPlace, Type
+    >>> (a, b, c), e = map(WrittenPlace, range(3)), Type((0,))
+    >>> shared = SharedTransition((("q", b, c), ("r", a, b)), None, e, e), SharedTransition((("q", a, b), ("s", a, b)), None, e, e)
     >>> for found in alignments(shared):
     ...     print([(query, [p.event for p in places]) for query, places in found.members])
     [('q', [0]), ('s', [0])]
@@ -55,7 +55,7 @@ def alignments(shared: Iterable[Shared]) -> tuple[Alignment, ...]:
     on_basis = {
         corresponds.root((query, place))
         for transition in shared
-        if isinstance(transition.snapshot, Basis)
+        if isinstance(transition.snapshot, BasisColumns)
         for query, *places in transition.members
         for place in places
     }

@@ -24,7 +24,7 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Basis:
+class BasisColumns:
     """Columns that a Kleene sub-pattern's states are expanded in over a run of its events: one for each of `types`.
 
     `runs` are expected in the time that rates are about.
@@ -34,7 +34,7 @@ class Basis:
     runs: float
 
 
-Snapshot = Type | Basis | None
+Snapshot = Type | BasisColumns | None
 """What a Q-set propagates instead of its queries' own numbers: the snapshots of a type, a basis, or nothing (None): then
 their numbers lie side by side and are propagated by one operation."""
 
@@ -177,10 +177,10 @@ class EngineModel:
     def local(self, types: Sequence[Type], outside: Sequence[Type] | None) -> tuple[Snapshot, ...]:
         return (None,) if outside is None else (None, self.basis(types, outside))
 
-    def basis(self, types: Sequence[Type], outside: Sequence[Type]) -> Basis:
+    def basis(self, types: Sequence[Type], outside: Sequence[Type]) -> BasisColumns:
         """A basis for the states of these types, of which those outside are before and after."""
         ends = self._total(outside) / self.groups + self.edges
-        return Basis(tuple(types), min(ends, self._total(types) / self.groups) * self.groups)
+        return BasisColumns(tuple(types), min(ends, self._total(types) / self.groups) * self.groups)
 
     def length(self, snapshot: Snapshot) -> float:  # noqa: ARG002
         return 0.0  # a basis is left behind with its Kleene sub-pattern
@@ -193,7 +193,7 @@ class EngineModel:
 
     def shared(self, source: Type, target: Type, snapshot: Snapshot, queries: Members) -> float:
         columns = queries.columns
-        if isinstance(snapshot, Basis) and source in snapshot.types and target in snapshot.types:
+        if isinstance(snapshot, BasisColumns) and source in snapshot.types and target in snapshot.types:
             columns = (len(snapshot.types) + 1) * self.planes
         return self._total((target,)) * self._row(columns)
 
@@ -204,11 +204,11 @@ class EngineModel:
         return 0.0
 
     def opened(self, snapshot: Snapshot, queries: Members) -> float:
-        if not isinstance(snapshot, Basis):
+        if not isinstance(snapshot, BasisColumns):
             return 0.0
         return snapshot.runs * (len(snapshot.types) + 1) ** 2 * self._row(queries.columns)
 
-    def saving(self, basis: Basis, into: Iterable[tuple[Type, Members]], queries: Members) -> float:
+    def saving(self, basis: BasisColumns, into: Iterable[tuple[Type, Members]], queries: Members) -> float:
         """What a basis saves beside leaving its states side by side; `into` are the transitions to its types and who has them."""
         columns = (len(basis.types) + 1) * self.planes
         per_event = ((kind, self._row(members.columns) - self._row(columns)) for kind, members in into)

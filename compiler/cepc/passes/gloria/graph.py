@@ -29,7 +29,7 @@ class Pruning(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class GloriaBudget:
     """How much may be tried: counted, not timed, so that a plan does not depend on the machine."""
 
     nodes: int = 60
@@ -47,7 +47,7 @@ UNLIMITED = 10**9
 
 
 @dataclass(slots=True)
-class Candidates:
+class PoolNodes:
     """The nodes of one pool. All lists are by node.
 
     `distance` is n.d_s (equation 5), which does not contain the node's own weight; `best` has, for each link into the pool, the
@@ -62,8 +62,8 @@ class Candidates:
     def through(self, node: int) -> float:
         return self.distance[node] + self.weights[node]
 
-    def only(self, kept: Sequence[int]) -> Candidates:
-        return Candidates(
+    def only(self, kept: Sequence[int]) -> PoolNodes:
+        return PoolNodes(
             [self.nodes[i] for i in kept],
             [self.weights[i] for i in kept],
             [self.distance[i] for i in kept],
@@ -76,12 +76,12 @@ Edges = list[list[float]]
 
 
 @dataclass(slots=True)
-class Graph:
+class GloriaGraph:
     """`generated` and `weighed` count the nodes and edges looked at, `exact` says that no budget was reached."""
 
     template: Template
     weigher: Weigher
-    pools: list[Candidates] = field(default_factory=list)
+    pools: list[PoolNodes] = field(default_factory=list)
     edges: dict[Link, Edges] = field(default_factory=dict)
     closed: list[bool] = field(default_factory=list)
     generated: int = 0
@@ -97,14 +97,14 @@ class Graph:
         return sum(1 for edges in self.edges.values() for row in edges for weight in row if weight < math.inf)
 
 
-def build(template: Template, model: CostModel, budget: Budget, pruning: Pruning = Pruning.SAFE) -> Graph:
+def build(template: Template, model: CostModel, budget: GloriaBudget, pruning: Pruning = Pruning.SAFE) -> GloriaGraph:
     """The graph of a workload.
 
     A pool is *closed* if every way on from the pools before it leads through it. The distance to its nodes is then the weight of
     real partial plans, and all but the best way to each node can go (edge pruning). Where it is not closed, choosing
     another node before it would change what others after that pay, so edges stay.
     """
-    graph = Graph(template, Weigher(template, model, budget.breadth.splits))
+    graph = GloriaGraph(template, Weigher(template, model, budget.breadth.splits))
     for number in range(len(template.pools)):
         graph.closed.append(_closed(graph, number))
         candidates = _candidates(graph, number, budget, pruning)
@@ -124,7 +124,7 @@ def build(template: Template, model: CostModel, budget: Budget, pruning: Pruning
     return graph
 
 
-def _closed(graph: Graph, number: int) -> bool:
+def _closed(graph: GloriaGraph, number: int) -> bool:
     """Pools of one query do not count: they have one node, which nothing depends on."""
     template = graph.template
     if template.pools[number].trivial:
@@ -140,7 +140,7 @@ def _closed(graph: Graph, number: int) -> bool:
     return True
 
 
-def _candidates(graph: Graph, number: int, budget: Budget, pruning: Pruning) -> Candidates:
+def _candidates(graph: GloriaGraph, number: int, budget: GloriaBudget, pruning: Pruning) -> PoolNodes:
     """All nodes of a pool, weighed, with the edges into them."""
     template, weigher = graph.template, graph.weigher
     pool, links = template.pools[number], template.before[number]
@@ -166,10 +166,10 @@ def _candidates(graph: Graph, number: int, budget: Budget, pruning: Pruning) -> 
     reachable = [m for m in range(len(nodes)) if distance[m] < math.inf]
     for link in links:
         graph.edges[link] = [[row[m] for m in reachable] for row in graph.edges[link]]
-    return Candidates(nodes, weights, distance, best).only(reachable)
+    return PoolNodes(nodes, weights, distance, best).only(reachable)
 
 
-def _generated(graph: Graph, number: int, budget: Budget, pruning: Pruning) -> list[Node]:
+def _generated(graph: GloriaGraph, number: int, budget: GloriaBudget, pruning: Pruning) -> list[Node]:
     links = graph.template.before[number]
     generator = Generator(graph.template, number, graph.weigher.model, budget.breadth)
     incoming = []
@@ -194,7 +194,7 @@ def _generated(graph: Graph, number: int, budget: Budget, pruning: Pruning) -> l
 # ---- pruning ---------------------------------------------------------------------------------------------------------
 
 
-def _kept(graph: Graph, number: int, candidates: Candidates, budget: Budget, pruning: Pruning) -> list[int]:
+def _kept(graph: GloriaGraph, number: int, candidates: PoolNodes, budget: GloriaBudget, pruning: Pruning) -> list[int]:
     """The nodes that stay, in their order; not sharing, the first, always stays."""
     if pruning is Pruning.NONE:
         return list(range(len(candidates.nodes)))
@@ -214,7 +214,7 @@ def _kept(graph: Graph, number: int, candidates: Candidates, budget: Budget, pru
     return sorted(kept)
 
 
-def _reached(graph: Graph, number: int, candidates: Candidates, m: int, pruning: Pruning) -> tuple[float, float]:
+def _reached(graph: GloriaGraph, number: int, candidates: PoolNodes, m: int, pruning: Pruning) -> tuple[float, float]:
     """n.d_s, which of a Kleene sub-graph is that of its last node (equation 6); among equals, few snapshots first."""
     length = math.fsum(graph.weigher.model.length(snapshot) for _, snapshot in candidates.nodes[m])
     if pruning is Pruning.PRINTED and not graph.template.pools[number].kleene:
@@ -222,7 +222,7 @@ def _reached(graph: Graph, number: int, candidates: Candidates, m: int, pruning:
     return candidates.through(m), length
 
 
-def _prunes(graph: Graph, number: int, candidates: Candidates, k: int, m: int, pruning: Pruning) -> bool:
+def _prunes(graph: GloriaGraph, number: int, candidates: PoolNodes, k: int, m: int, pruning: Pruning) -> bool:
     """The node pruning principle: is node k, with the same Q-sets, never worse than m?
 
     As printed: its snapshots are fewer and it is nearer to the start. That is not enough. What a node costs itself is not in

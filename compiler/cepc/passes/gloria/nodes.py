@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from .cost import Basis
+from .cost import BasisColumns
 from .template import bits
 from .weights import ALONE, known_by_snapshot, node_of, several
 
@@ -49,7 +49,7 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class SnapshotOption:
     """A snapshot that Q-sets may begin with in a pool, and the queries that may."""
 
     snapshot: Snapshot
@@ -57,15 +57,15 @@ class Option:
     part: KleenePart | None
 
 
-def options_of(template: Template, number: int, model: CostModel) -> tuple[Option, ...]:
+def options_of(template: Template, number: int, model: CostModel) -> tuple[SnapshotOption, ...]:
     """What Local Snapshot and Merging have to choose from."""
     pool = template.pools[number]
     if not pool.kleene:
-        return tuple(Option(s, pool.queries, None) for s in model.local(pool.types, None))
-    found: dict[tuple[Snapshot, Mask], Option] = {}
+        return tuple(SnapshotOption(s, pool.queries, None) for s in model.local(pool.types, None))
+    found: dict[tuple[Snapshot, Mask], SnapshotOption] = {}
     for part in pool.cycles:
         for snapshot in model.local(part.types, _outside(template, number, part)):
-            found.setdefault((snapshot, part.queries), Option(snapshot, part.queries, part))
+            found.setdefault((snapshot, part.queries), SnapshotOption(snapshot, part.queries, part))
     return tuple(found.values())
 
 
@@ -218,13 +218,13 @@ class Generator:
                 joined.append((mask, snapshot))
         return node_of(dict(joined))
 
-    def allowed(self, queries: Mask, option: Option) -> bool:
+    def allowed(self, queries: Mask, option: SnapshotOption) -> bool:
         """May these queries be a Q-set with this snapshot? In a Kleene sub-pattern all must contain it, and what only some of them
         bring in from an outer one must arrive at the snapshot's type: elsewhere one expression could not stand for all.
         """
         if queries & ~option.queries:
             return False
-        if option.part is None or isinstance(option.snapshot, Basis) or option.snapshot is None:
+        if option.part is None or isinstance(option.snapshot, BasisColumns) or option.snapshot is None:
             return True
         inner = set(option.part.types)
         for t in self.pool.transitions:

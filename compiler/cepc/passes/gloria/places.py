@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..pattern import And, Event, Not, Or, Repeat, Seq, Some, events
-from .query import Place, Type
+from .query import Type, WrittenPlace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -34,7 +34,7 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlaceTransition:
     """A transition from place to place. `ways`: between them there may be a NOT or not, as in `SEQ(A, OR(NOT C, D?), B)`."""
 
     source: int
@@ -48,9 +48,9 @@ class Step:
 class Written:
     """Places by number, in the order of the text."""
 
-    places: tuple[Place, ...]
+    places: tuple[WrittenPlace, ...]
     types: tuple[Type, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PlaceTransition, ...]
     starts: frozenset[int]
     ends: frozenset[int]
     cycles: tuple[Cycle, ...]
@@ -72,7 +72,7 @@ def write(pattern: Pattern, owner: str) -> Written:
     """
     writer = _Writer(owner)
     whole = writer.write(pattern, 0, None)
-    steps = (Step(a, b, frozenset(ways), cycle) for (a, b), (ways, cycle) in sorted(writer.steps.items()))
+    steps = (PlaceTransition(a, b, frozenset(ways), cycle) for (a, b), (ways, cycle) in sorted(writer.steps.items()))
     return Written(
         tuple(writer.places),
         tuple(writer.types),
@@ -102,7 +102,7 @@ _NOTHING = _Fragment((), (), frozenset({FREE}), ())
 @dataclass(slots=True)
 class _Writer:
     owner: str
-    places: list[Place] = field(default_factory=list)
+    places: list[WrittenPlace] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
     steps: dict[tuple[int, int], tuple[set[Guards], int | None]] = field(default_factory=dict)
     cycles: list[Cycle | None] = field(default_factory=list)
@@ -151,7 +151,7 @@ class _Writer:
 
     def _place(self, event: int, kind: Type) -> _Fragment:
         place = len(self.places)
-        self.places.append(Place(event, self._copies[event]))
+        self.places.append(WrittenPlace(event, self._copies[event]))
         self.types.append(kind)
         self._copies[event] += 1
         return _Fragment(((place, FREE),), ((place, FREE),), frozenset(), kind)

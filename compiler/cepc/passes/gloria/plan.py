@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from .graph import Budget, Pruning, build
+from .graph import GloriaBudget, Pruning, build
 from .greedy import greedy
 from .search import search
 from .template import bits, template_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from .cost import CostModel, Snapshot
-    from .query import Place, Query, Type
+    from .query import Query, Type, WrittenPlace
     from .template import Template
     from .weights import Node
 
@@ -28,10 +28,10 @@ class Optimizer(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedTransition:
     """A transition that a Q-set shares: for each member its query and the places that it leads from and to."""
 
-    members: tuple[tuple[str, Place, Place], ...]
+    members: tuple[tuple[str, WrittenPlace, WrittenPlace], ...]
     snapshot: Snapshot
     source: Type
     target: Type
@@ -45,7 +45,7 @@ class Shared:
 class GloriaPlan:
     """A workload sharing plan (definition 2.7): what is not in `shared` is not shared."""
 
-    shared: tuple[Shared, ...]
+    shared: tuple[SharedTransition, ...]
     weight: float
     """The workload under this plan, at most `unshared`."""
     unshared: float
@@ -63,7 +63,7 @@ class GloriaPlan:
 def share(
     queries: Sequence[Query],
     model: CostModel,
-    budget: Budget | None = None,
+    budget: GloriaBudget | None = None,
     optimizer: Optimizer = Optimizer.GLORIA,
 ) -> GloriaPlan:
     """The lightest plan found for a workload; the same for the same input, and never worse than not sharing.
@@ -81,7 +81,7 @@ def share(
     >>> plan.unshared, plan.weight
     (240.0, 108.0)
     """
-    budget = budget or Budget()
+    budget = budget or GloriaBudget()
     template = template_of(queries)
     weigher = Weigher(template, model)
     unshared = weigher.total({})
@@ -102,7 +102,7 @@ def share(
     return GloriaPlan(tuple(_shared(template, nodes)), weight, unshared, exact, cases, *counts)
 
 
-def _shared(template: Template, plan: Mapping[int, Node]) -> Iterator[Shared]:
+def _shared(template: Template, plan: Mapping[int, Node]) -> Iterator[SharedTransition]:
     places = [
         {(w.types[s.source], w.types[s.target]): (w.places[s.source], w.places[s.target]) for s in w.steps}
         for w in template.patterns
@@ -112,4 +112,4 @@ def _shared(template: Template, plan: Mapping[int, Node]) -> Iterator[Shared]:
             for qset, snapshot in node:
                 if several(together := qset & t.queries):
                     members = ((template.queries[q].name, *places[q][t.source, t.target]) for q in bits(together))
-                    yield Shared(tuple(members), snapshot, t.source, t.target)
+                    yield SharedTransition(tuple(members), snapshot, t.source, t.target)

@@ -31,7 +31,7 @@ class Type(NamedTuple):
     owner: str = ""
 
 
-class Place(NamedTuple):
+class WrittenPlace(NamedTuple):
     """A place of the written-out pattern: event number `event` in the order of `pattern.events`, its copy number `copy`.
 
     Copies come from bounded repetition: `B{2}` is written `B B`, whose second B is copy 1. All else has copy 0.

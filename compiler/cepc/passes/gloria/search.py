@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .graph import Graph
+    from .graph import GloriaGraph
     from .template import Link
 
 Path = dict[int, int]
@@ -18,7 +18,7 @@ Path = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPath:
     """A path; `cases` are those of algorithm 1, one for each part of the graph, `exact`: no path through the graph is lighter."""
 
     path: Path
@@ -26,7 +26,7 @@ class Found:
     exact: bool
 
 
-def search(graph: Graph, steps: int) -> Found:
+def search(graph: GloriaGraph, steps: int) -> FoundPath:
     """The lightest path.
 
     Cases 1 and 2 of algorithm 1 are exact. In case 3 the algorithm keeps one path for each node, which need not contain the
@@ -40,10 +40,10 @@ def search(graph: Graph, steps: int) -> Found:
         if found is None:
             found, exact = improved(graph, path_search(graph, part)), False
         path |= found
-    return Found(path, tuple(cases), exact)
+    return FoundPath(path, tuple(cases), exact)
 
 
-def parts(graph: Graph) -> list[list[int]]:
+def parts(graph: GloriaGraph) -> list[list[int]]:
     """The pools where there is something to decide, those apart that do not depend on each other."""
     template = graph.template
     seen: set[int] = set()
@@ -63,14 +63,14 @@ def parts(graph: Graph) -> list[list[int]]:
     return found
 
 
-def case_of(graph: Graph, part: Sequence[int]) -> int:
+def case_of(graph: GloriaGraph, part: Sequence[int]) -> int:
     """1: all ways lead to one end. 2: several ends but one path. 3: several ends and several paths."""
     if all(graph.closed[pool] for pool in part):
         return 1
     return 2 if all(len(graph.pools[pool].nodes) == 1 for pool in part) else 3
 
 
-def path_search(graph: Graph, part: Sequence[int]) -> Path:
+def path_search(graph: GloriaGraph, part: Sequence[int]) -> Path:
     """Algorithm 1, for one part of the graph.
 
     In case 1 every node knows the best way to it, and the best last node has the path. In case 3 edges are reversed and pruned
@@ -90,7 +90,7 @@ def path_search(graph: Graph, part: Sequence[int]) -> Path:
     return best
 
 
-def _reversed(graph: Graph, part: Sequence[int]) -> dict[int, list[dict[Link, int]]]:
+def _reversed(graph: GloriaGraph, part: Sequence[int]) -> dict[int, list[dict[Link, int]]]:
     """For each node and each link on, the node after it that is nearest to the ends (n.d_e)."""
     to_ends: dict[int, list[float]] = {}
     onward: dict[int, list[dict[Link, int]]] = {}
@@ -109,7 +109,7 @@ def _reversed(graph: Graph, part: Sequence[int]) -> dict[int, list[dict[Link, in
     return onward
 
 
-def _through(graph: Graph, pool: int, node: int, onward: Mapping[int, list[dict[Link, int]]] | None) -> Path:
+def _through(graph: GloriaGraph, pool: int, node: int, onward: Mapping[int, list[dict[Link, int]]] | None) -> Path:
     """The path of a node: back to the starts by its best ways, and with `onward` also to the ends."""
     path = {pool: node}
     stack = [pool]
@@ -125,12 +125,12 @@ def _through(graph: Graph, pool: int, node: int, onward: Mapping[int, list[dict[
     return path
 
 
-def unshared(graph: Graph) -> Path:
+def unshared(graph: GloriaGraph) -> Path:
     """Not sharing anywhere: the first node of each pool."""
     return dict.fromkeys(range(len(graph.pools)), 0)
 
 
-def weight_of(graph: Graph, path: Mapping[int, int]) -> float:
+def weight_of(graph: GloriaGraph, path: Mapping[int, int]) -> float:
     """What the pools of a path weigh, and the edges between them; infinite if one is missing."""
     weights = [graph.pools[pool].weights[node] for pool, node in path.items()]
     for pool, node in path.items():
@@ -152,7 +152,7 @@ class _Factor:
     table: Table
 
 
-def eliminate(graph: Graph, part: Sequence[int], steps: int) -> Path | None:
+def eliminate(graph: GloriaGraph, part: Sequence[int], steps: int) -> Path | None:
     """The lightest path, exactly: again and again a pool is replaced by the best node of it for each choice of nodes beside it.
 
     The pool that has the smallest such table goes next. None if the sums to be compared are more than `steps`.
@@ -175,7 +175,7 @@ def eliminate(graph: Graph, part: Sequence[int], steps: int) -> Path | None:
     return path
 
 
-def _order(graph: Graph, choices: Mapping[int, int], steps: int) -> list[tuple[int, tuple[int, ...]]] | None:
+def _order(graph: GloriaGraph, choices: Mapping[int, int], steps: int) -> list[tuple[int, tuple[int, ...]]] | None:
     """In which order pools go, each with those beside it by then."""
     beside: dict[int, set[int]] = {pool: set() for pool in choices}
     for pool in choices:
@@ -197,7 +197,7 @@ def _order(graph: Graph, choices: Mapping[int, int], steps: int) -> list[tuple[i
     return order
 
 
-def _factors(graph: Graph, choices: Mapping[int, int]) -> list[_Factor]:
+def _factors(graph: GloriaGraph, choices: Mapping[int, int]) -> list[_Factor]:
     factors = []
     for pool in choices:
         factors.append(_Factor((pool,), {(n,): w for n, w in enumerate(graph.pools[pool].weights)}))
@@ -231,7 +231,7 @@ def _eliminated(
     return table, chosen
 
 
-def improved(graph: Graph, path: Path) -> Path:
+def improved(graph: GloriaGraph, path: Path) -> Path:
     """The path with single nodes exchanged for better ones, sweep by sweep until nothing changes."""
     path = dict(path)
     weight = weight_of(graph, path)
@@ -246,7 +246,7 @@ def improved(graph: Graph, path: Path) -> Path:
     return path
 
 
-def _local(graph: Graph, path: Mapping[int, int], pool: int, node: int) -> float:
+def _local(graph: GloriaGraph, path: Mapping[int, int], pool: int, node: int) -> float:
     """What depends on the choice for one pool."""
     template = graph.template
     before = (graph.edges[k][path[k.before]][node] for k in template.before[pool] if k.before in path)

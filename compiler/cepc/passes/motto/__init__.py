@@ -6,24 +6,24 @@ examples and tables are cited by the paper's numbers. `docs/passes/motto.md` is 
 These modules are the algorithms alone, from values to values: they know letters, rates and conditions, no streams.
 """
 
-from .cost import CostModel, EngineModel, PaperModel, Statistics
+from .cost import CostModel, EngineModel, PaperModel, PatternStatistics
 from .derivation import Derivation
 from .graph import Limits
-from .patterns import Condition, Pattern, Query, SubQuery, pattern_of
-from .plan import Budget, MottoPlan, share
+from .patterns import LeafTest, Pattern, Query, SubQuery, pattern_of
+from .plan import MottoBudget, MottoPlan, share
 
 __all__ = [
-    "Budget",
-    "Condition",
     "CostModel",
     "Derivation",
     "EngineModel",
+    "LeafTest",
     "Limits",
+    "MottoBudget",
     "MottoPlan",
     "PaperModel",
     "Pattern",
+    "PatternStatistics",
     "Query",
-    "Statistics",
     "SubQuery",
     "pattern_of",
     "share",

@@ -24,7 +24,7 @@ class CostModel(Protocol):
 
 
 @dataclass(frozen=True)
-class Statistics:
+class PatternStatistics:
     """Events per tick of each letter (of one group), and the share of tuples for which each condition holds."""
 
     rates: Mapping[int, float] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class PaperModel:
     and a filter, as the paper has it (§IV-A), so its partial matches are those of all orders.
     """
 
-    statistics: Statistics = Statistics()
+    statistics: PatternStatistics = PatternStatistics()
     filter: float = 0.1
     """Of one composite event."""
 
@@ -131,7 +131,7 @@ class EngineModel:
     there alone, and no order has to be filtered.
     """
 
-    statistics: Statistics = Statistics()
+    statistics: PatternStatistics = PatternStatistics()
 
     def cost(self, derivation: Derivation) -> float:
         result, stats = derivation.result, self.statistics

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from .interesting import TRANSFORMED, subsequence
-from .patterns import UNORDERED, Condition, extents
+from .patterns import UNORDERED, LeafTest, extents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def derive(source: SubQuery, result: SubQuery) -> Derivation | None:
     if places is None:
         return None
     leaf = leaf_places(source.pattern, result.pattern, places)
-    known = frozenset(Condition(tuple(leaf[i] for i in c.leaves), c.test) for c in source.conditions)
+    known = frozenset(LeafTest(tuple(leaf[i] for i in c.leaves), c.test) for c in source.conditions)
     if not known <= result.conditions:
         return None
     if source.absent and not _same_windows(source, result):

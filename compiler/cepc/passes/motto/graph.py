@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from .cost import CostModel
-    from .patterns import Condition, Operand, Query
+    from .patterns import LeafTest, Operand, Query
 
 ROOT = -1
 """The paper's virtual ground, from which everything can be computed from events alone."""
@@ -124,7 +124,7 @@ def common_patterns(patterns: Iterable[Pattern], limits: Limits) -> tuple[Patter
 
 def _variants(pattern: Pattern, needed: Sequence[SubQuery]) -> Iterator[SubQuery]:
     """The pattern for any two of the sub-queries that have it: in the larger window, under the conditions of both."""
-    profiles: defaultdict[tuple[int | None, frozenset[Condition]], int] = defaultdict(int)
+    profiles: defaultdict[tuple[int | None, frozenset[LeafTest]], int] = defaultdict(int)
     for whole in needed:
         places = embedding(pattern, whole.pattern)
         if places is not None:

@@ -90,7 +90,7 @@ def divide(pattern: Pattern) -> Iterator[Pattern]:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class LeafTest:
     """A test of the events at some leaves, in the order in which the test names them. Equal tests test the same."""
 
     leaves: tuple[int, ...]
@@ -105,7 +105,7 @@ class SubQuery:
 
     pattern: Pattern
     window: int | None
-    conditions: frozenset[Condition] = frozenset()
+    conditions: frozenset[LeafTest] = frozenset()
     absent: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
@@ -142,11 +142,11 @@ class Query:
     asks: SubQuery
 
 
-def inside(conditions: frozenset[Condition], chosen: Sequence[int]) -> frozenset[Condition]:
+def inside(conditions: frozenset[LeafTest], chosen: Sequence[int]) -> frozenset[LeafTest]:
     """The conditions about the chosen leaves alone, these numbered anew in the order given."""
     place = {leaf: i for i, leaf in enumerate(chosen)}
     return frozenset(
-        Condition(tuple(place[leaf] for leaf in c.leaves), c.test)
+        LeafTest(tuple(place[leaf] for leaf in c.leaves), c.test)
         for c in conditions
         if all(leaf in place for leaf in c.leaves)
     )

@@ -21,7 +21,7 @@ _LEVEL = {"SOME": 0, "AND": 1, "OR": 1, "SEQ": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class MottoBudget:
     """How much may be tried: counted, not timed, so that a plan does not depend on the machine."""
 
     steps: int = 2_000_000
@@ -65,18 +65,18 @@ class MottoPlan:
         return tuple(s for s, n in uses.items() if n > 1)
 
 
-def share(queries: Sequence[Query], model: CostModel, budget: Budget | None = None) -> MottoPlan:
+def share(queries: Sequence[Query], model: CostModel, budget: MottoBudget | None = None) -> MottoPlan:
     """The best plan found for queries of one stream and one partition; the same for the same input.
 
-    >>> from .cost import PaperModel, Statistics
+    >>> from .cost import PaperModel, PatternStatistics
     >>> from .patterns import Query, SubQuery, pattern_of
-    >>> rare = PaperModel(Statistics(default_rate=0.1))
+    >>> rare = PaperModel(PatternStatistics(default_rate=0.1))
     >>> asked = [SubQuery(pattern_of("SEQ", letters), 10) for letters in ((1, 2, 4), (2, 4, 3), (2, 4))]
     >>> plan = share([Query(f"q{i}", a) for i, a in enumerate(asked)], rare)
     >>> [(str(d.result), str(d.source)) for d in plan.derivations if d.source]
     [('SEQ(1, 2, 4) within 10', 'SEQ(2, 4) within 10'), ('SEQ(2, 4, 3) within 10', 'SEQ(2, 4) within 10')]
     """
-    budget = budget or Budget()
+    budget = budget or MottoBudget()
     if len({q.name for q in queries}) != len(queries):
         raise ValueError("two queries have one name")
     graph = sharing_graph(queries, model, budget.limits)

@@ -22,7 +22,7 @@ _CLOSE = 1e-9  # of the cost: less than that is rounding
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SteinerTree:
     """For each vertex of the tree, but for the root, the one that it hangs on."""
 
     parents: Mapping[int, int]
@@ -31,7 +31,7 @@ class Tree:
     steps: int
 
 
-def steiner_tree(graph: nx.DiGraph, root: int, terminals: Collection[int], steps: int, seed: int = 0) -> Tree:
+def steiner_tree(graph: nx.DiGraph, root: int, terminals: Collection[int], steps: int, seed: int = 0) -> SteinerTree:
     """The tree from the root to all terminals with the least sum of `cost` over its edges, in an acyclic graph.
 
     The root has an edge to every vertex. Each connected part is searched for `steps` steps (edges looked at) and, where
@@ -60,7 +60,7 @@ def steiner_tree(graph: nx.DiGraph, root: int, terminals: Collection[int], steps
         parents |= tree
         costs.append(math.fsum(ways[v][u] for v, u in tree.items()))
         optimal, done = optimal and search.complete, done + search.steps
-    return Tree(dict(sorted(parents.items())), math.fsum(costs), optimal, done)
+    return SteinerTree(dict(sorted(parents.items())), math.fsum(costs), optimal, done)
 
 
 def _useful(graph: nx.DiGraph, root: int, terminals: frozenset[int]) -> nx.DiGraph:

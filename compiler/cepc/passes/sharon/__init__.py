@@ -9,10 +9,9 @@ These modules are the algorithms alone, from values to values: they know names, 
 
 from .benefit import CostModel, PaperModel
 from .candidates import Candidate, Occurrence, Pattern, Query
-from .plan import Budget, SharingPlan, share
+from .plan import SharingPlan, SharonBudget, share
 
 __all__ = [
-    "Budget",
     "Candidate",
     "CostModel",
     "Occurrence",
@@ -20,5 +19,6 @@ __all__ = [
     "Pattern",
     "Query",
     "SharingPlan",
+    "SharonBudget",
     "share",
 ]

@@ -19,7 +19,7 @@ Level = list[tuple["Vertices", float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPlan:
     """A valid plan, its weight, whether it is known to be optimal, and the steps that were taken to find it."""
 
     plan: Vertices
@@ -30,7 +30,7 @@ class Found:
     """How many valid plans were looked at."""
 
 
-def find(graph: ConflictGraph, steps: int) -> Found:
+def find(graph: ConflictGraph, steps: int) -> FoundPlan:
     """The best plan of a graph with positive weights; where the budget does not suffice, GWMIN's or a better one seen.
 
     A step is one pair of plans compared, so the same graph and budget give the same plan everywhere. The paper counts
@@ -40,7 +40,7 @@ def find(graph: ConflictGraph, steps: int) -> Found:
 
     >>> from .graph import graph_of
     >>> find(graph_of([6, 4, 3, 1], [(0, 1), (0, 2)]), steps=100)
-    Found(plan=(1, 2, 3), weight=8.0, optimal=True, steps=3, plans=4)
+    FoundPlan(plan=(1, 2, 3), weight=8.0, optimal=True, steps=3, plans=4)
     >>> find(graph_of([6, 4, 3, 1], [(0, 1), (0, 2)]), steps=0).optimal
     False
     """
@@ -60,10 +60,10 @@ def find(graph: ConflictGraph, steps: int) -> Found:
     plan = tuple(sorted(chosen))
     if not optimal:  # greedy by components is not always the better one: reduction changes the degrees
         plan = max(plan, gwmin(graph), key=graph.weight)
-    return Found(plan, graph.weight(plan), optimal, steps - left, plans)
+    return FoundPlan(plan, graph.weight(plan), optimal, steps - left, plans)
 
 
-def search(graph: ConflictGraph, steps: int) -> Found:
+def search(graph: ConflictGraph, steps: int) -> FoundPlan:
     """The level-wise search (algorithm 4) of a graph as it is."""
     greedy = gwmin(graph)
     best, best_weight = greedy, graph.weight(greedy)
@@ -76,10 +76,10 @@ def search(graph: ConflictGraph, steps: int) -> Found:
             best, best_weight = plan, weight
         needed = sum(len(siblings) * (len(siblings) - 1) // 2 for siblings in _families(level))
         if taken + needed > steps:
-            return Found(best, best_weight, False, taken, plans)
+            return FoundPlan(best, best_weight, False, taken, plans)
         taken += needed
         level = next_level(graph, level)
-    return Found(best, best_weight, True, taken, plans)
+    return FoundPlan(best, best_weight, True, taken, plans)
 
 
 def next_level(graph: ConflictGraph, level: Level) -> Level:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class SharonBudget:
     """How much may be tried: counted, not timed, so that a plan does not depend on the machine."""
 
     steps: int = 200_000
@@ -54,7 +54,7 @@ class SharingPlan:
         return tuple(sorted(span for c in self.shared for span in spans(c, query)))
 
 
-def share(queries: Sequence[Query], model: CostModel, budget: Budget | None = None) -> SharingPlan:
+def share(queries: Sequence[Query], model: CostModel, budget: SharonBudget | None = None) -> SharingPlan:
     """The best plan found for a workload; the same for the same input, and never worse than not sharing.
 
     The graph is searched as it is and expanded by options: the second contains the first, but within a budget the
@@ -69,7 +69,7 @@ def share(queries: Sequence[Query], model: CostModel, budget: Budget | None = No
     >>> plan.cuts("q")
     ((0, 2),)
     """
-    budget = budget or Budget()
+    budget = budget or SharonBudget()
     by_name = {q.name: q for q in queries}
     candidates = sharable(queries)
     worthwhile = [c for c in (profitable(c, by_name, model) for c in candidates) if c.shared]

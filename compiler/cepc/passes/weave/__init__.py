@@ -1,5 +1,5 @@
 """Which queries of different windows share one sequence of panes (F1, CIKM 2015); `docs/passes/weave.md` tells the whole."""
 
-from .parts import weave
+from .weave import weave
 
 __all__ = ["weave"]

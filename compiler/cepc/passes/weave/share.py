@@ -53,7 +53,7 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
+class Forest:
     """Disjoint trees of all queries, ordered by first query; `unknown` pairs had too many terms to be counted and were left apart."""
 
     trees: tuple[Tree, ...]
@@ -70,7 +70,7 @@ class _Grown:
     edges: Edges
 
 
-def share(windows: Sequence[Window], model: CostModel) -> Grouping:
+def share(windows: Sequence[Window], model: CostModel) -> Forest:
     """The greedy grouping; never dearer than `unshared`. Among equal savings the first queries win.
 
     >>> plan = share([Window(6, 2), Window(8, 4), Window(28, 7)], PaperModel(Fraction(2)))  # example 1 and a stranger
@@ -102,28 +102,28 @@ def share(windows: Sequence[Window], model: CostModel) -> Grouping:
             for entry in _bound(alive, other, fresh, model) if other != fresh else ():
                 heapq.heappush(heap, entry)
         fresh += 1
-    return Grouping(tuple(sorted((g.tree for g in alive.values()), key=lambda tree: tree.queries)), unknown)
+    return Forest(tuple(sorted((g.tree for g in alive.values()), key=lambda tree: tree.queries)), unknown)
 
 
-def unshared(windows: Sequence[Window], model: CostModel) -> Grouping:
+def unshared(windows: Sequence[Window], model: CostModel) -> Forest:
     """Every query with panes of its own.
 
     >>> unshared([Window(6, 2), Window(8, 4)], PaperModel(Fraction(2))).cost
     Fraction(6, 1)
     """
-    return Grouping(tuple(_grown((i,), [window], overlap(window), model).tree for i, window in enumerate(windows)))
+    return Forest(tuple(_grown((i,), [window], overlap(window), model).tree for i, window in enumerate(windows)))
 
 
-def share_exactly(windows: Sequence[Window], model: CostModel) -> Grouping:
+def share_exactly(windows: Sequence[Window], model: CostModel) -> Forest:
     """The cheapest grouping, by trying all partitions: for tests, up to eight queries or so.
 
     >>> share_exactly([Window(6, 2), Window(8, 4), Window(28, 7)], PaperModel(Fraction(2))).cost
     Fraction(99, 14)
     """
 
-    def grouping(partition: Sequence[Sequence[int]]) -> Grouping:
+    def grouping(partition: Sequence[Sequence[int]]) -> Forest:
         parts = [(tuple(part), [windows[i] for i in part]) for part in partition]
-        return Grouping(tuple(_grown(i, ws, sum(map(overlap, ws)), model).tree for i, ws in parts))
+        return Forest(tuple(_grown(i, ws, sum(map(overlap, ws)), model).tree for i, ws in parts))
 
     return min(map(grouping, _partitions(len(windows))), key=lambda g: g.cost)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic, Place
+from cepc_grammar.diagnostic import Diagnostic, Label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ def same_column(name: str, span: Span, first: str, place: Span) -> Diagnostic:
         f"two result columns are named `{name}`{alike}",
         span,
         f"named `{name}`",
-        others=(Place(place, f"named `{first}`"),),
+        others=(Label(place, f"named `{first}`"),),
         hint="give one of them another name: `… AS other`",
     )
 
@@ -145,7 +145,7 @@ def slide_longer(slide: ast.Duration, within: ast.Duration) -> Diagnostic:
         "SLIDE is longer than WITHIN",
         slide.span,
         "events between two windows are in none",
-        others=(Place(within.span, "as long as a window"),),
+        others=(Label(within.span, "as long as a window"),),
         hint="swap the two if that is not meant",
     )
 
@@ -156,7 +156,7 @@ def too_many_windows(slide: ast.Duration, within: ast.Duration, overlapping: int
         f"every event lies in {overlapping:,} windows",
         slide.span,
         "so often a window begins",
-        others=(Place(within.span, "so long it lasts"),),
+        others=(Label(within.span, "so long it lasts"),),
         notes=(f"each of them would be counted by itself and be a row; at most {most:,} may hold one event",),
         hint="use a longer SLIDE or a shorter WITHIN",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic, Place
+from cepc_grammar.diagnostic import Diagnostic, Label
 
 from ...diagnostics.near import did_you_mean
 
@@ -34,7 +34,7 @@ def arity(call: ast.Call, declaration: ast.Function) -> Diagnostic:
         f"`{declaration.name.text}` requires {wanted}",
         call.span,
         f"{len(call.arguments) or 'none'} given",
-        others=(Place(declaration.name.span, "declared here"),),
+        others=(Label(declaration.name.span, "declared here"),),
         hint=f"write `{declaration.name.text}({', '.join(names)})`",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic, Place
+from cepc_grammar.diagnostic import Diagnostic, Label
 
 from ...diagnostics.listed import listed
 from ...diagnostics.near import did_you_mean
@@ -107,7 +107,7 @@ def twice(kind: str, name: ast.Name, first: Span) -> Diagnostic:
         f"the {kind} `{name.text}` is declared twice",
         name.span,
         "the second one",
-        others=(Place(first, "the first one"),),
+        others=(Label(first, "the first one"),),
         hint="rename one of the two, or leave it out",
     )
 
@@ -118,7 +118,7 @@ def listed_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
         f"the {kind} `{name}` is listed twice",
         span,
         "the second one",
-        others=(Place(first, "the first one"),),
+        others=(Label(first, "the first one"),),
         hint="leave one out",
     )
 
@@ -130,7 +130,7 @@ def case_twins(kind: str, name: str, span: Span, other: str, first: Span) -> Dia
         span,
         f"spelled `{name}` here",
         notes=("names are case-sensitive, and two that differ only in case are taken for a mistake",),
-        others=(Place(first, f"spelled `{other}` here"),),
+        others=(Label(first, f"spelled `{other}` here"),),
         hint="if one is meant, spell it alike; if two are meant, rename one",
     )
 
@@ -221,7 +221,7 @@ def alias_taken(alias: ast.Name, kind: str, other: Span) -> Diagnostic:
         alias.span,
         "an alias requires a name of its own",
         notes=("if two events are meant, a comma is missing before it",) if kind == "event type" else (),
-        others=(Place(other, f"the {kind}"),),
+        others=(Label(other, f"the {kind}"),),
         hint=f"write another alias: `{alias.text.lower()}1`, say",
     )
 
@@ -236,7 +236,7 @@ def arity(atom: ast.Atom, declaration: ast.NamedPattern) -> Diagnostic:
         f"`{atom.name.text}` requires {wanted if parameters else 'no arguments'}",
         atom.span,
         f"{given or 'none'} given",
-        others=(Place(declaration.name.span, "declared here"),),
+        others=(Label(declaration.name.span, "declared here"),),
         hint=f"write `{call}`",
     )
 
@@ -248,7 +248,7 @@ def argument_kind(argument: Span, parameter: ast.Name, use: Span, wanted: str) -
         f"the parameter `{parameter.text}` requires {wanted}",
         argument,
         "given here",
-        others=(Place(use, f"used as {wanted} here"),),
+        others=(Label(use, f"used as {wanted} here"),),
         hint=f"give the name of {wanted}",
     )
 
@@ -269,7 +269,7 @@ def query_as_operand(name: ast.Name, query: Span) -> Diagnostic:
         "a query's name as an operand is not supported yet",
         name.span,
         "the name of a query",
-        others=(Place(query, "declared here"),),
+        others=(Label(query, "declared here"),),
         hint="declare what both share with `PATTERN name AS …`; if an event type is meant, "
         "list it in `EVENT TYPE … IN (…)`",
     )
@@ -281,7 +281,7 @@ def pattern_like_type(pattern: ast.Name, other: Span) -> Diagnostic:
         f"`{pattern.text}` is both a pattern and an event type",
         pattern.span,
         "declared as a pattern here",
-        others=(Place(other, "declared as an event type here"),),
+        others=(Label(other, "declared as an event type here"),),
         hint="rename the pattern",
     )
 
@@ -292,7 +292,7 @@ def alias_like_parameter(alias: ast.Name, parameter: Span) -> Diagnostic:
         f"the alias `{alias.text}` is the name of a parameter",
         alias.span,
         "a parameter already has this name",
-        others=(Place(parameter, "the parameter"),),
+        others=(Label(parameter, "the parameter"),),
         hint="rename one of the two",
     )
 

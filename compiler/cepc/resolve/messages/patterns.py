@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic, Place
+from cepc_grammar.diagnostic import Diagnostic, Label
 
 if TYPE_CHECKING:
     from typing import Literal as OneOf
@@ -20,7 +20,7 @@ def can_be_empty(span: Span, parts: tuple[Span, ...]) -> Diagnostic:
         span,
         "every part of it may be absent",
         notes=("a match is a set of events, and the empty set would be one in every window",),
-        others=tuple(Place(part, "may be absent") for part in parts[:4] if part != span),
+        others=tuple(Label(part, "may be absent") for part in parts[:4] if part != span),
         hint="require at least one event: `E+` in place of `E*`, `E` in place of `E?`",
     )
 
@@ -50,7 +50,7 @@ def two_types(variable: str, span: Span, type_: str, first: Span, first_type: st
         span,
         f"an event of type {type_} here",
         notes=("all occurrences of one name are one variable, tested, counted and returned together",),
-        others=(Place(first, f"an event of type {first_type} here"),),
+        others=(Label(first, f"an event of type {first_type} here"),),
         hint="give one of the two another alias",
     )
 
@@ -65,7 +65,7 @@ def not_at_edge(negation: Span, operand: Span, operator: str) -> Diagnostic:
             f"operands of {operator} are interleaved, so no event of it stands before or after the NOT",
             "`AND(A, B, NOT C)`, no C in the whole window, is for the whole pattern only",
         ),
-        others=(Place(operand, f"the operand of {operator}"),) if operand != negation else (),
+        others=(Label(operand, f"the operand of {operator}"),) if operand != negation else (),
         hint=f"put the NOT between two events, or into the SEQ around the {operator}",
     )
 
@@ -108,7 +108,7 @@ def not_in_not(span: Span, outer: Span) -> Diagnostic:
         "NOT inside NOT",
         span,
         "negated already",
-        others=(Place(outer, "by this NOT"),),
+        others=(Label(outer, "by this NOT"),),
         hint="say directly what is required",
     )
 
@@ -119,7 +119,7 @@ def no_anchor(negation: Span, within: Span) -> Diagnostic:
         "NOT … WITHIN requires an event before it",
         within,
         "counted from the last event before the NOT",
-        others=(Place(negation, "nothing stands before it"),),
+        others=(Label(negation, "nothing stands before it"),),
         hint="leave WITHIN out here; the gap then starts with the window",
     )
 
@@ -131,7 +131,7 @@ def negated_name(variable: str, span: Span, other: Span, type_: str) -> Diagnost
         span,
         f"`{variable}` is another variable already",
         notes=("a condition on the name would mean both, the events that must be there and those that must not",),
-        others=(Place(other, "this one"),),
+        others=(Label(other, "this one"),),
         hint=f"give it an alias of its own: `NOT {type_} {'other' if variable == 'n' else 'n'}`",
     )
 
@@ -144,7 +144,7 @@ def two_negations(span: Span, variables: tuple[str, str], places: tuple[Span, Sp
         span,
         f"mentions `{first}` and `{second}`",
         notes=("each NOT forbids by itself; none of its events is there to compare with those of another",),
-        others=tuple(Place(place, f"`{name}`") for name, place in zip(variables, places, strict=True)),
+        others=tuple(Label(place, f"`{name}`") for name, place in zip(variables, places, strict=True)),
         hint="compare each with an event of the match",
     )
 
@@ -155,7 +155,7 @@ def negated_returned(variable: str, span: Span, declared: Span) -> Diagnostic:
         f"the negated `{variable}` cannot be returned",
         span,
         "no match has such an event",
-        others=(Place(declared, "negated here"),),
+        others=(Label(declared, "negated here"),),
         hint="return a variable outside NOT",
     )
 
@@ -178,7 +178,7 @@ def equivalence_twice(second: Span, first: Span, both: str) -> Diagnostic:
         "`[ ]` stands twice in WHERE",
         second,
         "the second one",
-        others=(Place(first, "the first one"),),
+        others=(Label(first, "the first one"),),
         hint=f"write both in one: `[{both}]`",
     )
 
@@ -200,7 +200,7 @@ def some_with_after_match(span: Span, clause: Span) -> Diagnostic:
         "SOME with AFTER MATCH",
         span,
         "has no order of preference",
-        others=(Place(clause, "one match is chosen here"),),
+        others=(Label(clause, "one match is chosen here"),),
         hint="write what is preferred first: `OR(AND(P, Q), P, Q)`",
     )
 
@@ -225,7 +225,7 @@ def overflow(span: Span, part: Span) -> Diagnostic:
         notes=(
             "64 events of `A+` have 2^64 - 1 matches under SELECT ANY; a job whose count does not fit stops with an error",
         ),
-        others=(Place(part, "repeated without bound"),),
+        others=(Label(part, "repeated without bound"),),
         hint="write `CAST(COUNT(*) AS DECIMAL(38,0))`, `AS STRING` (any size) or `AS DOUBLE`, or `TRY_COUNT(*)`",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic, Place
+from cepc_grammar.diagnostic import Diagnostic, Label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagno
         column.span,
         "no type of a time",
         notes=("an event time is a TIMESTAMP, TIMESTAMP_NTZ or DATE, or an integer with a unit",),
-        others=(Place(declared, "declared here"),),
+        others=(Label(declared, "declared here"),),
         hint=hint,
     )
 

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 INLINED: Final[frozenset[str]] = frozenset()
 
 
-class Batch(NamedTuple):
+class SliceBatch(NamedTuple):
     """Slices: the events of slice i are `own[bounds[i]:bounds[i + 1]]`. Of all events: their kinds and instants."""
 
     own: Ints
@@ -98,7 +98,7 @@ class Numbers(NamedTuple):
 
 
 def run(
-    t: Ints, s: Ints, m: Floats, values: Matrix, batch: Batch, numbers: Numbers, emitted: Matrix, block: int, stop: int
+    t: Ints, s: Ints, m: Floats, values: Matrix, batch: SliceBatch, numbers: Numbers, emitted: Matrix, block: int, stop: int
 ) -> None:  # fmt: skip
     """Read the events of a block: from place `block` of the batch to `stop`, both between instants."""
     own, bounds, kinds, instants = batch

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ..compiled import run_function
 from ..run import Emissions
 from . import loop
-from .loop import Batch, Numbers
+from .loop import Numbers, SliceBatch
 from .slices import Slices, ranges, slices_of
-from .tables import SLICE, Builder, Index, Layout
+from .tables import SLICE, AdjacentLayout, Index, RecordBuilder
 from .tests import EQUAL, GREATER_EQUAL, LESS, LESS_EQUAL, PAIRS, Test, evaluate_pairs, prepare_test, tests_of
 
 if TYPE_CHECKING:
@@ -109,13 +109,15 @@ class Neighbours:
 
     def _layout(
         self, bindings: Mapping[int, Sequence[Sequence[int]]], planes: int, additive: int, longest: int
-    ) -> Layout:
-        builder = Builder(self.query, self.tests, bindings, planes=planes, additive=additive, longest=longest)
+    ) -> AdjacentLayout:
+        builder = RecordBuilder(self.query, self.tests, bindings, planes=planes, additive=additive, longest=longest)
         return builder.layout(self.kinds.letters)
 
     # ---- one batch of slices -----------------------------------------------------------------------------------------
 
-    def _run(self, run: Any, layout: Layout, slices: Slices, memory: Any, values: Any, planes: int) -> npt.NDArray[Any]:
+    def _run(
+        self, run: Any, layout: AdjacentLayout, slices: Slices, memory: Any, values: Any, planes: int
+    ) -> npt.NDArray[Any]:
         """The planes of each slice."""
         own, bounds = slices.events(), slices.bounds()
         of = np.repeat(np.arange(len(slices)), np.diff(bounds))
@@ -123,7 +125,7 @@ class Neighbours:
         places, ends = _matrix([p for p, _ in placed]), _matrix([e for _, e in placed])
         emitted = np.zeros((len(slices), planes), dtype=memory.dtype)
         progress = np.zeros(layout.progress, dtype=np.int64)
-        batch = Batch(own, bounds, self.kinds.of, self._instants)
+        batch = SliceBatch(own, bounds, self.kinds.of, self._instants)
         for block, stop, base, truths in self._blocks(own, of, bounds):
             numbers = Numbers(*self._ranks, places, ends, base, self._ordinals, truths)
             with np.errstate(all="ignore"):

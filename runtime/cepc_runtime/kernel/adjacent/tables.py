@@ -95,7 +95,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Layout:
+class AdjacentLayout:
     """The table; how long memory and progress are; and the indexes, in the order of their numbers."""
 
     table: Ints
@@ -111,7 +111,7 @@ def test_numbers(tests: Mapping[Expression, Test]) -> dict[Expression, int]:
     return {c: i for found in (comparisons, pairs) for i, c in enumerate(found)}
 
 
-class Builder:
+class RecordBuilder:
     """Collects the records. `longest` is the most events that a slice has; `bindings` are the records of each variable."""
 
     def __init__(
@@ -144,7 +144,7 @@ class Builder:
         self._progress = COUNTERS
         self._table = [automaton.states, additive, planes]
 
-    def layout(self, kinds: Sequence[frozenset[int]]) -> Layout:
+    def layout(self, kinds: Sequence[frozenset[int]]) -> AdjacentLayout:
         self._table += [0] * (KINDS + len(kinds) + 1 - len(self._table))
         indexes = tuple(dict.fromkeys(i for n in self._conditions if (i := self._index(n)) is not None))
         records = {index: self._append([self._index_record(i, index)])[0] for i, index in enumerate(indexes)}
@@ -163,7 +163,7 @@ class Builder:
         self._table[KINDS] = len(self._table)
         for number, steps in enumerate(segments, start=KINDS + 1):
             self._table[number] = self._append(steps)[1]
-        return Layout(np.array(self._table, dtype=np.int64), self._memory, self._progress, indexes)
+        return AdjacentLayout(np.array(self._table, dtype=np.int64), self._memory, self._progress, indexes)
 
     def _append(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
         """Where the records start and end."""

@@ -56,7 +56,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedPlans:
     """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said, by plan."""
 
     plans: tuple[Plan, ...]
@@ -67,14 +67,14 @@ class Shared:
 
 def plan_shared(
     program: model.CheckedProgram, options: Options | None = None, observe: Observe | None = None
-) -> Shared:
+) -> SharedPlans:
     """The plans of a program after the passes."""
     options = options or Options()
     planned = plan_program(program)
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     found = [share(program, plan, options, deadline, observe) for plan in planned.plans]
     workloads = tuple(workload for workload, _ in found)
-    return Shared(
+    return SharedPlans(
         tuple(w.plan for w in workloads), planned.diagnostics, workloads, tuple(context for _, context in found)
     )
 

@@ -17,10 +17,10 @@ from cepc_runtime.expression import Field, rewrite, variables
 from cepc_runtime.plan import Join, LeafCondition, MatchAnswer, MatchPart, SharedMatches
 
 from .. import pattern as tree
-from .cost import EngineModel, Statistics
+from .cost import EngineModel, PatternStatistics
 from .derivation import leaf_places
-from .patterns import Condition, Pattern, Query, SubQuery, extents, leaves, pattern_of, sort_key
-from .plan import Budget, share
+from .patterns import LeafTest, Pattern, Query, SubQuery, extents, leaves, pattern_of, sort_key
+from .plan import MottoBudget, share
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Asked:
 
     query: Query
     variables: tuple[str, ...]
-    conditions: Mapping[Condition, ConditionPlan]
+    conditions: Mapping[LeafTest, ConditionPlan]
 
 
 def motto(workload: Workload, context: Context) -> Workload:
@@ -54,8 +54,8 @@ def motto(workload: Workload, context: Context) -> Workload:
     for partition, several in classes.items():
         per_tick = context.second * max(context.rates.groups(partition), 1.0)
         rates = {i: context.rates.rate(letter) / per_tick for i, letter in enumerate(workload.plan.letters)}
-        model = EngineModel(Statistics(rates, horizon=3600 * context.second))
-        plan = share([a.query for a in several], model, Budget(context.budget.steps))
+        model = EngineModel(PatternStatistics(rates, horizon=3600 * context.second))
+        plan = share([a.query for a in several], model, MottoBudget(context.budget.steps))
         shared = shared_matches(plan, several)
         if shared is not None:
             found.append(shared)
@@ -138,7 +138,7 @@ def _operator(operator: Operator, parts: Iterable[tree.Pattern]) -> tuple[Operan
     return pattern_of(operator, [operand for operand, _ in found]), tuple(n for _, names in found for n in names)
 
 
-def _condition(condition: ConditionPlan, names: Sequence[str]) -> Condition:
+def _condition(condition: ConditionPlan, names: Sequence[str]) -> LeafTest:
     """The condition with leaves for variables: equal ones of queries that name their variables differently are equal."""
     mentioned = variables(condition.expression)
     number = {name: str(i) for i, name in enumerate(mentioned)}
@@ -149,7 +149,7 @@ def _condition(condition: ConditionPlan, names: Sequence[str]) -> Condition:
         return node
 
     test: Hashable = rewrite(condition.expression, renamed)
-    return Condition(tuple(names.index(name) for name in mentioned), test)
+    return LeafTest(tuple(names.index(name) for name in mentioned), test)
 
 
 # ---- plans -----------------------------------------------------------------------------------------------------------
@@ -237,11 +237,11 @@ def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None
     )
 
 
-def _placed(conditions: Iterable[Condition], places: Sequence[int]) -> frozenset[Condition]:
-    return frozenset(Condition(tuple(places[leaf] for leaf in c.leaves), c.test) for c in conditions)
+def _placed(conditions: Iterable[LeafTest], places: Sequence[int]) -> frozenset[LeafTest]:
+    return frozenset(LeafTest(tuple(places[leaf] for leaf in c.leaves), c.test) for c in conditions)
 
 
-def _by_variable(condition: Condition, plan: ConditionPlan) -> tuple[int, ...]:
+def _by_variable(condition: LeafTest, plan: ConditionPlan) -> tuple[int, ...]:
     """The leaves in the order of the plan's variables; those of the condition are in that of the expression's."""
     leaf = dict(zip(variables(plan.expression), condition.leaves, strict=True))
     return tuple(leaf[name] for name in plan.variables)

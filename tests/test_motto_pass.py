@@ -11,10 +11,10 @@ import pytest
 from cepc.explaining.as_text import to_text
 from cepc.explaining.explanation import explain
 from cepc.passes.motto import share
-from cepc.passes.motto.matches import Asked, asked_of, matches_alone, shared_matches
-from cepc.sharing import Options, plan_shared, workload_of
+from cepc.passes.motto.motto import Asked, asked_of, matches_alone, shared_matches
+from cepc.shared_plans import Options, plan_shared, workload_of
 from cepc_runtime import plan_data
-from cepc_runtime.enumerate.budget import Budget
+from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
@@ -172,7 +172,7 @@ def by_joins(plan: Plan, table: Any, block: int, held: int, portion: int) -> dic
             return Enumerator(queries[name], timeline, evaluator).matches(sources)  # noqa: B023 - used in this round
 
         joins = Joins(
-            shared, list(queries.values()), timeline, evaluator, search, Budget("", None, None),
+            shared, list(queries.values()), timeline, evaluator, search, MatchBudget("", None, None),
             block=block, held=held, portion=portion,
         )  # fmt: skip
         rows_of = {name: MatchRows(query, plan.stream, evaluator) for name, query in queries.items()}

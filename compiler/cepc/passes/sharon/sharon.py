@@ -12,7 +12,7 @@ from ..pattern import flat_sequence
 from ..variable_states import state_of
 from ..workload import counted, leaders
 from .candidates import Query
-from .plan import Budget, share
+from .plan import SharonBudget, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def sharon(workload: Workload, context: Context) -> Workload:
             {letters[q.name]: q.window.open_at_once for q in queries},
             context.model,
         )
-        plan = share([Query(q.name, letters[q.name]) for q in queries], model, Budget(context.budget.steps))
+        plan = share([Query(q.name, letters[q.name]) for q in queries], model, SharonBudget(context.budget.steps))
         parts += (_part(candidate, {q.name: q for q in queries}, variables) for candidate in plan.shared)
     return workload.proposed("sharon", *parts)
 

@@ -12,8 +12,8 @@ from cepc.api import check_text
 from cepc.passes.choose import choose
 from cepc.passes.columns import columns
 from cepc.passes.engine import load
-from cepc.passes.gloria.parts import gloria, greedy
-from cepc.sharing import Options, plan_shared
+from cepc.passes.gloria.gloria import gloria, greedy
+from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.plan import Plan, counted_queries
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn

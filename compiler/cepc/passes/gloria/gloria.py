@@ -19,10 +19,10 @@ from ..variable_states import state_of
 from ..workload import counted, leaders
 from .alignment import Alignment, alignments
 from .cost import EngineModel, Members
-from .graph import Budget
+from .graph import GloriaBudget
 from .places import write
 from .plan import Optimizer, share
-from .query import Place, Query
+from .query import Query, WrittenPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
     for of_class in classes.values():
         queries = [Query(q.name, relettered(workload.pattern(q.name), alike), width(q)) for q in of_class]
         model = _model(of_class, rates, context)
-        plan = share(queries, model, Budget(steps=context.budget.steps), optimizer)
+        plan = share(queries, model, GloriaBudget(steps=context.budget.steps), optimizer)
         states = {q.name: _states(q, workload.pattern(q.name), leader) for q in of_class}
         for alignment in _on_basis(plan, queries, model):
             part = _part(alignment, states)
@@ -163,21 +163,21 @@ class _Region:
 # ---- from places to states -------------------------------------------------------------------------------------------
 
 
-def _states(query: CountedQuery, pattern: Pattern, leader: Mapping[tuple[str, int], str]) -> dict[Place, int]:
+def _states(query: CountedQuery, pattern: Pattern, leader: Mapping[tuple[str, int], str]) -> dict[WrittenPlace, int]:
     """By place, the state of the query's automaton after its event. Places without a state of their own are left out, and those
     whose state another query's stands for.
     """
     state_after = state_of(query)
-    found: dict[Place, int] = {}
+    found: dict[WrittenPlace, int] = {}
     for number, event in enumerate(events(pattern)):
         state = state_after.get(event.variable)
         own = state is not None and leader.get((query.name, state), query.name) == query.name
         if own and state is not None and state not in found.values():
-            found[Place(number)] = state
+            found[WrittenPlace(number)] = state
     return found
 
 
-def _part(alignment: Alignment, states: Mapping[str, Mapping[Place, int]]) -> SharedStates | None:
+def _part(alignment: Alignment, states: Mapping[str, Mapping[WrittenPlace, int]]) -> SharedStates | None:
     """The states of an alignment, of the queries that have all of them; None if these are not two at least."""
     members = []
     for name, row in alignment.members:
