@@ -430,6 +430,28 @@ def test_both_loops_are_compiled_where_numba_is_and_their_machine_code_is_kept()
         assert Path(functions["run"].stats.cache_path).is_dir()  # type: ignore[attr-defined]
 
 
+RECORD = """from typing import NamedTuple
+INLINED = ()
+class {name}(NamedTuple):
+    x: int
+def run(given):
+    return given.x + 1
+"""
+RUN = (
+    "import sys; sys.path.insert(0, sys.argv[1])\n"
+    "import made\n"
+    "from cepc_runtime.kernel.compiled import compiled\n"
+    "assert compiled(made)['run'](getattr(made, sys.argv[2])(1)) == 2\n"
+)
+
+
+def test_machine_code_that_was_kept_for_a_class_of_another_name_is_not_looked_at(tmp_path: Path) -> None:
+    for name in ("Older", "Newer"):
+        (tmp_path / "made.py").write_text(RECORD.format(name=name))
+        subprocess.run([sys.executable, "-c", RUN, tmp_path, name], check=True)
+        assert list((tmp_path / "__pycache__").glob("made.run_*.nbi"))
+
+
 def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numba", raising=False)
     so_far = Interpreted()

@@ -132,14 +132,21 @@ def _functions(module: Any) -> dict[str, FunctionType]:
 
 
 def _version(module: Any) -> str:
-    """What the machine code depends on. numba itself looks at the module's file alone, not at constants from others."""
+    """What the machine code depends on. numba itself looks at the module's file alone, not at constants from others; and it reads the
+    types of arguments that an older file had before it looks, which fails where a class has another name by now.
+    """
+    types = sorted((t.__module__, t.__qualname__, t._fields) for t in vars(module).values() if _is_record(t))
     constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float))
     codes = [_code(function.__code__) for function in _functions(module).values()]
     others = {function.__module__ for function in _functions(module).values()} - {module.__name__}
     versions = [_version(sys.modules[name]) for name in sorted(others)]
-    return hashlib.sha256(repr((constants, codes, sorted(module.INLINED), versions, _OPTIONS)).encode()).hexdigest()[
+    return hashlib.sha256(repr((types, constants, codes, sorted(module.INLINED), versions, _OPTIONS)).encode()).hexdigest()[
         :12
     ]
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 def _code(code: CodeType) -> tuple[Any, ...]:
