@@ -424,7 +424,7 @@ queries = [
     Query(f"q{i}", SubQuery(pattern_of(chance.choice(["SEQ", "AND"]), chance.sample(range(8), 4)), chance.choice([5, 9])))
     for i in range(12)
 ]
-plan = share(queries, EngineModel(Statistics(default_rate=0.4)), Budget(steps=2000))
+plan = share(queries, EngineModel(PatternStatistics(default_rate=0.4)), MottoBudget(steps=2000))
 print([(str(d.result), str(d.source), d.places) for d in plan.derivations], plan.cost, plan.steps)
 """
 

@@ -437,7 +437,7 @@ def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     program = (
         "from tests.test_sharon import TRAFFIC\n"
         "from cepc.passes.sharon import *\n"
-        "print(share(TRAFFIC, PaperModel({'OakSt': 3, 'MainSt': 2}), Budget(steps=40)))"
+        "print(share(TRAFFIC, PaperModel({'OakSt': 3, 'MainSt': 2}), SharonBudget(steps=40)))"
     )
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
     printed = {subprocess.check_output([sys.executable, "-c", program], env=e, cwd=ROOT) for e in environments}
