@@ -292,7 +292,9 @@ NEVER: Final = (
     ),
     Rule(("listed",), CUT_COUNTS, "counts alone are cut, and an automaton has states"),
     Rule(("GROUP BY",), ("by partitions",), "a group is one partition of its rows"),
-    Rule(("condition with…",), ("counted",), "it is about two events"),
+    Rule(("condition with PREV",), ("counted",), "it is about two events"),
+    Rule(("SELECT NEXT",), ("counted between neighbours",), "what may be skipped depends on conditions"),
+    Rule(("MIN TIMESTAMP",), ("time as BIGINT",), "the event time is the one column of its type"),
     Rule(
         (
             "counted between neighbours",
@@ -320,8 +322,8 @@ NEVER: Final = (
             "NOT in…",
             "NOT of a named pattern",
             "NOT … WITHIN",
-            "condition on what is negated",
             "condition with…",
+            "parameters",
             *OF_SEVERAL,
             "SELECT NEXT",
             "SELECT CONTIGUOUS",

@@ -276,7 +276,8 @@ NEIGHBOURS = (
 
 
 OTHERWISE = (
-    "D", "SEQ(A a0, D)", "SEQ(A a0, D d, NOT C last)", "AND(A a0, D d)", "AND(A a0, D d, NOT C last)", "SOME(C c9, D d)", "ANY e9",
+    "D", "SEQ(A a0, D)", "SEQ(A a0, D d, NOT C last)", "AND(A a0, D d)", "AND(A a0, D d, NOT C last)",
+    "AND(A a0, SEQ(B b9, NOT C last, D d))", "SOME(C c9, D d)", "ANY e9",
     "SEQ(A a0, B b9){1,2}", "q_p", "q_p m", "q_r(B, x)",
 )  # fmt: skip
 NAMED_NEIGHBOURS = {
@@ -297,7 +298,7 @@ def _of_neighbour(chance: Random, listed: bool, first: bool) -> str:
     return chance.choice(some if first else (*some, "*", "{0,2}"))
 
 
-def between_neighbours(chance: Random) -> Case:
+def between_neighbours(chance: Random, grouped: bool | None = None) -> Case:
     """An aggregate query with conditions between neighbours, in a pattern with NOT or under SELECT CONTIGUOUS, or both."""
     texts, conditions, before = [], [], ""
     plain = Allowed()
@@ -321,7 +322,7 @@ def between_neighbours(chance: Random) -> Case:
     other = chance.choice(("", "", *OTHERWISE))
     whole = f"OR({whole}, {other})" if other else whole
     items = ", ".join(f"{a.format(v=f'{names[0]}0')} AS r{i}" for i, a in enumerate(some(chance, AGGREGATES, 3)))
-    keyed, group = _keyed(chance), chance.random() < 0.75
+    keyed, group = _keyed(chance), chance.random() < 0.75 if grouped is None else grouped
     items, by = (f"word, {items}", "GROUP BY word ") if keyed and group else (items, "")
     conditions += ["[word]"] if keyed and not group else []
     where = f"WHERE {' AND '.join(conditions)} " if conditions else ""

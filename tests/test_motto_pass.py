@@ -223,7 +223,8 @@ def _is_taken(text: str) -> bool:
 
 
 def programs(chance: Random) -> Case:
-    header = HEADER.format(time="BIGINT", unit=" UNIT s", order=chance.choice(("", " ORDER BY seq")))
+    time, unit = chance.choice((("TIMESTAMP", ""), ("BIGINT", " UNIT s")))
+    header = HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq")))
     names = [f"q{i}" for i in range(chance.randint(2, 4))]
     queries = [match_query(chance, n) if chance.random() < 0.7 else any_query(chance, n, header) for n in names]
     return with_stream(chance, header + "".join(queries))

@@ -25,7 +25,7 @@ from cepc_runtime.types import BIGINT
 from cepc_runtime.windows import Sliding
 from tests.automata import automaton, query
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
-from tests.programs import Asked, Case, bounded, case
+from tests.programs import Asked, Case, between_neighbours, bounded, case
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
@@ -167,8 +167,10 @@ def by_partitions(case: Case, chance: Random) -> Seen:
 
 
 def partitioned(chance: Random) -> Case:
-    """Counted queries whose groups have partitions."""
-    return case(chance, 2, Asked(match=False, pairs=chance.random() < 0.5, group=""))
+    """Counted queries whose groups have partitions, where they have any."""
+    if chance.random() < 0.25:
+        return between_neighbours(chance, grouped=False)
+    return case(chance, 2, Asked(match=False, pairs=False, group=""))
 
 
 def test_from_some_partitions_each_the_rows_are_the_same() -> None:

@@ -18,7 +18,7 @@ from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import Class, classes_of, keys_of
 from cepc_runtime.windows import Sliding
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
-from tests.programs import Case, bounded, cases
+from tests.programs import Case, between_neighbours, bounded, cases
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
@@ -134,6 +134,11 @@ def test_rows_of_segments_are_those_of_the_oracle(events: Sequence[tuple[str, in
     assert same(values(run_cut(compiled.plan, one, events_read), compiled.plan, 0), expected["q"])
 
 
+def counted(chance: Random) -> Case:
+    make = between_neighbours if chance.random() < 0.25 else cases(match=False, size=3, pairs=False)
+    return bounded(make)(chance)
+
+
 def in_segments(case: Case, chance: Random) -> Seen:
     """Of any length, of one group or of each of several, whether a task holds a segment as a whole or in slices."""
     compiled = compile_text(case.text)
@@ -159,7 +164,7 @@ def in_segments(case: Case, chance: Random) -> Seen:
 
 
 def test_rows_of_segments_are_those_of_the_whole() -> None:
-    hold("cut in segments", bounded(cases(match=False, size=3)), in_segments)
+    hold("cut in segments", counted, in_segments)
 
 
 CUT = [

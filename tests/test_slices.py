@@ -19,7 +19,7 @@ from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.share import classes_of, in_parts, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
-from tests.programs import Asked, bounded, case, cases
+from tests.programs import Asked, between_neighbours, bounded, case, cases
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
@@ -181,6 +181,8 @@ def in_slices(case: Case, _chance: Random) -> Seen:
 
 
 def counted(chance: Random) -> Case:
+    if chance.random() < 0.25:
+        return bounded(between_neighbours)(chance)
     asked = Asked(match=False, pairs=chance.random() < 0.5, select=chance.choice(("ANY", "ANY", "NEXT", "CONTIGUOUS")))
     return bounded(lambda c: case(c, 2, asked))(chance)
 
