@@ -32,6 +32,7 @@ from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matche
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.settings import MOST as MOST_OF_SESSION
 from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.slices import MOST
 from cepc_runtime.spark.streaming.outputs import check_columns
@@ -348,7 +349,10 @@ def test_on_spark_the_budget_is_the_option_too(spark: SparkSession) -> None:
         "--engine",
         "spark",
     )  # Spark is at home elsewhere
-    result = invoke(*asked, "--most", "1000")
+    try:
+        result = invoke(*asked, "--most", "1000")
+    finally:
+        spark.conf.unset(MOST_OF_SESSION)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "query q: more than 1,800 partial matches had to be enumerated" in " ".join(result.stderr.split())
     assert invoke(*asked, "--most", "0").exit_code == 2
