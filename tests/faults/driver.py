@@ -12,7 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.spark.streaming import arguments, checkpoint, run
+from cepc_runtime.spark.streaming import checkpoint, outputs, run
 from cepc_runtime.spark.streaming.sinks import FLUSHED, Writing
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def watched(killer: Killer) -> None:
     around(checkpoint, "flush", "the flush begins", "the flush ends")
     around(Writing, "__call__", "a micro-batch begins", "before a commit")
     around(run.Running, "report", "", "after a commit")  # often, and so a moment after it
-    module: Any = arguments
+    module: Any = outputs
     files = module.files
 
     def files_watched(*given: Any) -> Callable[..., None]:
