@@ -140,9 +140,9 @@ def _version(module: Any) -> str:
     codes = [_code(function.__code__) for function in _functions(module).values()]
     others = {function.__module__ for function in _functions(module).values()} - {module.__name__}
     versions = [_version(sys.modules[name]) for name in sorted(others)]
-    return hashlib.sha256(repr((types, constants, codes, sorted(module.INLINED), versions, _OPTIONS)).encode()).hexdigest()[
-        :12
-    ]
+    return hashlib.sha256(
+        repr((types, constants, codes, sorted(module.INLINED), versions, _OPTIONS)).encode()
+    ).hexdigest()[:12]
 
 
 def _is_record(value: Any) -> bool:
