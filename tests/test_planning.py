@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cepc.planning import plan_program
 from cepc_runtime.plan import List, is_counted
 from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
@@ -61,6 +62,14 @@ def test_listed_and_what_is_in_the_way(clauses: str, kind: str, text: str) -> No
 def test_a_match_query_lists_its_matches_because_they_are_asked_for() -> None:
     (query,) = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s;").plan.queries
     assert query.strategy == List()
+
+
+def test_who_wants_the_matches_of_a_query_that_could_be_counted_gets_them_listed() -> None:
+    program = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN SEQ(A+, B) SELECT NEXT WITHIN 9 s;").program
+    (counted,), (listed,) = (plan_program(program, listed=listed).plans[0].queries for listed in (False, True))
+    assert is_counted(counted)
+    assert isinstance(listed.strategy, List)
+    assert listed.strategy.prefixes is not None
 
 
 def test_prefixes_are_kept_for_next_alone() -> None:

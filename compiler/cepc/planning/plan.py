@@ -28,8 +28,8 @@ class Planned:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def plan_program(program: model.CheckedProgram) -> Planned:
-    """One plan for each stream that some query reads, in the order of the text."""
+def plan_program(program: model.CheckedProgram, *, listed: bool = False) -> Planned:
+    """One plan for each stream that some query reads, in the order of the text. `listed`: matches are, in every query."""
     plans: list[Plan] = []
     diagnostics: list[Diagnostic] = []
     for stream in program.streams:
@@ -37,7 +37,7 @@ def plan_program(program: model.CheckedProgram) -> Planned:
         letters = Letters()
         for query in (q for q in program.queries if q.stream == stream.name):
             try:
-                queries.append(plan_query(query, letters))
+                queries.append(plan_query(query, letters, listed=listed))
             except PatternTooLarge as problem:
                 diagnostics.append(too_large(query, problem))
         if queries:

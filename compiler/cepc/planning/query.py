@@ -43,8 +43,8 @@ MOST_LETTERS = 62
 """Of what is negated, where there are conditions between neighbours: the kernel keeps them as bits."""
 
 
-def plan_query(query: model.Query, letters: Letters) -> QueryPlan:
-    """Raises PatternTooLarge."""
+def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) -> QueryPlan:
+    """With `listed` for who wants the matches, whatever could be counted. Raises PatternTooLarge."""
     built = positions_of(query, letters)
     conditions = (*(p for c in query.conditions for p in _conditions(c, built.negated)), *built.conditions)
     return PlannedQuery(
@@ -57,7 +57,7 @@ def plan_query(query: model.Query, letters: Letters) -> QueryPlan:
         lists=tuple(v.name for v in query.variables if v.is_list and not v.negated),
         positions=built.positions,
         conditions=conditions,
-        strategy=_strategy(query, built.positions, conditions, letters),
+        strategy=_strategy(query, built.positions, conditions, letters, listed=listed),
         measures=_measures(query),
         outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
         having=query.having,
@@ -75,10 +75,15 @@ def _conditions(condition: model.Condition, negated: dict[str, tuple[int, ...]])
 
 
 def _strategy(
-    query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
+    query: model.Query,
+    positions: Positions,
+    conditions: tuple[ConditionPlan, ...],
+    letters: Letters,
+    *,
+    listed: bool,
 ) -> Strategy:
     """Counting, where the kernel can; else listing, and what is in the way."""
-    found = _counting(query, positions, conditions, letters)
+    found = Reason("match query") if listed else _counting(query, positions, conditions, letters)
     if not isinstance(found, Reason):
         return found
     return List(_prefixes(positions, letters) if query.select == "NEXT" else None, found)

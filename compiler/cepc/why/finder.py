@@ -54,9 +54,9 @@ class Finder:
     stream: StreamPlan
     reading: Reading
 
-    def plan(self, query: model.Query) -> Plan | None:
+    def plan(self, query: model.Query, *, listed: bool = False) -> Plan | None:
         """The plan of a variant; None where the pattern, with other things left out, is too large."""
-        planned = plan_program(replace(self.program, queries=(query,)))
+        planned = plan_program(replace(self.program, queries=(query,)), listed=listed)
         return planned.plans[0] if planned.plans else None
 
     def first(self, query: model.Query, rows: Ints, start: int | None = None) -> Match | None:
@@ -71,7 +71,7 @@ class Finder:
 
     def matches(self, query: model.Query, rows: Ints, start: int | None = None) -> Iterator[Match]:
         """All matches, each once. Raises TooManyPartialMatchesError and EvaluationError."""
-        plan = self.plan(query)
+        plan = self.plan(query, listed=True)
         if plan is None or not len(rows):
             return
         (query_plan,) = plan.queries

@@ -52,16 +52,15 @@ def _of(
     events = _between(final, windows.window.begin(low), windows.window.end(high) + windows.after)
     if not len(events.ticks):
         return
-    kinds = None
-    counted = counted_queries(queries)
-    if counted:
+    if counted := counted_queries(queries):
         yield from run_aggregates(
             events, plan, counted, span=Span(windows.window.begin(low), windows.window.begin(high) + 1)
         ).items()
-    for query in listed_queries(queries):
-        kinds = classify(events, plan.letters) if kinds is None else kinds
-        arranged = arrange_for(events, kinds, plan, [query])
-        yield query.name, aggregate_table(arranged, query, limit=most, only=(low, high))
+    if listed := listed_queries(queries):
+        kinds = classify(events, plan.letters)
+        for query in listed:
+            arranged = arrange_for(events, kinds, plan, [query])
+            yield query.name, aggregate_table(arranged, query, limit=most, only=(low, high))
 
 
 def _between(events: Reading, start: int, end: int) -> Reading:
