@@ -11,19 +11,7 @@ import numpy.typing as npt
 from . import loop
 from .compiled import run_function
 from .loop import Buffer, Input
-from .records import (
-    CHANGED,
-    DONE,
-    EMITTED,
-    EMITTED_VALUES,
-    EVENTS_SHARED,
-    EVENTS_SPLIT,
-    LAST_TOUCHED,
-    NONE,
-    OWN_COLUMNS,
-    RUNS_SHARED,
-    RUNS_SPLIT,
-)
+from .records import COUNTER, NONE
 from .table_cache import table_of
 from .tables import new_state
 from .values import Values, values_of
@@ -133,13 +121,21 @@ def run_kernel(
         with np.errstate(all="ignore"):  # numbers may overflow; interpreted, numpy would warn
             instant = run(layout.table, state.progress, state.memory, part, buffer, instant, *limits, until == end)
         tell(instant / max(end, 1))
-        emitted, values = state.progress[EMITTED], state.progress[EMITTED_VALUES]
+        emitted, values = state.progress[COUNTER.emitted], state.progress[COUNTER.emitted_values]
         found.append((buffer.rows[:emitted].copy(), buffer.values[:values].copy()))
-        if instant == end and state.progress[LAST_TOUCHED] == NONE:
+        if instant == end and state.progress[COUNTER.last_touched] == NONE:
             break
-        state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
+        state.progress[COUNTER.emitted] = state.progress[COUNTER.emitted_values] = 0
     emissions = _by_query(np.concatenate([r for r, _ in found]), np.concatenate([v for _, v in found]), planes)
-    counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT, OWN_COLUMNS
+    counters = (
+        COUNTER.done,
+        COUNTER.changed,
+        COUNTER.runs_shared,
+        COUNTER.runs_split,
+        COUNTER.events_shared,
+        COUNTER.events_split,
+        COUNTER.own_columns,
+    )
     return emissions, Effort(*(int(state.progress[counter]) for counter in counters))
 
 
