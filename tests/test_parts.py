@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.events import read
 from cepc_runtime.exactness import EXACT
 from cepc_runtime.kernel.planes import planes_of
@@ -20,10 +19,12 @@ from cepc_runtime.parts.partitions import has_partitions, partition_query, total
 from cepc_runtime.parts.product import totals_of_panes
 from cepc_runtime.parts.ways import ways_of
 from cepc_runtime.plan import counted_queries
+from cepc_runtime.result_rows import result_table
 from cepc_runtime.results import Results
 from cepc_runtime.types import BIGINT
 from cepc_runtime.windows import Sliding
 from tests.automata import automaton, query
+from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
 from tests.programs import Asked, Case, between_neighbours, bounded, case
 from tests.properties import NOTHING, Seen, hold
@@ -98,7 +99,7 @@ def cut(whole: Plan, one: CountedQuery, table: Any) -> Any:
     found = pane_queries(one, dict(stream.columns), PANE)
     columns = (*stream.columns, (PANE, BIGINT))
     paned = replace(whole, stream=replace(stream, columns=columns), queries=found.queries, sharing=found.sharing)
-    matrices = pa.concat_tables(run_aggregates(_with_panes(table, whole, found), paned, interpreted=True).values())
+    matrices = pa.concat_tables(driven(_with_panes(table, whole, found), paned, interpreted=True).values())
     return result_table(Results(totals_of_panes(one, matrices), stream))
 
 
@@ -138,7 +139,7 @@ def test_what_does_not_fit_does_not_fit_when_cut_in_time_either() -> None:
     compiled = compile_text(text)
     table = table_of(Case(text, tuple({"at": at, "kind": "A", "x": 2**62} for at in (1, 6))), compiled)
     (one,) = counted_queries(compiled.plan.queries)
-    for run in (lambda: run_aggregates(table, compiled.plan), lambda: cut(compiled.plan, one, table)):
+    for run in (lambda: driven(table, compiled.plan), lambda: cut(compiled.plan, one, table)):
         with pytest.raises(ArithmeticError):
             run()
 
@@ -155,9 +156,9 @@ def by_partitions(case: Case, chance: Random) -> Seen:
         places = {key: i % tasks for i, key in enumerate(dict.fromkeys(keys))}
         apart = replace(alone, queries=(partition_query(one),))
         parts = [
-            run_aggregates(
-                table.filter(pa.array([places[key] == task for key in keys], pa.bool_())), apart, interpreted=True
-            )[one.name]
+            driven(table.filter(pa.array([places[key] == task for key in keys], pa.bool_())), apart, interpreted=True)[
+                one.name
+            ]
             for task in range(tasks)
         ]
         totals = totals_of_partitions(one, pa.concat_tables(parts))
@@ -188,7 +189,7 @@ def test_counts_of_any_size_are_exact() -> None:
     table = table_of(Case(text, tuple({"at": i, "kind": "A", "z": Decimal(i) / 100} for i in range(150))), compiled)
     (one,) = counted_queries(compiled.plan.queries)
     rows = cut(compiled.plan, one, table).to_pylist()
-    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist(), ABOUT)
+    assert same(rows, driven(table, compiled.plan)["q"].to_pylist(), ABOUT)
     assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()
 
 

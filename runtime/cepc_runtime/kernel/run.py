@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..evaluate.errors import naming
 from . import loop
 from .compiled import run_function
 from .loop import Buffer, Input
@@ -89,8 +90,13 @@ def count_matches(
     """
     ties = len(events.instant_starts) <= events.length
     table = table_of(tuple(queries), tuple(shared), costs, ties)
-    keys = [plane.value for own in table.planes for plane in own.planes]
-    values = values_of(keys, events.table, kinds, events.group_starts)
+
+    def evaluated(some: Sequence[CountedQuery]) -> Values:
+        planes = table.planes if some is queries else [table.planes[queries.index(query)] for query in some]
+        keys = [plane.value for own in planes for plane in own.planes]
+        return values_of(keys, events.table, kinds, events.group_starts)
+
+    values = naming(queries, evaluated)
     layout, kinds = table.of(kinds, values.index)
     emissions, work = run_kernel(
         events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows, tell=tell

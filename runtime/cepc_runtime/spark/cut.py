@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..aggregate import result_table, run_aggregates
+from ..drive import drive, tables
 from ..events import read
 from ..parts.panes import can_be_cut, pane_queries
 from ..parts.partitions import has_partitions, totals_of_partitions
 from ..parts.product import totals_of_panes
 from ..parts.segments import SEGMENT, reach_of
 from ..plan import is_counted
+from ..result_rows import result_table
 from ..results import Results, check_edges
+from ..stretch import Stretch
 from ..types import BIGINT
 from .events import PANE
 from .rows import PARTS
@@ -42,7 +44,7 @@ def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, 
         reading = read(part.table, paned.stream)
         for number in one.queries:
             check_edges(reading.ticks, plan.queries[number], plan.stream)
-        found = run_aggregates(reading, paned)
+        found = tables(drive(Stretch(paned, reading), paned.queries))
         for number, queries in cut.items():
             matrices = pa.concat_tables(found[query.name] for query in queries.queries)
             if matrices.num_rows:
@@ -65,11 +67,11 @@ def segment_rows(
     stream = replace(plan.stream, columns=(*plan.stream.columns, (SEGMENT, BIGINT)))
     cut = replace(plan, stream=stream, queries=tuple(_within_segment(plan.queries[number]) for number in one.queries))
     parts = slices(batches, (*one.keys, SEGMENT), stream.time_column, reach_of(cut.queries), rows, most)
+    numbers = {query.name: number for number, query in zip(one.queries, cut.queries, strict=True)}
     for part in parts:
-        span = replace(part.span, segments=segments)
-        found = run_aggregates(read(part.table, stream), cut, span=span)
-        for number, table in zip(one.queries, found.values(), strict=True):
-            yield from packing.rows(number, [table])
+        stretch = Stretch(cut, read(part.table, stream), replace(part.span, segments=segments))
+        for name, table in drive(stretch, cut.queries):
+            yield from packing.rows(numbers[name], [table])
 
 
 def _within_segment(query: QueryPlan) -> QueryPlan:
