@@ -152,7 +152,7 @@ def test_a_column_that_the_directories_of_micro_batches_would_hide_is_refused() 
     with pytest.raises(
         JobError, match=r"query q has a column Batch, .* out/q .* in batch=…: give it another name with AS"
     ):
-        check_columns(job["STREAMED"], ["q"], "out")
+        check_columns([part.streamed for part in job["JOB"].parts], ["q"], "out")
 
 
 # ---- time and memory -------------------------------------------------------------------------------------------------
