@@ -67,7 +67,6 @@ from .records import (
     NEW,
     NONE,
     NUMBERS,
-    OF,
     ONES,
     ONES_END,
     OPERATIONS,
@@ -96,7 +95,6 @@ from .records import (
     SECTIONS_END,
     SEEN,
     SEEN_END,
-    SEEN_LETTERS,
     SETTLED,
     SETTLED_END,
     SETTLED_NUMBERS,
@@ -260,7 +258,7 @@ def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, bloc
 def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int) -> None:
     """What a block does to the units that are touched, each by itself."""
     for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
-        end_runs(t, s, m, x + OF, x + OF + 1)
+        end_runs(t, s, m, x, x + 1)
     for other in range(t[block + OTHERS], t[block + OTHERS_END], OTHER):
         if s[t[t[other + OTHER_UNIT] + PROGRESS] + TOUCHED] != 0:
             do(t, s, m, values, event, t[other + ALONE], t[other + ALONE_END], t[other + ALONE_NUMBERS])
@@ -272,17 +270,17 @@ def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: 
 def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
     """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is split."""
     for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
-        if t[x + INSIDE] == NONE or not goes_on(t, s, events, t[x + OF], t[x + INSIDE], t[block + GATE], event):
-            end_runs(t, s, m, x + OF, x + OF + 1)
+        if t[x + INSIDE] == NONE or not goes_on(t, s, events, t[x], t[x + INSIDE], t[block + GATE], event):
+            end_runs(t, s, m, x, x + 1)
     for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
         i = t[x + INSIDE]
         if i == NONE:
             continue
-        r = t[t[x + OF] + RUN]
+        r = t[t[x] + RUN]
         if s[r + GOING] == 0 and event >= s[r + DIRECT_UNTIL]:
-            begin_run(t, s, m, events, t[x + OF], s[t[block + GATE] + GATE_UNTIL], event)
+            begin_run(t, s, m, events, t[x], s[t[block + GATE] + GATE_UNTIL], event)
         if s[r + GOING] != 0:
-            gather(t, s, m, events.values, t[x + OF], i, event)
+            gather(t, s, m, events.values, t[x], i, event)
             s[EVENTS_SHARED] += 1
         else:
             do(t, s, m, events.values, event, t[i + DIRECT], t[i + DIRECT_END], t[i + DIRECT_NUMBERS])
@@ -439,7 +437,7 @@ def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
     for x in range(t[component + GUARDED], t[component + GUARDED_END]):
         s[t[t[x] + PROGRESS] + KILLED] = 0
         for negation in range(t[t[x] + NEGATIONS], t[t[x] + NEGATIONS_END], NEGATION):
-            s[t[negation + SEEN_LETTERS]] = 0
+            s[t[negation]] = 0
 
 
 def read_tied(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int, here: bool) -> None:
@@ -463,7 +461,7 @@ def end_instant(t: Ints, s: Ints, m: Floats, values: Matrix, component: int) -> 
             clear_unit(t, m, unit, second)
             continue
         for negation in range(t[unit + NEGATIONS], t[unit + NEGATIONS_END], NEGATION):
-            if s[t[negation + SEEN_LETTERS]] != 0:
+            if s[t[negation]] != 0:
                 for new in range(2):
                     move_places(t, s, m, values, negation, new)
         do(t, s, m, values, 0, t[unit + MERGES], t[unit + MERGES_END], t[unit + MERGES_NUMBERS])
@@ -471,7 +469,7 @@ def end_instant(t: Ints, s: Ints, m: Floats, values: Matrix, component: int) -> 
 
 def move_places(t: Ints, s: Ints, m: Floats, values: Matrix, negation: int, new: int) -> None:
     """The moves of one negation, all at once: out of their places into a third memory, then into their targets."""
-    seen = s[t[negation + SEEN_LETTERS]]
+    seen = s[t[negation]]
     for move in range(t[negation + MOVES], t[negation + MOVES_END], MOVE):
         if t[move + NEW] == new and t[move + WHEN] == seen:
             carry_out_all(t, m, values, 0, t[move + TAKE], t[move + TAKE_END])

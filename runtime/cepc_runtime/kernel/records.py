@@ -87,8 +87,7 @@ OUTPUT: Final = 5
 BITS: Final = 1  # after where its letters are in the state
 LETTERS: Final = 2
 
-SEEN_LETTERS: Final = 0  # where the letters seen are in the state
-MOVES: Final = 1
+MOVES: Final = 1  # after where the letters seen are in the state
 MOVES_END: Final = 2
 NEGATION: Final = 3
 
@@ -117,8 +116,7 @@ STASH: Final = 13
 ROOM: Final = 14
 LANES: Final = 15
 
-PIECES: Final = 0  # of a lane that has columns of its own
-PIECES_END: Final = 1
+PIECES_END: Final = 1  # after the pieces of a lane that has columns of its own
 OWN_APPLICATION: Final = 2
 OWN_APPLICATION_END: Final = 3
 LANE: Final = 4
@@ -126,8 +124,7 @@ LANE: Final = 4
 PIECE_WIDTH: Final = 1  # after where it is
 PIECE: Final = 2
 
-OF: Final = 0  # a basis
-INSIDE: Final = 1  # NONE: ends the run
+INSIDE: Final = 1  # after the basis; NONE: ends the run
 MEANING: Final = 2
 
 DIRECT: Final = 0

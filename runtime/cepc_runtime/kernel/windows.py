@@ -38,7 +38,6 @@ from .records import (
     OWN_APPLICATION_END,
     PIECE,
     PIECE_WIDTH,
-    PIECES,
     PIECES_END,
     PLACES,
     PLANES,
@@ -237,7 +236,7 @@ def put_by(t: Ints, s: Ints, m: Floats, basis: int, own: int, back: bool) -> Non
     """The rows of a lane with columns of its own to where they are put by, or back."""
     lane = t[basis + LANES] + s[t[basis + RUN] + LANES_USED + own] * LANE
     at = t[basis + STASH] + own * t[basis + ROOM]
-    for x in range(t[lane + PIECES], t[lane + PIECES_END], PIECE):
+    for x in range(t[lane], t[lane + PIECES_END], PIECE):
         width = t[x + PIECE_WIDTH]
         if back:
             copy(m, t[x], at, width)
