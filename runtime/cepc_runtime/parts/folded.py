@@ -202,7 +202,8 @@ def _concatenated(parts: Sequence[Folded]) -> Folded:
 
 
 def _joined(columns: Sequence[Any]) -> Any:
-    if isinstance(columns[0], pa.Array):
+    first, *_ = columns  # all are of one type
+    if isinstance(first, pa.Array):
         return joined(columns)
     return np.concatenate(columns)
 
