@@ -16,9 +16,10 @@ from .kernel.planes import planes_of
 from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds, classify
-from .parts.segments import SEGMENT
+from .partition_sums import sums_table
 from .plan import Count, by_partition, counted_queries, has_neighbours
 from .results import Results, check_edges
+from .segments import SEGMENT
 from .totals import totals_of
 from .types import to_arrow
 from .windows import Sliding
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from .events import Events
     from .expression import Expression
-    from .parts.segments import Segments
     from .plan import CountedQuery, Plan
+    from .segments import Segments
     from .totals import Totals
 
 
@@ -162,8 +163,10 @@ def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[CountedQuery]) 
 
 
 def result_table(results: Results) -> Any:
-    """The declared columns of the rows that HAVING keeps."""
+    """The declared columns of the rows that HAVING keeps; without outputs, the sums that make them."""
     query = results.totals.query
+    if not query.outputs:
+        return sums_table(results.totals)
     rows = np.arange(len(results.totals))
     if query.having is not None:
         rows = rows[kept(results, query.having, rows)]

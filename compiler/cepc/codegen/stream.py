@@ -18,8 +18,8 @@ from .streaming import plain_plan, streamed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.parts.segments import Segments
     from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.segments import Segments
 
     from .names import StreamNames
     from .plain import Part, Plain

@@ -10,9 +10,9 @@ from ..enumerate.budget import PARTIAL_MATCHES
 from ..enumerate.run import arrange_for, tables_of
 from ..events import read
 from ..letters import classify
-from ..parts.partitions import has_partitions, partition_query
-from ..parts.segments import reach_of
+from ..partition_sums import has_partitions, partition_query
 from ..plan import by_partition, counted_queries, listed_queries
+from ..segments import reach_of
 from ..streaming.advance import flow
 from ..streaming.program import Program
 from . import settings
@@ -98,7 +98,7 @@ def _large(
     program = Program(replace(plan, queries=asked), (replace(one, queries=tuple(range(len(asked)))),), most=limit)
     for place, table in flow(program, pieces(), most):
         if has_partitions(queries[place]):
-            yield packing.part(one.queries[place], table)
+            yield packing.subtotals(one.queries[place], table)
         else:
             yield from packing.rows(one.queries[place], [table])
 
@@ -115,7 +115,7 @@ def _rows(
             if name not in parts:
                 yield from packing.rows(numbers[name], [table])
             elif table.num_rows:
-                yield packing.part(numbers[name], table)
+                yield packing.subtotals(numbers[name], table)
     listed = listed_queries(queries)
     if listed:
         kinds = classify(reading, plan.letters)

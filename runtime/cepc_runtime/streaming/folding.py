@@ -17,7 +17,8 @@ from ..aggregate import result_table
 from ..columns import codes, combine_codes, dense, joined
 from ..events import select
 from ..letters import Kinds
-from ..parts.folded import fold, spots_of, together, totals_of_folded
+from ..panes.folded import fold, spots_of, together
+from ..panes.windows import totals_of_folded
 from ..results import Results, check_edges
 from .state import Panes
 from .ticks import before
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from ..columns import Bools, Ints
     from ..events import Reading
-    from ..parts.families import Family
-    from ..parts.folded import Folded
+    from ..panes.folded import Folded
+    from ..panes.shared_panes import Family
     from ..plan import Plan
     from .decision import Windows
     from .matches import Step
