@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from cepc.api import check_text
 from cepc.planning import plan_program
+from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.matches import MatchRows
-from cepc_runtime.enumerate.run import arrange_for
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
 from cepc_runtime.plan import Plan, QueryPlan

@@ -18,7 +18,8 @@ from cepc.passes.gloria import PAPER, Breadth, GloriaBudget, Optimizer, PaperMod
 from cepc.passes.gloria.graph import GloriaGraph, Pruning, build
 from cepc.passes.gloria.search import Path, parts, path_search, search, unshared
 from cepc.passes.gloria.template import template_of
-from cepc.passes.pattern import Event, Or, Pattern, Repeat, Seq
+from cepc.passes.pattern import Event, Pattern
+from cepc_grammar.pattern import Or, Repeat, Seq
 
 RATES = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 30.0, 100.0]
 WIDE = GloriaBudget(10**6, 10**6, 10**6, 10**7)

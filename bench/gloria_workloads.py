@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cepc.passes.gloria import Query
-from cepc.passes.pattern import Event, Pattern, Repeat, Seq
+from cepc.passes.pattern import Event, Pattern
+from cepc_grammar.pattern import Repeat, Seq
 
 SHARED = 4  # types in the shared sequence
 SEQ_TO_KLEENE = 6

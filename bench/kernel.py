@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
+from cepc_runtime.batch import execute
 from cepc_runtime.events import Events, arrange, read
 from cepc_runtime.expression import Aggregate, Call, Field
 from cepc_runtime.kernel.run import count_matches
@@ -138,7 +138,7 @@ def whole(source: Any, queries: list[CountedQuery]) -> float:
     """From table to result rows, in microseconds an event."""
     plan = Plan(stream(), LETTERS, tuple(queries))
     events: int = source.num_rows
-    return cpu(lambda: run_aggregates(source, plan, interpreted=False)) / events * 1e6
+    return cpu(lambda: execute(plan, source, interpreted=False)) / events * 1e6
 
 
 def show(title: str, rows: list[tuple[str, Cost | float]]) -> None:

@@ -27,11 +27,11 @@ from cepc.passes.motto.graph import sharing_graph
 from cepc.passes.motto.motto import Asked, asked_of, shared_matches
 from cepc.planning import plan_program
 from cepc.shared_plans import workload_of
+from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
-from cepc_runtime.enumerate.run import arrange_for
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
 from cepc_runtime.plan import MatchAnswer, MatchPart, Plan, SharedMatches

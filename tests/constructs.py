@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
 from cepc_runtime.plan import Count, CountNeighbours, List
 from tests.oracle.expressions import conjuncts
 
@@ -64,28 +65,28 @@ def _pattern(
                 yield from _pattern(definition.pattern, named, derived, (*inside, "named"))
         case ast.AnyEvent():
             yield "ANY"
-        case ast.Repeat(body, least, most, reluctant):
+        case Repeat(body, least, most, reluctant):
             yield _quantifier(least, most)
             yield from ["reluctant"] * reluctant
             yield from ["nested repetition"] * ("repeat" in inside and most is None)
             yield from _pattern(body, named, derived, (*inside, "repeat"))
-        case ast.Seq(elements):
+        case Seq(elements):
             yield "SEQ"
             for place, element in enumerate(elements):
-                if isinstance(element, ast.Not):
+                if isinstance(element, Not):
                     yield "NOT first" if place == 0 else "NOT last" if place == len(elements) - 1 else "NOT between"
                     yield from ["NOT in an operand of AND"] * ("and" in inside)
                     yield from ["NOT in a repetition"] * ("repeat" in inside)
                     yield from ["NOT in a named pattern"] * ("named" in inside)
                 yield from _pattern(element, named, derived, inside)
-        case ast.And(operands) | ast.Or(operands) | ast.Some(operands):
+        case And(operands) | Or(operands) | Some(operands):
             word = type(node).__name__.upper()
             yield word
             for operand in operands:
-                if isinstance(operand, ast.Not):
+                if isinstance(operand, Not):
                     yield "NOT of the whole window"
                 yield from _pattern(operand, named, derived, (*inside, "or" if word == "OR" else "and"))
-        case ast.Not(body, within):
+        case Not(body, within):
             yield (
                 f"NOT {type(body).__name__.upper()}"
                 if not isinstance(body, ast.Atom)

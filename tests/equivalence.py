@@ -14,8 +14,8 @@ from cepc.api import check_text
 from cepc.planning import plan_program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
+from cepc_runtime.batch import execute
 from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.execute import execute
 from cepc_runtime.types import to_arrow
 from tests import oracle
 

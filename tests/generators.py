@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
 from cepc_grammar.tokens import tokenize
@@ -155,18 +156,18 @@ _BOUNDS = st.sampled_from([(1, None), (0, None), (0, 1), (2, 2), (2, None), (2, 
 def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     several = _tuples(inner)
     return st.one_of(
-        st.builds(ast.Seq, several),
-        st.builds(ast.Seq, several),
-        st.builds(ast.And, several),
-        st.builds(ast.Or, several),
-        st.builds(ast.Some, several),
+        st.builds(Seq, several),
+        st.builds(Seq, several),
+        st.builds(And, several),
+        st.builds(Or, several),
+        st.builds(Some, several),
         st.builds(
-            lambda body, bounds, reluctant: ast.Repeat(body, bounds[0], bounds[1], reluctant),
+            lambda body, bounds, reluctant: Repeat(body, bounds[0], bounds[1], reluctant),
             inner,
             _BOUNDS,
             st.booleans(),
         ),
-        st.builds(ast.Not, inner, st.none() | durations),
+        st.builds(Not, inner, st.none() | durations),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cepc_runtime.enumerate.run import arrange_for, run_enumerated
+from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.search import BLOCK
 from cepc_runtime.events import read
 from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal, variables
@@ -30,6 +30,7 @@ from cepc_runtime.plan import (
 )
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
 from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
+from tests.driven import driven
 from tests.streams import events
 
 TYPES = "ABCDE"
@@ -155,7 +156,7 @@ class Query:
     def table(self, stream: str, *, block: int = BLOCK, limit: int | None = None) -> Any:
         """The result table."""
         plan = self.plan()
-        return run_enumerated(reading(stream), plan, plan.queries, block=block, limit=limit)["q"]
+        return driven(reading(stream), plan, block=block, most=limit)["q"]
 
     def found(self, stream: str, block: int = BLOCK) -> list[str]:
         """The matches in some order, each as `a1 b=b2`: names of events in order, with the variable where it is not the type."""

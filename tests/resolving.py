@@ -9,6 +9,7 @@ from cepc.resolve import check, lost_in
 from cepc_grammar.ast import Program
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import parse
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some
 from cepc_grammar.source import NOWHERE, Source
 from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
 
@@ -93,19 +94,19 @@ def show_pattern(pattern: model.Pattern) -> str:
     match pattern:
         case model.Event(variable, conditions):
             return variable + _conditions([show(c) for c in conditions])
-        case model.Seq(parts):
+        case Seq(parts):
             return f"SEQ({', '.join(map(show_pattern, parts))})"
-        case model.And(parts):
+        case And(parts):
             return f"AND({', '.join(map(show_pattern, parts))})"
-        case model.Or(parts):
+        case Or(parts):
             return f"OR({', '.join(map(show_pattern, parts))})"
-        case model.Some(parts):
+        case Some(parts):
             return f"SOME({', '.join(map(show_pattern, parts))})"
-        case model.Repeat(body, least, most, reluctant):
+        case Repeat(body, least, most, reluctant):
             return f"{show_pattern(body)}{{{least},{'' if most is None else most}}}{'?' if reluctant else ''}"
-        case model.Not(body, within):
+        case Not(body, within):
             return f"NOT {show_pattern(body)}" + ("" if within is None else f" WITHIN {within}")
-        case model.Scope(body, name, conditions):
+        case Named(body, model.Scope(name, conditions)):
             return f"{name}:{show_pattern(body)}{_conditions([show(c.expression) for c in conditions])}"
 
 

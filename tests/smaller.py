@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
 from cepc_grammar.parser import parse
+from cepc_grammar.pattern import And, Or, Repeat, Seq, Some
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
 
@@ -77,9 +78,9 @@ def smaller(node: Any) -> Iterator[Any]:
                 for one in smaller(node[place]):
                     yield (*node[:place], one, *node[place + 1 :])
             return
-        case ast.Seq(inner) | ast.And(inner) | ast.Or(inner) | ast.Some(inner):
+        case Seq(inner) | And(inner) | Or(inner) | Some(inner):
             yield from inner
-        case ast.Repeat(body=inner):
+        case Repeat(body=inner):
             yield inner
         case ast.Binary(operator="AND", left=left, right=right):
             yield left

@@ -12,7 +12,8 @@ from cepc import model
 from cepc.automaton.deterministic import Selection, TooManyStates, deterministic
 from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
-from cepc.automaton.positions import Built, PatternTooLarge, positions_of, subpatterns
+from cepc.automaton.positions import Built, PatternTooLarge, positions_of
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
 from cepc_runtime.windows import Unbounded
 from tests.automaton_walks import Event, count, matches
 from tests.properties import portion
@@ -23,19 +24,19 @@ TYPES = {"A": "A", "B": "B", "C": "C", "D": "D", "x": "A", "y": "A"}
 
 
 def seq(*elements: model.Pattern) -> model.Pattern:
-    return model.Seq(elements)
+    return Seq(elements)
 
 
 def plus(body: model.Pattern) -> model.Pattern:
-    return model.Repeat(body, 1, None)
+    return Repeat(body, 1, None)
 
 
 def both(*operands: model.Pattern) -> model.Pattern:
-    return model.And(operands)
+    return And(operands)
 
 
-def no(body: model.Pattern) -> model.Not:
-    return model.Not(body)
+def no(body: model.Pattern) -> model.Pattern:
+    return Not(body)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Made:
 
 
 def make(pattern: model.Pattern) -> Made:
-    names = {p.variable for p in subpatterns(pattern) if isinstance(p, model.Event)}
+    names = {e.variable for e in model.events(pattern)}
     variables = tuple(model.Variable(n, TYPES[n], model.EventTest(TYPES[n]), is_list=True) for n in sorted(names))
     query = model.Query(
         "q", "s", "aggregate", pattern, variables, (), (), (), Unbounded(), (), None, False, "ANY", None
@@ -82,8 +83,8 @@ COUNTS = [
     ("AND of one variable twice, tied", both(A, A), "(aaa)", 3),
     ("a SEQ in AND stays strict", both(seq(A, B), C), "(abc)", 0),
     ("a SEQ in AND ties with the other operand", both(seq(A, B), C), "(ac)b", 1),
-    ("OR of the same words counts once", model.Or((seq(A, B), seq(A, plus(B)))), "ab", 1),
-    ("SOME is one, the other, or both", model.Some((A, B)), "ab", 3),
+    ("OR of the same words counts once", Or((seq(A, B), seq(A, plus(B)))), "ab", 1),
+    ("SOME is one, the other, or both", Some((A, B)), "ab", 3),
     ("NOT between", seq(A, no(C), B), "acbab", 1),
     ("NOT between forbids strictly between", seq(A, no(C), B), "(ac)(cb)", 1),
     ("NOT at the start looks back to the window's start", seq(no(C), A), "aca", 1),
@@ -93,13 +94,13 @@ COUNTS = [
     ("NOT in AND holds for the whole window", both(A, B, no(C)), "abc", 0),
     ("NOT in AND forbids between the operands too", both(X, Y, no(C)), "aca", 0),
     ("NOT in AND, nothing forbidden", both(A, B, no(C)), "ab", 1),
-    ("NOT beside what matched nothing holds for the whole gap", seq(A, no(C), model.Repeat(D, 0, 1), B), "acb", 0),
-    ("a match stands if one derivation does", model.Or((seq(A, no(C), B), seq(A, no(D), B))), "acb", 1),
+    ("NOT beside what matched nothing holds for the whole gap", seq(A, no(C), Repeat(D, 0, 1), B), "acb", 0),
+    ("a match stands if one derivation does", Or((seq(A, no(C), B), seq(A, no(D), B))), "acb", 1),
     ("NOT within an operand of AND has a gap of its own", both(seq(A, no(C), B), D), "adcb", 0),
     ("the other operand's events do not end that gap", both(seq(A, no(C), B), D), "cadb", 1),
     ("nested Kleene", plus(seq(A, plus(B))), "abab", 5),
-    ("bounded repetition", model.Repeat(A, 2, 3), "aaaa", 10),
-    ("zero or more", seq(A, model.Repeat(B, 0, None)), "abb", 4),
+    ("bounded repetition", Repeat(A, 2, 3), "aaaa", 10),
+    ("zero or more", seq(A, Repeat(B, 0, None)), "abb", 4),
 ]  # fmt: skip
 
 
@@ -125,7 +126,7 @@ SELECTED: list[tuple[str, Selection, model.Pattern, str, int]] = [
     ("NEXT of a run ends anywhere", "NEXT", plus(A), "aba", 3),
     ("NEXT takes the next instant that goes on, whole", "NEXT", seq(A, B), "a(bb)b", 2),
     ("NOT plays no part in what could go on", "NEXT", seq(A, no(D), B), "adbb", 0),
-    ("NEXT looks at all derivations", "NEXT", model.Or((seq(A, B), seq(A, C, B))), "acb", 1),
+    ("NEXT looks at all derivations", "NEXT", Or((seq(A, B), seq(A, C, B))), "acb", 1),
 ]
 
 
@@ -144,8 +145,8 @@ STATES = [
     ("a sequence", seq(A, B, C), 4),
     ("flat Kleene", plus(A), 2),
     ("nested Kleene", plus(seq(A, plus(B))), 3),
-    ("equal alternatives are one", model.Or((seq(A, B), seq(A, B))), 3),
-    ("alternatives that go on alike are merged", model.Or((seq(A, C), seq(B, C))), 3),
+    ("equal alternatives are one", Or((seq(A, B), seq(A, B))), 3),
+    ("alternatives that go on alike are merged", Or((seq(A, C), seq(B, C))), 3),
 ]  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
 
 def test_a_some_that_explodes_is_refused_before_it_is_built() -> None:
     with pytest.raises(PatternTooLarge, match="SOME makes an automaton of more than 4,000 states"):
-        make(model.Some((A,) * 30))
+        make(Some((A,) * 30))
 
 
 # ---- random patterns -------------------------------------------------------------------------------------------------
@@ -172,27 +173,27 @@ leaves = st.sampled_from([A, B, C, X, Y])
 
 def negatable() -> st.SearchStrategy[model.Pattern]:
     return st.one_of(
-        leaves, st.tuples(leaves, leaves).map(model.Or), st.tuples(leaves, leaves).map(model.Seq),
-        st.tuples(leaves, leaves.map(plus), leaves).map(model.Seq),
+        leaves, st.tuples(leaves, leaves).map(Or), st.tuples(leaves, leaves).map(Seq),
+        st.tuples(leaves, leaves.map(plus), leaves).map(Seq),
     )  # fmt: skip
 
 
 def composed(inner: st.SearchStrategy[model.Pattern]) -> st.SearchStrategy[model.Pattern]:
     few = st.lists(inner, min_size=2, max_size=3).map(tuple)
     return st.one_of(
-        few.map(model.Seq), few.map(model.Or), st.tuples(inner, inner).map(model.And), st.tuples(inner, inner).map(model.Some),
-        st.builds(model.Repeat, inner, st.just(1), st.none()), st.builds(model.Repeat, inner, st.just(0), st.none()),
-        st.builds(model.Repeat, inner, st.integers(1, 2), st.just(2)), st.builds(model.Repeat, inner, st.just(0), st.just(1)),
-        st.tuples(inner, negatable().map(no), inner).map(model.Seq),
+        few.map(Seq), few.map(Or), st.tuples(inner, inner).map(And), st.tuples(inner, inner).map(Some),
+        st.builds(Repeat, inner, st.just(1), st.none()), st.builds(Repeat, inner, st.just(0), st.none()),
+        st.builds(Repeat, inner, st.integers(1, 2), st.just(2)), st.builds(Repeat, inner, st.just(0), st.just(1)),
+        st.tuples(inner, negatable().map(no), inner).map(Seq),
     )  # fmt: skip
 
 
 patterns = st.recursive(leaves, composed, max_leaves=5)
 outermost = st.one_of(
     patterns,
-    st.tuples(negatable().map(no), patterns).map(model.Seq),
-    st.tuples(patterns, negatable().map(no)).map(model.Seq),
-    st.tuples(patterns, patterns, negatable().map(no)).map(model.And),
+    st.tuples(negatable().map(no), patterns).map(Seq),
+    st.tuples(patterns, negatable().map(no)).map(Seq),
+    st.tuples(patterns, patterns, negatable().map(no)).map(And),
 )
 streams = st.lists(st.sampled_from(["a", "b", "c", "(ab)", "(ac)", "(aab)", "(bc)"]), max_size=6).map("".join)
 

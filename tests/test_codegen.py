@@ -18,7 +18,7 @@ from hypothesis import given
 
 from cepc.api import check_text
 from cepc.cli import cepc
-from cepc.codegen.bundle import runtime_archive
+from cepc.codegen.bundle import runtime_archive, write_bundle
 from cepc.codegen.compiling import job_of
 from cepc.codegen.hot import hot_groupings
 from cepc.codegen.prepare import prepare
@@ -36,7 +36,7 @@ from tests.programs import Case, cases, drawn
 
 if TYPE_CHECKING:
     from cepc import model
-    from cepc.codegen import Job
+    from cepc.codegen import GeneratedJob
     from cepc_runtime.spark.share import Class
 
 GOLDEN = Path(__file__).parent / "golden_jobs"
@@ -45,7 +45,7 @@ PROGRAMS = sorted(GOLDEN.glob("*.cep"))
 EXAMPLE_PROGRAMS = sorted(EXAMPLES.glob("*/queries.cep"))
 
 
-def job(text: str, name: str = "program.cep") -> Job:
+def job(text: str, name: str = "program.cep") -> GeneratedJob:
     checked = check_text(text, name)
     assert checked.program is not None, checked.text()
     return job_of(checked.program, checked.sources)
@@ -285,6 +285,16 @@ def test_the_archive_holds_the_runtime_and_equal_runtimes_make_equal_bytes() -> 
     names = zipfile.ZipFile(BytesIO(archive)).namelist()
     assert "cepc_runtime/spark/job.py" in names
     assert not [n for n in names if not n.startswith("cepc_runtime/") or "__pycache__" in n]
+
+
+def test_a_bundle_has_the_plan_of_each_stream_to_be_read(tmp_path: Path) -> None:
+    made = job((GOLDEN / "plain.cep").read_text())
+    write_bundle(made, str(tmp_path))
+    text = (tmp_path / "plan.json").read_text()
+    plans = {name: plan_data.from_data(data) for name, data in json.loads(text).items()}
+    assert tuple(plans.values()) == made.plans
+    assert [query.name for plan in plans.values() for query in plan.queries] == list(made.queries)
+    assert "plan.json" in (tmp_path / "README.md").read_text()
 
 
 def test_machine_code_of_an_archive_is_known_by_a_file_that_stays(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
+from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
-from cepc_runtime.enumerate.run import arrange_for
 from cepc_runtime.enumerate.search import Search
 from cepc_runtime.evaluate import EvaluationError
 from cepc_runtime.expression import Field

@@ -35,7 +35,8 @@ from cepc.passes.gloria.search import Path as GraphPath
 from cepc.passes.gloria.search import eliminate, parts, path_search, search
 from cepc.passes.gloria.template import Template, bits, template_of
 from cepc.passes.gloria.weights import ALONE, Node, Weigher
-from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, events
+from cepc.passes.pattern import Event, Pattern, events
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq
 from cepc_runtime.plan import Member, SharedStates
 from tests.gloria_brute_force import lightest, lightest_cycle
 from tests.properties import portion
@@ -416,7 +417,7 @@ def test_a_guarded_transition_is_another() -> None:
 
 
 def test_an_and_is_not_shared_but_what_is_beside_it_is() -> None:
-    both = And((event("B"), event("C")))
+    both: Pattern = And((event("B"), event("C")))
     plan = share(queries(seq("XYZ", both), seq("XYZ", both)), EngineModel())
     assert [s.members[0][1:] for s in plan.shared] == [
         (WrittenPlace(0), WrittenPlace(1)),
@@ -440,7 +441,7 @@ def test_a_circle_that_no_kleene_operator_makes_is_cut() -> None:
 
 def test_copies_of_an_and_are_types_of_their_own_and_make_no_circle() -> None:
     """(AND AND){2}: with one type for both copies the step from the second AND back to the first would be a circle."""
-    both = And((event("B"), event("C")))
+    both: Pattern = And((event("B"), event("C")))
     template = template_of(queries(seq(Repeat(seq(both, both), 0, 2), "A"), "A"))
     assert len(set(template.patterns[0].types)) == 5
     assert all(link.before < link.after for link in template.links)
@@ -635,7 +636,7 @@ def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, i
 def test_a_kleene_sub_graph_gets_the_best_of_all_plans(rate: list[int], count: int) -> None:
     """Where all queries start with it, the paper claims the optimum (§6.2). It is that of inconsistent plans too (lemma 6.1)."""
     by_letter = {i: float(r) for i, r in enumerate(rate)}
-    pattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
+    pattern: Pattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
     best = lightest_cycle(list(by_letter), by_letter, count)
     for breadth in (PAPER, Breadth()):
         plan = share(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SOURCES = ("grammar/cepc_grammar", "compiler/cepc", "runtime/cepc_runtime", "stdlib/cepc_stdlib")
 
-# Their classes stand for the same things at three stages. Others write `ast.Seq`, `model.Seq`, `written.Seq`.
+# Their classes stand for the same things at three stages. Others write `ast.Query`, `model.Event`, `written.Event`.
 STAGES = ("grammar/cepc_grammar/ast.py", "compiler/cepc/model.py", "compiler/cepc/resolve/written.py")
 
 SHARED_NAMES = {

@@ -110,16 +110,18 @@ def test_each_stream_is_answered_by_its_own_functions() -> None:
     assert checked.program is not None
     namespace: dict[str, Any] = {"__name__": "cepc_job"}
     exec(job_of(checked.program, checked.sources).text, namespace)
-    for stream, results in namespace["STREAMS"]:
-        events, *others = [name for name in results.__code__.co_names if name in namespace and name not in ("job",)]
+    for part in namespace["JOB"].parts:
+        events, *others = [n for n in part.results.__code__.co_names if n in namespace and n not in ("job",)]
         assert events.endswith("_events")
         word = events.removesuffix("_events")
-        assert namespace[word.upper()] is stream
+        assert namespace[word.upper()] is part.stream
+        assert namespace[events] is part.events
         assert all(name.lower().startswith(word) for name in others)
 
 
 WORDS = ("a", "b", "f", "t", "job", "sys", "events", "rows", "results", "types", "plan", "plain", "letters", "classes", "stream",
-         "streams", "streamed", "streams_2", "build", "main", "tables", "print", "none", "class", "def", "2", "s")  # fmt: skip
+         "streams", "streamed", "streams_2", "matches", "build", "main", "tables", "print", "none", "class", "def", "2",
+         "s")  # fmt: skip
 names = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("_".join) | st.text(min_size=1, max_size=6)
 hostile = names.filter(lambda name: name.strip() != "" and "\0" not in name)
 apart = st.lists(hostile, min_size=1, max_size=5, unique_by=str.casefold)

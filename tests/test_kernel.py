@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import arrange, read
 from cepc_runtime.expression import Call, Expression, Field, Literal
 from cepc_runtime.kernel import loop
@@ -53,6 +52,7 @@ from tests.automata import (
     stream,
     table,
 )  # fmt: skip
+from tests.driven import driven
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ RETURNS = (
 
 
 def run(rows: list[Event], *queries: CountedQuery, interpreted: bool | None = True) -> dict[str, list[dict[str, Any]]]:
-    found = run_aggregates(table(rows), plan(*queries), interpreted=interpreted)
+    found = driven(table(rows), plan(*queries), interpreted=interpreted)
     return {name: sorted_rows(t.to_pylist()) for name, t in found.items()}
 
 
@@ -172,11 +172,11 @@ def test_an_infinite_or_nan_value_spoils_only_matches_that_bind_it() -> None:
         query(automaton("0 C 1, 0 A 2, 1 A 2, 2 B 3", [3]), 3, 3, name="a", returns=sums),
         query(automaton("0 A 1", [1]), 2, 2, name="b", returns=sums),
     ]
-    found = run_aggregates(table(rows, DOUBLE), plan(*queries, x=DOUBLE), interpreted=True)
+    found = driven(table(rows, DOUBLE), plan(*queries, x=DOUBLE), interpreted=True)
     assert found["a"].to_pylist() == []
     assert [r["sum(A, True)"] for r in sorted_rows(found["b"].to_pylist())] == [1.5, inf]
     whole = query(automaton("0 C 1, 0 A 2, 1 A 2, 2 B 3", [3]), None, name="c", returns=sums)
-    row = run_aggregates(table(rows, DOUBLE), plan(whole, x=DOUBLE), interpreted=True)["c"].to_pylist()[0]
+    row = driven(table(rows, DOUBLE), plan(whole, x=DOUBLE), interpreted=True)["c"].to_pylist()[0]
     assert (row["sum(A, True)"], row["max(A, True)"]) == (inf, inf)
     assert np.isnan(row["min(C, True)"])
     assert np.isnan(row["avg(C, True)"])
@@ -221,7 +221,7 @@ def test_events_that_no_query_mentions_do_nothing() -> None:
 
 
 def test_no_events_have_no_rows() -> None:
-    found = run_aggregates(table([]), plan(query(AUTOMATA["SEQ"], returns=RETURNS)), interpreted=True)["q"]
+    found = driven(table([]), plan(query(AUTOMATA["SEQ"], returns=RETURNS)), interpreted=True)["q"]
     assert found.num_rows == 0
     assert found.column_names[-2:] == ["window_start", "window_end"]
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.exact import Recount
 from cepc_runtime.kernel.long import long_of
@@ -20,6 +19,7 @@ from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.letters import classify
 from cepc_runtime.types import BIGINT, DOUBLE, STRING
 from tests.automata import LETTERS, WINDOWS, Event, aggregate, events, plan, query, stream, table
+from tests.driven import driven
 from tests.test_kernel import AUTOMATA
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_an_average_over_a_long_repetition_needs_no_integers_of_python(
     monkeypatch.setattr(Recount, "_run", fail)
     average = query(AUTOMATA["A+"], 2000, returns=[aggregate("avg", "A", BIGINT)])
     average = replace(average, outputs=tuple(o for o in average.outputs if o.name != "count(None, False)"))
-    (row,) = run_aggregates(table(rows), plan(average), interpreted=False)["q"].to_pylist()
+    (row,) = driven(table(rows), plan(average), interpreted=False)["q"].to_pylist()
     # Each event is in half of the matches.
     assert row["avg(A, True)"] == float(Fraction(sum(x for *_, x in rows), length))
 

@@ -14,17 +14,18 @@ from cepc.passes.motto import share
 from cepc.passes.motto.motto import Asked, asked_of, matches_alone, shared_matches
 from cepc.shared_plans import Options, plan_shared, workload_of
 from cepc_runtime import plan_data
+from cepc_runtime.batch import execute
+from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
 from cepc_runtime.enumerate.matches import MatchRows
-from cepc_runtime.enumerate.run import arrange_for, run_enumerated
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
-from cepc_runtime.execute import execute
 from cepc_runtime.letters import classify
 from cepc_runtime.work_done import Work
+from tests.driven import driven
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
 from tests.programs import HEADER, LOCAL, PAIR, with_stream
 from tests.programs import Asked as Wanted
@@ -142,7 +143,7 @@ def test_joins_say_how_far_they_are() -> None:
     plan, told = plan_shared(compiled.program).plans[0], list[float]()
     schema = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.int32())])
     events = pa.Table.from_pylist([{"at": i, "kind": "AB"[i % 2], "x": 1} for i in range(40)], schema=schema)
-    run_enumerated(read(events, plan.stream), plan, plan.queries, block=2, work=Work(1, told.append))
+    driven(events, plan, block=2, work=Work(1, told.append))
     assert len(told) > 5
     assert told == sorted(told)
     assert told[-1] == 1
@@ -237,7 +238,7 @@ def check(case: Case, chance: Random) -> Seen:
         return NOTHING  # a run that must fail may fail at another event
     plan, table = sharing_all(compiled), table_of(case, compiled)
     reading = read(table, plan.stream)
-    alone = run_enumerated(reading, replace(plan, shared_matches=()), plan.queries)
+    alone = driven(reading, replace(plan, shared_matches=()))
     together = execute(plan, table).tables
     for query in plan.queries:
         assert same(alone[query.name].to_pylist(), expected[query.name].rows), query.name

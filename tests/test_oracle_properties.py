@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import And, Or, Repeat, Seq, Some
 from tests import oracle
 from tests.streams import events, found, query
 
@@ -150,16 +151,16 @@ def accepts(pattern: ast.Pattern, bound: frozenset[Bound]) -> bool:
             return len(bound) == 1 and all(kind == name.text and v == (alias or name).text for _, _, kind, v in bound)
         case ast.AnyEvent(alias):
             return len(bound) == 1 and all(alias is not None and v == alias.text for _, _, _, v in bound)
-        case ast.Seq(elements):
+        case Seq(elements):
             return _in_order(elements, bound)
-        case ast.And(operands):
+        case And(operands):
             return _in_any_order(operands, bound)
-        case ast.Or(operands):
+        case Or(operands):
             return any(accepts(operand, bound) for operand in operands)
-        case ast.Some(operands):
+        case Some(operands):
             subsets = chain.from_iterable(combinations(operands, n) for n in range(1, len(operands) + 1))
             return any(_in_any_order(subset, bound) for subset in subsets)
-        case ast.Repeat(body, least, most):
+        case Repeat(body, least, most):
             fewest = 0 if accepts(body, frozenset()) else least
             counts = range(fewest, (len(bound) if most is None else min(most, len(bound))) + 1)
             return any(_in_order((body,) * count, bound) for count in counts)

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.aggregate import result_table, run_aggregates
 from cepc_runtime.events import read, select
 from cepc_runtime.letters import classify
 from cepc_runtime.number_columns import from_arrow, objects, to_arrow
@@ -22,11 +21,13 @@ from cepc_runtime.panes.tables import from_table, to_table
 from cepc_runtime.panes.windows import totals_of_folded
 from cepc_runtime.partition_sums import has_partitions, partition_query, totals_of_partitions
 from cepc_runtime.plan import counted_queries
+from cepc_runtime.result_rows import result_table
 from cepc_runtime.results import Results
 from cepc_runtime.spark.rows import table_of as from_bytes
 from cepc_runtime.spark.rows import to_bytes
 from cepc_runtime.windows import Sliding
 from tests.automata import automaton, query
+from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
 from tests.programs import Asked, Case, between_neighbours, bounded, case
 from tests.properties import NOTHING, Seen, hold
@@ -132,7 +133,7 @@ def test_what_does_not_fit_does_not_fit_when_cut_in_time_either() -> None:
     compiled = compile_text(text)
     table = table_of(Case(text, tuple({"at": at, "kind": "A", "x": 2**62} for at in (1, 6))), compiled)
     (one,) = counted_queries(compiled.plan.queries)
-    for run in (lambda: run_aggregates(table, compiled.plan), lambda: cut(compiled.plan, one, table)):
+    for run in (lambda: driven(table, compiled.plan), lambda: cut(compiled.plan, one, table)):
         with pytest.raises(ArithmeticError):
             run()
 
@@ -149,9 +150,9 @@ def by_partitions(case: Case, chance: Random) -> Seen:
         places = {key: i % tasks for i, key in enumerate(dict.fromkeys(keys))}
         apart = replace(alone, queries=(partition_query(one),))
         parts = [
-            run_aggregates(
-                table.filter(pa.array([places[key] == task for key in keys], pa.bool_())), apart, interpreted=True
-            )[one.name]
+            driven(table.filter(pa.array([places[key] == task for key in keys], pa.bool_())), apart, interpreted=True)[
+                one.name
+            ]
             for task in range(tasks)
         ]
         totals = totals_of_partitions(one, [from_bytes(to_bytes(part)) for part in parts])
@@ -182,7 +183,7 @@ def test_counts_of_any_size_are_exact() -> None:
     table = table_of(Case(text, tuple({"at": i, "kind": "A", "z": Decimal(i) / 100} for i in range(150))), compiled)
     (one,) = counted_queries(compiled.plan.queries)
     rows = cut(compiled.plan, one, table).to_pylist()
-    assert same(rows, run_aggregates(table, compiled.plan)["q"].to_pylist(), ABOUT)
+    assert same(rows, driven(table, compiled.plan)["q"].to_pylist(), ABOUT)
     assert {"n": str(2**100 - 1), "most": Decimal("0.99")}.items() <= rows[1].items()
 
 

@@ -15,11 +15,12 @@ from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
 from cepc.passes.choose import choose
 from cepc.passes.engine import EngineModel, Load, edge_rate, load, planes, width
-from cepc.passes.pattern import And, Event, Not, Or, Pattern, Repeat, Seq, Some, events, pattern_of
+from cepc.passes.pattern import Event, Pattern, events, pattern_of
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, loads, plan_shared
 from cepc.statistics import Statistics
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
 from cepc_runtime.plan import Member, SharedStates, is_counted
 from tests.equivalence import Refused, answered, by_engine, compile_text, same
 from tests.programs import cases, drawn, overlapping

@@ -7,6 +7,7 @@ from hypothesis import given
 
 from cepc_grammar import ast
 from cepc_grammar.parser import parse
+from cepc_grammar.pattern import And, Not, Repeat, Seq
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
 from tests.generators import KEYWORDS, expressions, patterns, programs, statements, types
@@ -75,7 +76,9 @@ def test_every_keyword_can_be_a_name_in_every_place(word: str) -> None:
             expression = ast.Binary("AND", expression, ast.Case(node, (ast.Branch(node, node),), node))
             expression = ast.Binary("OR", ast.Between(node, node, node), ast.Unary("NOT", expression))
         atom = ast.Atom(name, (one, one), name)
-        event = ast.Seq((ast.Atom(name), ast.Repeat(ast.Atom(name, None, name), 1, None), atom, ast.AnyEvent(name)))
+        event: ast.Pattern = Seq(
+            (ast.Atom(name), Repeat(ast.Atom(name, None, name), 1, None), atom, ast.AnyEvent(name))
+        )
         program = ast.Program((
             ast.Import((name, name), None),
             ast.Stream(
@@ -90,7 +93,7 @@ def test_every_keyword_can_be_a_name_in_every_place(word: str) -> None:
             ast.Query(
                 name,
                 ast.Return((ast.Item(one, name), ast.Item(one), ast.Item(expression))),
-                ast.And((event, ast.Not(ast.Atom(name, None, name)), ast.Not(atom, ast.Duration("1", "DAY")))),
+                And((event, Not(ast.Atom(name, None, name)), Not(atom, ast.Duration("1", "DAY")))),
                 ast.Unbounded(),
                 ast.Binary("AND", ast.Equivalence((name, name)), one),
                 (ast.GroupItem((name, name)), ast.GroupItem((name,))),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cepc.running.progress import Progress
-from cepc_runtime.execute import execute
+from cepc_runtime.batch import execute
 from tests.equivalence import compile_text
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind;\n"

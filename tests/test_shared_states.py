@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime import plan_data
-from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.basis import Costs
 from cepc_runtime.kernel.run import count_matches
@@ -35,6 +34,7 @@ from tests.automata import (
     stream,
     table,
 )
+from tests.driven import driven
 from tests.equivalence import answered, by_engine, compile_text, same
 from tests.programs import cases, overlapping
 from tests.properties import NOTHING, Seen, hold
@@ -92,8 +92,8 @@ def test_what_is_kept_once_may_lie_beside_others(basis: bool) -> None:
     alone = plan(SEQ, LONG, twin)
     letters = enumerate("CABBACABBB")
     events = table([((0, 1, 2, 3, 3, 5, 6, 7, 8, 60)[i], letter, "g", 1) for i, letter in letters])
-    shared_rows = run_aggregates(events, replace(alone, sharing=(equal, replace(MIDDLE, basis=basis))))
-    rows = run_aggregates(events, alone)
+    shared_rows = driven(events, replace(alone, sharing=(equal, replace(MIDDLE, basis=basis))))
+    rows = driven(events, alone)
     assert [rows[name].num_rows > 0 for name in ("a", "b", "twin")] == [True, True, True]
     for name, found in rows.items():
         assert sorted(map(str, found.to_pylist())) == sorted(map(str, shared_rows[name].to_pylist()))
@@ -173,9 +173,9 @@ def test_rows_do_not_depend_on_what_is_shared(decision: str, interpreted: bool, 
     rows = data.draw(events(most=12))
     both = replace(plan(*queries), sharing=parts)
     with deciding(decision):
-        found = run_aggregates(table(rows), both, interpreted=interpreted)
+        found = driven(table(rows), both, interpreted=interpreted)
         some = [q for q in queries if data.draw(st.booleans())]
-        left = run_aggregates(table(rows), both, some, interpreted=interpreted)
+        left = driven(table(rows), both, some, interpreted=interpreted)
     for q in queries:
         expected = sorted_rows(expected_rows(q, brute_force(q, rows)))
         assert sorted_rows(found[q.name].to_pylist()) == expected, q.name
@@ -283,7 +283,7 @@ def test_rows_are_the_same_where_lanes_of_a_run_differ(decision: str, interprete
     rows: list[Event] = [(3 * t, kind, "g", data.draw(st.integers(-2, 3))) for t, kind in enumerate(kinds)]
     with deciding(decision):
         both = replace(plan(*queries), sharing=(together(*queries, states=states),))
-        found = run_aggregates(table(rows), both, interpreted=interpreted)
+        found = driven(table(rows), both, interpreted=interpreted)
     for q in queries:
         assert sorted_rows(found[q.name].to_pylist()) == sorted_rows(expected_rows(q, brute_force(q, rows))), q.name
 
@@ -346,7 +346,7 @@ def test_sums_of_any_size_are_exact_on_basis_columns() -> None:
     queries = [query(AUTOMATA["A+"], within, name=f"q{within}", returns=returns, count=False) for within in (1000, 70)]
     shared = replace(plan(*queries), sharing=(together(*queries, states=(0, 1)),))
     with deciding("always"):
-        found = run_aggregates(table(rows), shared, interpreted=True)
+        found = driven(table(rows), shared, interpreted=True)
     row = found["q1000"].to_pylist()[0]
     assert row["count(None, False) as STRING"] == str(2**200 - 1)
     assert row["sum(A, True) as STRING"] == str(sum(x for _, _, _, x in rows) << 199)
@@ -372,8 +372,8 @@ def test_an_infinite_or_nan_value_spoils_only_matches_that_bind_it(decision: str
     ]
     alone = plan(*queries, x=DOUBLE)
     with deciding(decision):
-        shared = run_aggregates(
+        shared = driven(
             table(rows, DOUBLE), replace(alone, sharing=(together(*queries, states=(1, 2)),)), interpreted=True
         )
-    for name, found in run_aggregates(table(rows, DOUBLE), alone, interpreted=True).items():
+    for name, found in driven(table(rows, DOUBLE), alone, interpreted=True).items():
         assert repr(sorted_rows(shared[name].to_pylist())) == repr(sorted_rows(found.to_pylist()))

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
-from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.plan import is_counted
 from cepc_runtime.plan_data import to_text
@@ -18,6 +17,7 @@ from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.share import classes_of, has_subtotals, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
+from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
 from tests.programs import Asked, between_neighbours, bounded, case, cases
 from tests.properties import NOTHING, Seen, hold
@@ -171,7 +171,7 @@ def in_slices(case: Case, _chance: Random) -> Seen:
         order = [(name, "ascending", "at_start") for name in (*keys, time)]
         table = reading.table.take(pa.compute.sort_indices(reading.table, order))
         parts = [
-            run_aggregates(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
+            driven(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
         ]
         rows = [row for part in parts for row in part.to_pylist()]

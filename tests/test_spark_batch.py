@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
-from cepc_runtime.execute import execute
+from cepc_runtime.batch import execute
 from cepc_runtime.spark.caching import kept
 from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.schema import JobError

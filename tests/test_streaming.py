@@ -171,7 +171,7 @@ def test_match_queries_of_a_stream_are_found_together(monkeypatch: pytest.Monkey
         bucket.take(table_of(Case("", rows), one), 4)
         bucket.take(table_of(Case("", ()), one), END)
         found.append(bucket.rows)
-        monkeypatch.setattr("cepc_runtime.streaming.advance.decided", None)  # which searches one query by itself
+        monkeypatch.setattr("cepc_runtime.drive.listed", None)  # which searches one query by itself
     assert all(same(found[0][q], found[1][q], ABOUT) and found[0][q] for q in (0, 1))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepc_runtime.aggregate import run_aggregates
 from cepc_runtime.kernel import table_cache, tables
 from cepc_runtime.kernel.table_cache import CachedTable
 from cepc_runtime.letters import Kinds
 from cepc_runtime.types import BIGINT
 from tests.automata import LETTERS, Event, aggregate, automaton, plan, query, sorted_rows, table
+from tests.driven import driven
 
 BATCHES: list[list[Event]] = [
     [(1, "A", "g", 1), (2, "B", "g", 2)],
@@ -42,7 +42,7 @@ def queries(text: str = "0 A 1, 1 B 2") -> list[Any]:
 
 
 def rows(events: list[Event]) -> list[Any]:
-    found = run_aggregates(table(events), plan(*queries()), interpreted=True)["q"].to_pylist()
+    found = driven(table(events), plan(*queries()), interpreted=True)["q"].to_pylist()
     return sorted_rows(found)
 
 
@@ -57,9 +57,9 @@ def test_a_table_of_earlier_batches_gives_the_rows_of_one_of_its_own(built: list
 
 def test_equal_queries_have_one_table(built: list[Any]) -> None:
     for events in BATCHES * 2:
-        run_aggregates(table(events), plan(*queries()), interpreted=True)
+        driven(table(events), plan(*queries()), interpreted=True)
     assert len(built) == 1
-    run_aggregates(table(BATCHES[0]), plan(*queries("0 B 1, 1 A 2")), interpreted=True)
+    driven(table(BATCHES[0]), plan(*queries("0 B 1, 1 A 2")), interpreted=True)
     assert len(built) == 2
 
 

@@ -16,9 +16,10 @@ from bench.plots import Panel
 
 import cepc
 from cepc.shared_plans import plan_shared
-from cepc_runtime.aggregate import result_table, run_aggregates
+from cepc_runtime.batch import execute
 from cepc_runtime.panes.cutting import pane_length
 from cepc_runtime.plan import Plan, counted_queries
+from cepc_runtime.result_rows import result_table
 from cepc_runtime.results import Results
 from cepc_runtime.segments import SEGMENT, segments_for
 from cepc_runtime.spark.cut import pane_rows, segment_rows, totals_of
@@ -53,7 +54,7 @@ def batches(events: Any, column: str, part: Any) -> list[Any]:
 
 def whole(events: Any, plan: Plan) -> Iterator[float]:
     start = time.process_time()
-    run_aggregates(events, plan)
+    execute(plan, events)
     yield time.process_time() - start
 
 

@@ -34,7 +34,7 @@ from bench.plots import Panel
 import cepc
 from cepc.codegen.compiling import LoadedJob, job_of, load
 from cepc.planning import plan_program
-from cepc_runtime.execute import execute
+from cepc_runtime.batch import execute
 from cepc_runtime.spark.settings import JVM, SETTINGS
 from cepc_runtime.spark.share import classes_of
 

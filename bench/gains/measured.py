@@ -19,7 +19,7 @@ from cepc.planning import plan_program
 from cepc.shared_plans import Options, share
 from cepc.statistics.measure import measure
 from cepc_runtime import aggregate
-from cepc_runtime.execute import Execution, execute
+from cepc_runtime.batch import Execution, execute
 from cepc_runtime.kernel.run import Effort, count_matches
 
 LEVELS: Mapping[str, Options] = {f"-O{level}": Options(level, seconds=None) for level in (0, 1, 2)}

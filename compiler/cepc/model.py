@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from cepc_grammar.pattern import Named, Not, Operator, walk
 from cepc_grammar.source import NOWHERE, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cepc_grammar import ast
     from cepc_runtime.expression import Expression
     from cepc_runtime.types import DataType
@@ -103,54 +106,28 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Seq:
-    elements: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    operands: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    operands: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Some:
-    operands: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    body: Pattern
-    least: int
-    most: int | None
-    reluctant: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """No match of `body` in the gap where this stands; `within` in ticks ends the gap early."""
-
-    body: Pattern
-    within: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Scope:
     """A named pattern with conditions of its own over several variables: they hold within each of its matches.
 
     Conditions over one event's columns are not here but on the Events inside.
     """
 
-    body: Pattern
     name: str
     conditions: tuple[Condition, ...]
 
 
-Pattern = Event | Seq | And | Or | Some | Repeat | Not | Scope
+Negation = Not["Pattern", int]  # `within` in ticks
+Pattern = Event | Operator["Pattern"] | Negation | Named["Pattern", Scope]
+
+
+def scopes(pattern: Pattern) -> Iterator[Scope]:
+    """The outer before the inner, from left to right."""
+    return (node.scope for node in walk(pattern) if isinstance(node, Named))
+
+
+def events(pattern: Pattern) -> Iterator[Event]:
+    """From left to right, those under NOT included."""
+    return (node for node in walk(pattern) if isinstance(node, Event))
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------

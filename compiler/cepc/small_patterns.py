@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cepc_grammar.pattern import Named, Or, Repeat, Seq, fold
+
 from . import model
 
 _FEW = 9  # positions: the subset construction has at most 2^9 states, fewer than planning allows
@@ -15,16 +17,17 @@ def surely_small(pattern: model.Pattern) -> bool:
 
 def _occurrences(pattern: model.Pattern) -> list[str] | None:
     """The variable of each position of the written-out pattern; None where operators multiply positions."""
-    match pattern:
-        case model.Event(variable):
-            return [variable]
-        case model.Seq(parts) | model.Or(parts):
-            found = [_occurrences(part) for part in parts]
-            return None if None in found else [v for one in found if one is not None for v in one]
-        case model.Scope(body=body):
-            return _occurrences(body)
-        case model.Repeat(body, least, most):
-            one = _occurrences(body)
-            copies = max(least, 1) if most is None else most
-            return None if one is None or copies > _FEW else one * copies
-    return None
+
+    def variables(node: model.Pattern, parts: tuple[list[str] | None, ...]) -> list[str] | None:
+        found = [v for part in parts if part is not None for v in part]
+        match node:
+            case model.Event(variable):
+                return [variable]
+            case Seq() | Or() | Named():
+                return None if None in parts else found
+            case Repeat(_, least, most):
+                copies = max(least, 1) if most is None else most
+                return None if None in parts or copies > _FEW else found * copies
+        return None
+
+    return fold(pattern, variables)

@@ -29,9 +29,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -170,9 +170,10 @@ def orders_events(events: DataFrame, dropped: Observation | None = None) -> Data
 def orders_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
     """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
     classes = job.shares(ORDERS_CLASSES, ORDERS_PLAN, queries)
+    keys = job.keys(classes)
     return (
-        events.repartition("district")
-        .sortWithinPartitions("district", "at")
+        events.repartition(*keys)
+        .sortWithinPartitions(*keys, "at")
         .mapInArrow(job.kernel(ORDERS_PLAN, classes, None), job.row_schema(ORDERS_PLAN))
         .where(job.no_error())
         .drop("error")
@@ -195,55 +196,10 @@ ORDERS_STREAM = job.Streamed(stream=ORDERS, plans=(ORDERS_PLAN,), letters=tuple(
 
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-STREAMS = [(ORDERS, orders_results)]
-STREAMED = [ORDERS_STREAM]
+JOB = job.Job([job.StreamPart(ORDERS_STREAM, orders_events, orders_results)])
 
-
-def build(
-    spark: SparkSession,
-    events: DataFrame | Mapping[str, DataFrame] | None = None,
-    queries: Collection[str] | None = None,
-    dropped: Mapping[str, Observation] | None = None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
-
-    `events` are the events of the stream, or of each stream by its name; by default they are read from where the
-    program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
-    cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
-    """
-    return job.build(spark, STREAMS, events, queries, dropped)
-
-
-def tables(
-    spark: SparkSession,
-    events: DataFrame | Mapping[str, DataFrame] | None = None,
-    queries: Collection[str] | None = None,
-    dropped: Mapping[str, Observation] | None = None,
-) -> dict[str, job.Table]:
-    """The same rows as Arrow tables on the driver. One Spark job answers all queries, which is faster than one after another."""
-    return job.tables(spark, STREAMS, events, queries, dropped)
-
-
-def stream(
-    spark: SparkSession,
-    checkpoint: str,
-    sink: job.Sink,
-    events: DataFrame | Mapping[str, DataFrame] | None = None,
-    queries: Collection[str] | None = None,
-    *,
-    trigger: str = "10 seconds",
-    late: str | None = None,
-    buckets: int | None = None,
-) -> list[job.Running]:
-    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
-
-    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
-    """
-    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
-
-
-def main(argv: list[str] | None = None) -> int:
-    return job.main(argv, build, STREAMS, STREAMED)
+# Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
+build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal as OneOf
 
+from .pattern import Not, Operator
 from .source import NOWHERE, Span
 
 
@@ -326,51 +327,7 @@ class AnyEvent:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
-class Seq:
-    elements: tuple[Pattern, ...]
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    operands: tuple[Pattern, ...]
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    operands: tuple[Pattern, ...]
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Some:
-    """`SOME(P, Q)`: one or more of the operands."""
-
-    operands: tuple[Pattern, ...]
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """`P+` is (1, None), `P*` (0, None), `P?` (0, 1), `P{m,n}` (m, n). `E+ e` is the repetition of `E e`."""
-
-    body: Pattern
-    least: int
-    most: int | None
-    reluctant: bool = False
-    span: Span = _span()
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    body: Pattern
-    within: Duration | None = None
-    span: Span = _span()
-
-
-Pattern = Atom | AnyEvent | Seq | And | Or | Some | Repeat | Not
+Pattern = Atom | AnyEvent | Operator["Pattern"] | Not["Pattern", Duration]
 
 
 # ---- statements ------------------------------------------------------------------------------------------------------

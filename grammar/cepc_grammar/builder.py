@@ -10,6 +10,7 @@ from lark import Token, Transformer_NonRecursive, Tree
 from . import ast
 from .diagnostic import Diagnostic, Label
 from .near import nearest
+from .pattern import And, Not, Or, Repeat, Seq, Some
 from .source import Span
 from .tokens import quoted_name, string_value
 
@@ -296,19 +297,19 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.AnyEvent(None, self._span(meta))
 
     def group(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return children[0] if len(children) == 1 else ast.Seq(tuple(children), self._span(meta))
+        return children[0] if len(children) == 1 else Seq(tuple(children), self._span(meta))
 
-    def seq(self, meta: Meta, children: list[ast.Pattern]) -> ast.Seq:
-        return ast.Seq(tuple(children), self._span(meta))
+    def seq(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return Seq(tuple(children), self._span(meta))
 
-    def and_(self, meta: Meta, children: list[ast.Pattern]) -> ast.And:
-        return ast.And(tuple(children), self._span(meta))
+    def and_(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return And(tuple(children), self._span(meta))
 
-    def or_(self, meta: Meta, children: list[ast.Pattern]) -> ast.Or:
-        return ast.Or(tuple(children), self._span(meta))
+    def or_(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return Or(tuple(children), self._span(meta))
 
-    def some(self, meta: Meta, children: list[ast.Pattern]) -> ast.Some:
-        return ast.Some(tuple(children), self._span(meta))
+    def some(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return Some(tuple(children), self._span(meta))
 
     def plus(self, _meta: Meta, _children: list[Any]) -> tuple[int, int | None]:
         return 1, None
@@ -338,7 +339,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         if alias is not None:
             body = self._with_alias(body, alias)
         for least, most, reluctant, span in quantifiers:
-            body = ast.Repeat(body, least, most, reluctant, self._span(meta).to(span))
+            body = Repeat(body, least, most, reluctant, self._span(meta).to(span))
         return cast("ast.Pattern", body)
 
     def _with_alias(self, body: ast.Pattern, alias: ast.Name) -> ast.Pattern:
@@ -355,8 +356,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         )  # fmt: skip
         return body
 
-    def negation(self, meta: Meta, children: list[Any]) -> ast.Not:
-        return ast.Not(children[0], children[1], self._span(meta))
+    def negation(self, meta: Meta, children: list[Any]) -> ast.Pattern:
+        return Not(children[0], children[1], self._span(meta))
 
     # ---- statements --------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .pattern import PATTERN_WORDS
+
 CLAUSE_WORDS = ("RETURN", "PATTERN", "WHERE", "GROUP", "HAVING", "WITHIN", "SELECT", "AFTER")
 QUANTIFIERS = frozenset({"PLUS_SIGN", "ASTERISK", "QMARK", "LBRACE"})
 
@@ -24,7 +26,7 @@ _EXPRESSION = frozenset({
     "DISTINCT", "ASTERISK", "MATCH",
 })  # fmt: skip
 _PATTERN_START = frozenset({"NAME", "SEQ", "LPAR"})
-_PATTERN = frozenset({"NAME", "SEQ", "LPAR", "AND", "OR", "SOME", "ANY", "NOT", "QUOTED"})
+_PATTERN = frozenset({"NAME", "LPAR", "QUOTED"}) | PATTERN_WORDS
 _CLAUSES = frozenset({*CLAUSE_WORDS, "WINDOW", "FROM", "GROUPBY", "GROUP_BY"})
 _STATEMENTS = frozenset({"EVENT", "FUNCTION", "IMPORT", "PATTERN", "QUERY", "STREAM", "TEST"})
 MOST = len(_STATEMENTS)  # that are shown one by one

@@ -14,6 +14,8 @@ from lark import Token
 from lark.lexer import Lexer, PatternStr
 from lark.parsers.lalr_analysis import Shift
 
+from .pattern import PATTERN_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from .tokens import RawToken
 
-PATTERN_WORDS = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "ANY"})
 _ENDS_OPERAND = frozenset(
     {",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"}
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from . import ast
 from .layout import Doc, Origin, bracketed, cat, commas
-from .spelling import ALIAS, ARGUMENT, EVENT_TYPE, dotted_text, duration_text, literal_text, name_text
+from .pattern import Not, Repeat, children, word
+from .spelling import ALIAS, ARGUMENT, EVENT_TYPE, dotted_text, duration_text, literal_text, name_text, quantifier_text
 
 
 def pattern(node: ast.Pattern) -> Origin:
@@ -16,25 +17,15 @@ def _bare(node: ast.Pattern) -> Doc:
     match node:
         case ast.Atom(alias=alias) | ast.AnyEvent(alias=alias):
             return _event(node) + _alias(alias)
-        case ast.Seq(parts):
-            return _composed("SEQ", parts)
-        case ast.And(parts):
-            return _composed("AND", parts)
-        case ast.Or(parts):
-            return _composed("OR", parts)
-        case ast.Some(parts):
-            return _composed("SOME", parts)
-        case ast.Repeat(ast.Atom(alias=alias) | ast.AnyEvent(alias=alias) as event):
-            return _event(event) + _quantifier(node) + _alias(alias)
-        case ast.Repeat(body):
-            return cat(_closed(body), _quantifier(node))
-        case ast.Not(body, within):
-            negated = _in_parentheses(body) if isinstance(body, ast.Not) else _bare(body)
+        case Repeat(ast.Atom(alias=alias) | ast.AnyEvent(alias=alias) as event):
+            return _event(event) + quantifier_text(node) + _alias(alias)
+        case Repeat(body):
+            return cat(_closed(body), quantifier_text(node))
+        case Not(body, within):
+            negated = _in_parentheses(body) if isinstance(body, Not) else _bare(body)
             return cat("NOT ", negated, "" if within is None else f" WITHIN {duration_text(within)}")
-
-
-def _composed(word: str, parts: tuple[ast.Pattern, ...]) -> Doc:
-    return bracketed(word + "(", commas([Origin(_bare(p), p.span) for p in parts]), ")")
+        case _:
+            return bracketed(word(node) + "(", commas([Origin(_bare(p), p.span) for p in children(node)]), ")")
 
 
 def _in_parentheses(node: ast.Pattern) -> Doc:
@@ -43,7 +34,7 @@ def _in_parentheses(node: ast.Pattern) -> Doc:
 
 def _closed(node: ast.Pattern) -> Doc:
     """What a quantifier can follow."""
-    return _in_parentheses(node) if isinstance(node, ast.Repeat | ast.Not) else _bare(node)
+    return _in_parentheses(node) if isinstance(node, Repeat | Not) else _bare(node)
 
 
 def _event(node: ast.Atom | ast.AnyEvent) -> str:
@@ -67,20 +58,3 @@ def _argument(node: ast.Expression) -> str:
 
 def _alias(alias: ast.Name | None) -> str:
     return "" if alias is None else " " + name_text(alias, ALIAS)
-
-
-def _quantifier(node: ast.Repeat) -> str:
-    reluctant = "?" if node.reluctant else ""
-    match node.least, node.most:
-        case 1, None:
-            return "+" + reluctant
-        case 0, None:
-            return "*" + reluctant
-        case 0, 1:
-            return "?" + reluctant
-        case least, None:
-            return f"{{{least},}}{reluctant}"
-        case least, most if least == most:
-            return f"{{{least}}}{reluctant}"
-        case least, most:
-            return f"{{{least},{most}}}{reluctant}"

@@ -24,6 +24,7 @@ from .layout import (
     separated,
     text_of,
 )
+from .pattern import OPERATORS, Not
 from .print_expression import after_word, expression
 from .print_pattern import pattern
 from .source import NOWHERE
@@ -49,9 +50,12 @@ Node = ast.Program | ast.Statement | ast.Pattern | ast.Expression | ast.TypeExpr
 def to_text(node: Node) -> str:
     """The canonical text of any node; statements end with `;`, a program with a line end.
 
-    >>> to_text(ast.Repeat(ast.Atom(ast.Name("E"), None, ast.Name("e")), 1, None))
+    >>> from .pattern import Repeat
+    >>> to_text(Repeat(ast.Atom(ast.Name("E"), None, ast.Name("e")), 1, None))
     'E+ e'
     """
+    if isinstance(node, OPERATORS):
+        return text_of(render(pattern(node)))
     match node:
         case ast.Program(statements):
             return _program(statements)
@@ -73,7 +77,7 @@ def to_text(node: Node) -> str:
             return "UNBOUNDED"
         case ast.Item():
             return text_of(render(_item(node)))
-        case ast.Atom() | ast.AnyEvent() | ast.Seq() | ast.And() | ast.Or() | ast.Some() | ast.Repeat() | ast.Not():
+        case ast.Atom() | ast.AnyEvent():
             return text_of(render(pattern(node)))
         case _:
             return text_of(render(expression(node)))
@@ -215,7 +219,7 @@ def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
         return Origin(cat(word + " " if bare else f"{word:<9}", placed), span, spellings or (word,))
 
     yield clause("RETURN", _items(node.returns), node.returns.span)
-    negated = isinstance(node.pattern, ast.Not) and node.pattern.within is None  # it would take the query's WITHIN
+    negated = isinstance(node.pattern, Not) and node.pattern.within is None  # it would take the query's WITHIN
     whole = bracketed("(", pattern(node.pattern), ")") if negated else pattern(node.pattern)
     yield clause("PATTERN", whole, node.pattern.span)
     if node.stream is not None:

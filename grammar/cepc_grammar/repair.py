@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .near import nearest
+from .pattern import PATTERN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,10 +64,10 @@ def _candidates(
 
 
 _KEYWORDS = frozenset({
-    "AFTER", "AND", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DISTINCT", "ELSE", "END", "EVENT", "FIRST",
-    "FROM", "FUNCTION", "GROUP", "HAVING", "IMPORT", "IN", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER", "PAST",
-    "PATTERN", "QUERY", "RETURN", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM", "THEN", "TIME", "TO", "TYPE",
-    "UNBOUNDED", "UNIT", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
+    *(PATTERN_WORDS - {"ANY"}), "AFTER", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DISTINCT", "ELSE", "END", "EVENT",
+    "FIRST", "FROM", "FUNCTION", "GROUP", "HAVING", "IMPORT", "IN", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NULL", "ORDER", "PAST",
+    "PATTERN", "QUERY", "RETURN", "SELECT", "SKIP", "SLIDE", "STREAM", "THEN", "TIME", "TO", "TYPE", "UNBOUNDED", "UNIT", "WATERMARK",
+    "WHEN", "WHERE", "WINDOW", "WITHIN",
 })  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from . import ast
+from .pattern import PATTERN_WORDS, Repeat
 
-PATTERN_WORDS = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "ANY"})
 _CLAUSE_WORDS = frozenset(
     {"RETURN", "PATTERN", "FROM", "WHERE", "GROUP", "GROUPBY", "GROUP_BY", "HAVING", "SELECT", "AFTER", "WITHIN"}
 )
@@ -120,3 +121,25 @@ def type_text(type_: ast.TypeExpr) -> str:
     inside = [type_text(p) for p in type_.parameters]
     inside += [f"{name_text(f.name)}: {type_text(f.type)}" for f in type_.fields]
     return f"{text}<{', '.join(inside)}>" if inside else text
+
+
+def quantifier_text(repeat: Repeat[Any]) -> str:
+    """How often, and whether rather seldom.
+
+    >>> quantifier_text(Repeat("E", 1, None)), quantifier_text(Repeat("E", 2, 3, reluctant=True))
+    ('+', '{2,3}?')
+    """
+    reluctant = "?" if repeat.reluctant else ""
+    match repeat.least, repeat.most:
+        case 1, None:
+            return "+" + reluctant
+        case 0, None:
+            return "*" + reluctant
+        case 0, 1:
+            return "?" + reluctant
+        case least, None:
+            return f"{{{least},}}{reluctant}"
+        case least, most if least == most:
+            return f"{{{least}}}{reluctant}"
+        case least, most:
+            return f"{{{least},{most}}}{reluctant}"

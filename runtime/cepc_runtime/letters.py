@@ -53,21 +53,24 @@ def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] 
     return evaluate(expression, columns, length)
 
 
-def classify(events: Typed, letters: Sequence[Letter]) -> Kinds:
-    """The kind of each event. Kinds are numbered from 0; kind 0 satisfies no letter and need not occur."""
+def classify(events: Typed, letters: Sequence[Letter], asked: frozenset[int] | None = None) -> Kinds:
+    """The kind of each event, by the letters that are asked for (all, unless given). Kinds are numbered from 0; kind 0 satisfies no
+    letter and need not occur. Raises EvaluationError.
+    """
+    numbers = range(len(letters)) if asked is None else sorted(asked)
     kind = np.zeros(len(events.types), dtype=np.int32)
     known: dict[frozenset[int], int] = {frozenset(): 0}
     if (words := words_of(letters)) is not None:
-        numbers, found = kinds_of_words(events.table, words)
+        which, found = kinds_of_words(events.table, words)
         place = np.array([known.setdefault(f, len(known)) for f in found], dtype=np.int32)
-        return Kinds(place[numbers], tuple(known))
+        return Kinds(place[which], tuple(known))
     for code, rows in enumerate(_rows_by_type(events)):
-        wanted = [i for i, letter in enumerate(letters) if letter.raw_type in (None, events.names[code])]
+        wanted = [i for i in numbers if letters[i].raw_type in (None, events.names[code])]
         if not wanted or not len(rows):
             continue
-        numbers, found = _kinds_of_type(_Conditions(events.table, rows), wanted, letters)
+        which, found = _kinds_of_type(_Conditions(events.table, rows), wanted, letters)
         place = np.array([known.setdefault(f, len(known)) for f in found], dtype=np.int32)
-        kind[rows] = place[numbers]
+        kind[rows] = place[which]
     return Kinds(kind, tuple(known))
 
 

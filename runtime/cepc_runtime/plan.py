@@ -335,6 +335,22 @@ def has_neighbours(query: QueryPlan) -> TypeGuard[NeighboursQuery]:
     return isinstance(query.strategy, CountNeighbours)
 
 
+def letters_read(query: QueryPlan) -> frozenset[int]:
+    """The letters that its executor asks events for, negated ones too."""
+    if is_counted(query):
+        return query.automaton.letters
+    assert isinstance(query.strategy, List)
+    prefixes = query.strategy.prefixes
+    return frozenset(pattern_letters(query.positions)) | (frozenset() if prefixes is None else prefixes.letters)
+
+
+def pattern_letters(positions: Positions) -> Iterator[int]:
+    """The letters along which matches of a pattern are listed, negated ones too."""
+    yield from (edge.letter for edge in positions.edges)
+    for negation in positions.negations:
+        yield from pattern_letters(negation.positions)
+
+
 def counted_queries(queries: Iterable[QueryPlan]) -> list[CountedQuery]:
     return [query for query in queries if is_counted(query)]
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
-from cepc_runtime.execute import execute
+from cepc_runtime.batch import execute
 from tests.equivalence import same
 from tests.faults.driver import AT_RANDOM, PLACES, SAID, TARGETS, descendants, end
 from tests.faults.process import Told

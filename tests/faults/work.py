@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cepc_runtime.execute import execute
+from cepc_runtime.batch import execute
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:

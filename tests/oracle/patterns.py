@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
 
 from .stream import duration
 
@@ -114,19 +115,19 @@ def _resolved(
             return Scope(body, _substituted(definition.where, filled), inside) if definition.where else body
         case ast.AnyEvent(alias):
             return Leaf(None, prefix + (alias.text if alias else "ANY"))
-        case ast.Seq(elements):
+        case Seq(elements):
             return Sequence(tuple(inner(element) for element in elements))
-        case ast.And(operands):
+        case And(operands):
             return Conjunction(tuple(inner(operand) for operand in operands))
-        case ast.Or(operands):
+        case Or(operands):
             return Choice(tuple(inner(operand) for operand in operands))
-        case ast.Some(operands):
+        case Some(operands):
             parts = [inner(operand) for operand in operands]
             subsets = [subset for size in range(1, len(parts) + 1) for subset in combinations(parts, size)]
             return Choice(tuple(subset[0] if len(subset) == 1 else Conjunction(subset) for subset in subsets))
-        case ast.Repeat(body, least, most, reluctant):
+        case Repeat(body, least, most, reluctant):
             return Repetition(inner(body), least, most, reluctant)
-        case ast.Not(body, within):
+        case Not(body, within):
             return Negation(inner(body), duration(within) if within else None)
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import combinations, count
-from typing import TYPE_CHECKING
 
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, walk
 from cepc_runtime.plan import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
 
 from .. import model
 from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through, weakest
 from .letters import Letters, letter_of
 from .product import product
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_STATES = 4_000
 MAX_EDGES = 40_000
@@ -43,7 +40,7 @@ class Construction:
     variables: dict[str, model.Variable]
     letters: Letters
     ways: dict[int, tuple[Way, ...]] = field(default_factory=dict)
-    negations: dict[tuple[model.Not, bool], Negation] = field(default_factory=dict)
+    negations: dict[tuple[model.Negation, bool], Negation] = field(default_factory=dict)
     conditions: list[ConditionPlan] = field(default_factory=list)
     states: count[int] = field(default_factory=lambda: count(1))
     scopes: count[int] = field(default_factory=count)
@@ -71,7 +68,7 @@ def positions_of(query: model.Query, letters: Letters) -> Built:
     built = _build(construction, query.pattern)
     negated: dict[str, tuple[int, ...]] = defaultdict(tuple)
     for number, (negation, _) in enumerate(construction.negations):
-        for variable in {p.variable for p in subpatterns(negation.body) if isinstance(p, model.Event)}:
+        for variable in {e.variable for e in model.events(negation.body)}:
             negated[variable] += (number,)
     conditions = tuple(
         replace(k, negation=next((negated[v][0] for v in k.variables if v in negated), None))
@@ -90,13 +87,13 @@ def _build(c: Construction, pattern: model.Pattern) -> Positions:
     return freeze(c.ways, tuple(c.negations.values()), next(c.tracks))
 
 
-def _window_wide(pattern: model.Pattern) -> tuple[model.Pattern, tuple[model.Not, ...]]:
+def _window_wide(pattern: model.Pattern) -> tuple[model.Pattern, tuple[model.Negation, ...]]:
     """NOT as an operand of the outermost AND holds for the whole window (docs/language.md, "Negation")."""
     match pattern:
-        case model.And(operands):
-            wide = tuple(o for o in operands if isinstance(o, model.Not))
-            rest = tuple(o for o in operands if not isinstance(o, model.Not))
-            return (rest[0] if len(rest) == 1 else model.And(rest)), wide
+        case And(operands):
+            wide = tuple(o for o in operands if isinstance(o, Not))
+            rest = tuple(o for o in operands if not isinstance(o, Not))
+            return (rest[0] if len(rest) == 1 else And(rest)), wide
     return pattern, ()
 
 
@@ -158,23 +155,23 @@ def _fragment(c: Construction, pattern: model.Pattern, place: PatternPlace) -> F
     match pattern:
         case model.Event():
             return _event(c, pattern, place)
-        case model.Seq(elements):
-            return _sequence([_fragment(c, e, place) for e in elements])
-        case model.Or(operands):
-            return _either([_fragment(c, o, place) for o in operands])
-        case model.Some(operands):
-            if 1 << len(operands) > MAX_STATES:
+        case Seq(parts):
+            return _sequence([_fragment(c, p, place) for p in parts])
+        case Or(parts):
+            return _either([_fragment(c, p, place) for p in parts])
+        case Some(parts):
+            if 1 << len(parts) > MAX_STATES:
                 raise PatternTooLarge("SOME", MAX_STATES)
-            chosen = [s for n in range(1, len(operands) + 1) for s in combinations(operands, n)]
-            return _either([_fragment(c, s[0] if len(s) == 1 else model.And(s), place) for s in chosen])
-        case model.Repeat():
+            chosen = [s for n in range(1, len(parts) + 1) for s in combinations(parts, n)]
+            return _either([_fragment(c, s[0] if len(s) == 1 else And(s), place) for s in chosen])
+        case Repeat():
             return _repeat(c, pattern, place)
-        case model.Not():
+        case Not():
             guard = Guard(_negation(c, pattern), place.track, _conditional(c, pattern, place))
             return Fragment((End(frozenset((guard,))),), lambda _onward: None)
-        case model.And(operands):
-            return _conjunction(c, operands, place)
-        case model.Scope(body, _, conditions):
+        case And(parts):
+            return _conjunction(c, parts, place)
+        case Named(body, model.Scope(_, conditions)):
             scope = next(c.scopes)
             c.conditions += (ConditionPlan(k.expression, k.variables, scope, None, k.text) for k in conditions)
             inner = _fragment(c, body, replace(place, scopes=(*place.scopes, scope)))
@@ -213,7 +210,7 @@ def _either(parts: list[Fragment]) -> Fragment:
     return Fragment(weakest(w for p in parts for w in p.first), connect)
 
 
-def _repeat(c: Construction, repeat: model.Repeat, place: PatternPlace) -> Fragment:
+def _repeat(c: Construction, repeat: Repeat[model.Pattern], place: PatternPlace) -> Fragment:
     """P{m,n} as m copies and n - m optional ones, each inside the one before; P{m,} with a loop on the last.
 
     As in Perl, an iteration that matches nothing ends the repetition once there are enough of them. No match is lost by
@@ -253,7 +250,7 @@ def _optional(body: Fragment, reluctant: bool) -> Fragment:
     return Fragment(weakest((End(), *body.first) if reluctant else (*body.first, End())), body.connect)
 
 
-def _negation(c: Construction, pattern: model.Not, window_wide: bool = False) -> int:
+def _negation(c: Construction, pattern: model.Negation, window_wide: bool = False) -> int:
     """The number of a negation, the same for equal ones; its positions are an automaton of their own."""
     key = (pattern, window_wide)
     if key not in c.negations:
@@ -262,9 +259,9 @@ def _negation(c: Construction, pattern: model.Not, window_wide: bool = False) ->
     return list(c.negations).index(key)
 
 
-def _conditional(c: Construction, pattern: model.Not, place: PatternPlace) -> tuple[tuple[int, Instance], ...]:
+def _conditional(c: Construction, pattern: model.Negation, place: PatternPlace) -> tuple[tuple[int, Instance], ...]:
     """The scopes around a NOT whose conditions are about what it negates."""
-    names = {p.variable for p in subpatterns(pattern.body) if isinstance(p, model.Event)}
+    names = {e.variable for e in model.events(pattern.body)}
     about = {k.scope for k in c.conditions if not names.isdisjoint(k.variables)}
     return tuple((scope, "current") for scope in place.scopes if scope in about)
 
@@ -287,15 +284,4 @@ def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: Pa
 
 
 def _has_negation(pattern: model.Pattern) -> bool:
-    return any(isinstance(p, model.Not) for p in subpatterns(pattern))
-
-
-def subpatterns(pattern: model.Pattern) -> Iterator[model.Pattern]:
-    """The pattern and all patterns in it."""
-    yield pattern
-    match pattern:
-        case model.Seq(parts) | model.And(parts) | model.Or(parts) | model.Some(parts):
-            for part in parts:
-                yield from subpatterns(part)
-        case model.Repeat(body=body) | model.Not(body=body) | model.Scope(body=body):
-            yield from subpatterns(body)
+    return any(isinstance(p, Not) for p in walk(pattern))

@@ -1,5 +1,5 @@
 """From a checked program and its plans to the text of a PySpark program."""
 
-from .job import Job, generate
+from .job import GeneratedJob, generate
 
-__all__ = ["Job", "generate"]
+__all__ = ["GeneratedJob", "generate"]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from cepc_runtime.plan_data import to_data
 
 from ..errors import RunError
 from ..files.messages import unwritable
@@ -16,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
-    from .job import Job
+    from .job import GeneratedJob
 
-JOB, ARCHIVE, README = "job.py", "cepc_runtime.zip", "README.md"
+JOB, ARCHIVE, PLANS, README = "job.py", "cepc_runtime.zip", "plan.json", "README.md"
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that an archive can hold: equal runtimes, equal bytes
 
@@ -36,6 +39,7 @@ becomes a directory of it, and `RESULTS/_SUCCESS` is written last: without it so
 | --- | --- |
 | `job.py` | the job, to be read |
 | `cepc_runtime.zip` | what the job imports, on the driver and on the workers |
+| `plan.json` | the plan of each stream, which the job carries too: to be read, and compared with another's |
 
 The workers' Python needs numpy, pandas and pyarrow, as Spark's own Python functions do, and no
 cepc. With numba matches are counted by compiled code, which is much faster; the first task of a
@@ -45,8 +49,8 @@ Queries: {queries}.
 """
 
 
-def write_bundle(job: Job, folder: str) -> None:
-    """Write the three files, replacing older ones. Raises RunError."""
+def write_bundle(job: GeneratedJob, folder: str) -> None:
+    """Write the files, replacing older ones. Raises RunError."""
     root = Path(folder)
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -55,6 +59,8 @@ def write_bundle(job: Job, folder: str) -> None:
     source = "Without `--input` it reads\nwhat the program names by FROM. " if job.declared else ""
     write_text(str(root / JOB), job.text)
     write_bytes(str(root / ARCHIVE), runtime_archive())
+    plans = {plan.stream.name: to_data(plan) for plan in job.plans}
+    write_text(str(root / PLANS), json.dumps(plans, indent=2) + "\n")
     queries = ", ".join(_plain(name) for name in job.queries)
     write_text(str(root / README), TEXT.format(source=source, queries=queries))
 

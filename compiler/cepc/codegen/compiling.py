@@ -10,7 +10,7 @@ from ..running.messages import nothing_to_run
 from ..shared_plans import Options, plan_shared
 from ..version import version
 from .hot import hot_groupings
-from .job import Job, generate
+from .job import GeneratedJob, generate
 from .prepare import ReservedColumnError
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from ..shared_plans import SharedPlans
 
 
-def job_of(program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None) -> Job:
+def job_of(
+    program: model.CheckedProgram, sources: Mapping[str, Source], options: Options | None = None
+) -> GeneratedJob:
     """The job of a program. Raises ProgramError where a query cannot be planned or there is none.
 
     By default the optimisers' budget is in steps, so that the job is the same on every machine.
@@ -42,7 +44,7 @@ def planned(
     return found
 
 
-def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mapping[str, Source]) -> Job:
+def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mapping[str, Source]) -> GeneratedJob:
     """The job of plans. Raises ProgramError."""
     from . import messages
 
@@ -62,8 +64,8 @@ class LoadedJob:
     streams: dict[str, Any]
 
 
-def load(job: Job) -> LoadedJob:
+def load(job: GeneratedJob) -> LoadedJob:
     namespace: dict[str, Any] = {"__name__": "cepc_job"}
     exec(compile(job.text, "<cepc job>", "exec"), namespace)
-    streams = {stream.name: stream for stream, _ in namespace["STREAMS"]}
-    return LoadedJob(namespace["build"], namespace["tables"], streams)
+    whole: Any = namespace["JOB"]
+    return LoadedJob(whole.build, whole.tables, {stream.name: stream for stream in whole.streams})

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from .header import header
 from .names import bound_by, names_of
 from .prepare import prepare
-from .python import Code, lay_out, listed, tupled
+from .python import Code, call, lay_out, listed
 from .stream import stream_text
+from .streaming import whole_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,9 +29,9 @@ IMPORTS = """\
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -38,10 +39,14 @@ from cepc_runtime.spark import job"""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """`text` is a Python module with `build`, `tables`, `stream` and `main`; `declared` says that every stream has a FROM."""
+class GeneratedJob:
+    """`text` is a Python module with `build`, `tables`, `stream`, `matches` and `main`; `declared`: every stream has a FROM.
+
+    `plans` are those that the text carries, one for each stream.
+    """
 
     text: str
+    plans: tuple[Plan, ...]
     queries: tuple[str, ...]
     declared: bool
 
@@ -52,7 +57,7 @@ def generate(
     sources: Mapping[str, Source],
     version: str,
     hot: Sequence[Groupings],
-) -> Job:
+) -> GeneratedJob:
     """The job of a program: equal programs, equal text. `hot` are the GROUP BYs of each plan that have a group of many events.
     Raises ReservedColumnError.
     """
@@ -70,7 +75,8 @@ def generate(
         text += "\n\n" if number else "\n"
         text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
     text += f"\n\n{_main(names)}\n"
-    return Job(text, tuple(q.name for q in program.queries), all(job.stream.source for job in jobs))
+    declared = all(job.stream.source for job in jobs)
+    return GeneratedJob(text, tuple(map(whole_plan, jobs)), tuple(q.name for q in program.queries), declared)
 
 
 def _names(sources: Iterable[Source]) -> list[str]:
@@ -85,61 +91,18 @@ def _digest(source: Source) -> str:
 
 
 def _main(names: Sequence[StreamNames]) -> str:
-    streams = listed(tupled([Code(of.constant), Code(f"{of.word}_results")]) for of in names)
-    streamed = listed(Code(f"{of.constant}_STREAM") for of in names)
-    return f'''\
+    parts = listed(
+        call("job.StreamPart", Code(f"{of.constant}_STREAM"), Code(f"{of.word}_events"), Code(f"{of.word}_results"))
+        for of in names
+    )
+    return f"""\
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-{lay_out(streams, before="STREAMS = ")}
-{lay_out(streamed, before="STREAMED = ")}
+{lay_out(call("job.Job", parts), before="JOB = ")}
 
-
-def build(
-    spark: SparkSession,
-    events: DataFrame | Mapping[str, DataFrame] | None = None,
-    queries: Collection[str] | None = None,
-    dropped: Mapping[str, Observation] | None = None,
-) -> dict[str, DataFrame]:
-    """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
-
-    `events` are the events of the stream, or of each stream by its name; by default they are read from where the
-    program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
-    cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session.
-    """
-    return job.build(spark, STREAMS, events, queries, dropped)
-
-
-def tables(
-    spark: SparkSession,
-    events: DataFrame | Mapping[str, DataFrame] | None = None,
-    queries: Collection[str] | None = None,
-    dropped: Mapping[str, Observation] | None = None,
-) -> dict[str, job.Table]:
-    """The same rows as Arrow tables on the driver. One Spark job answers all queries, which is faster than one after another."""
-    return job.tables(spark, STREAMS, events, queries, dropped)
-
-
-def stream(
-    spark: SparkSession,
-    checkpoint: str,
-    sink: job.Sink,
-    events: DataFrame | Mapping[str, DataFrame] | None = None,
-    queries: Collection[str] | None = None,
-    *,
-    trigger: str = "10 seconds",
-    late: str | None = None,
-    buckets: int | None = None,
-) -> list[job.Running]:
-    """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
-
-    After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice.
-    """
-    return job.stream(spark, STREAMED, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets)
-
-
-def main(argv: list[str] | None = None) -> int:
-    return job.main(argv, build, STREAMS, STREAMED)
+# Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
+build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main
 
 
 if __name__ == "__main__":
-    sys.exit(main())'''
+    sys.exit(main())"""

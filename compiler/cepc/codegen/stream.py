@@ -187,7 +187,8 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
         lines.append(f"    parts = job.cut({start}, classes, {string(time).text})")
         start = "parts"
-    if start != "events":
+    keys = []
+    if start != "events" or job.classes[0].keys:
         lines.append("    keys = job.keys(classes)")
         keys = [Code("*keys")]
     by_order = [_column(c) for c in order]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cepc_grammar.pattern import Named, Not, Repeat, fold, word
+from cepc_grammar.spelling import quantifier_text
 from cepc_runtime.expression import Aggregate, Field
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import DATE
@@ -71,7 +73,7 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
         yield "agreeing", f"all events of a match agree on {', '.join(query.partition)}"
     if query.group_by:
         yield "groups", ", ".join(query.group_by)
-    conditions = [*query.conditions, *(c for scope in _scopes(query.pattern) for c in scope.conditions)]
+    conditions = [*query.conditions, *(c for scope in model.scopes(query.pattern) for c in scope.conditions)]
     yield from listed("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
     yield "window", _window(query, stream)
     if query.select != "ANY":
@@ -103,48 +105,25 @@ def _window(query: model.Query, stream: model.Stream) -> str:
             return "one over everything"
 
 
-def _scopes(node: model.Pattern) -> Iterator[model.Scope]:
-    match node:
-        case model.Scope(body=body):
-            yield node
-            yield from _scopes(body)
-        case model.Repeat(body=body) | model.Not(body=body):
-            yield from _scopes(body)
-        case (
-            model.Seq(elements=parts)
-            | model.And(operands=parts)
-            | model.Or(operands=parts)
-            | model.Some(operands=parts)
-        ):
-            for part in parts:
-                yield from _scopes(part)
-
-
 # ---- parts of the language as text -----------------------------------------------------------------------------------
 
 
 def pattern(node: model.Pattern, stream: model.Stream) -> str:
     """A pattern over variables, named patterns written out."""
-    match node:
-        case model.Event(variable=variable):
-            return variable
-        case model.Seq(elements=parts):
-            return f"SEQ({', '.join(pattern(part, stream) for part in parts)})"
-        case model.And(operands=parts) | model.Or(operands=parts) | model.Some(operands=parts):
-            return f"{type(node).__name__.upper()}({', '.join(pattern(part, stream) for part in parts)})"
-        case model.Repeat(body=body):
-            return pattern(body, stream) + _quantifier(node)
-        case model.Not(body=body, within=within):
-            return f"NOT {pattern(body, stream)}" + (f" WITHIN {duration(within, stream)}" if within else "")
-        case model.Scope(body=body):
-            return pattern(body, stream)
 
+    def text(node: model.Pattern, parts: tuple[str, ...]) -> str:
+        match node:
+            case model.Event(variable):
+                return variable
+            case Repeat():
+                return parts[0] + quantifier_text(node)
+            case Not(_, within):
+                return f"NOT {parts[0]}" + (f" WITHIN {duration(within, stream)}" if within else "")
+            case Named():
+                return parts[0]
+        return f"{word(node)}({', '.join(parts)})"
 
-def _quantifier(node: model.Repeat) -> str:
-    short = {(1, None): "+", (0, None): "*", (0, 1): "?"}.get((node.least, node.most))
-    most = "" if node.most is None else str(node.most)
-    exact = f"{{{node.least}}}" if node.least == node.most else f"{{{node.least},{most}}}"
-    return (short or exact) + ("?" if node.reluctant else "")
+    return fold(node, text)
 
 
 def duration(ticks: int, stream: model.Stream) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan import is_counted
 
-from ..passes.pattern import And, Event, Not, Or, Repeat, Seq, Some, events
+from ..passes.pattern import events, outline
 from .describe import window
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
         yield f"its window were {window(a, stream)}"
     if set(a.partition) != set(b.partition):
         yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"
-    if different := _different(_leaves(first[1]), _leaves(other[1])):
+    if different := _different(first[1], other[1]):
         yield f"{', '.join(different)} had the same conditions"
     if a.select != b.select:
         yield f"its matches were chosen by SELECT {a.select}"
@@ -53,22 +53,11 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
         yield "neither had its matches listed one by one"
 
 
-def _different(a: Sequence[Event], b: Sequence[Event]) -> list[str]:
-    return list(dict.fromkeys(y.variable for x, y in zip(a, b, strict=True) if x.letter != y.letter))
+def _different(a: Pattern, b: Pattern) -> list[str]:
+    pairs = zip(events(a), events(b), strict=True)
+    return list(dict.fromkeys(y.variable for x, y in pairs if x.letter != y.letter))
 
 
 def _shape(pattern: Pattern, letters: Sequence[Letter]) -> Hashable:
     """The pattern over event types."""
-    match pattern:
-        case Event(letter):
-            return letters[letter].raw_type
-        case Seq(parts) | And(parts) | Or(parts) | Some(parts):
-            return type(pattern).__name__, tuple(_shape(part, letters) for part in parts)
-        case Repeat(body, least, most):
-            return "Repeat", _shape(body, letters), least, most
-        case Not(body, within):
-            return "Not", _shape(body, letters), within
-
-
-def _leaves(pattern: Pattern) -> list[Event]:
-    return list(events(pattern))
+    return outline(pattern, lambda event: letters[event.letter].raw_type)

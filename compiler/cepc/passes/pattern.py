@@ -8,14 +8,16 @@ whoever shares matches, not counts, looks at `QueryPlan.conditions` too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from cepc_grammar.pattern import Named, Not, Operator, Repeat, Seq, fold, over, walk, with_leaves, word
 
 from .. import model
 from ..automaton.letters import letter_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from cepc_runtime.plan import Letter
 
@@ -28,91 +30,35 @@ class Event:
     variable: str
 
 
-@dataclass(frozen=True, slots=True)
-class Seq:
-    elements: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    operands: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    operands: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Some:
-    operands: tuple[Pattern, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    body: Pattern
-    least: int
-    most: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """`within` in ticks ends the gap early."""
-
-    body: Pattern
-    within: int | None = None
-
-
-Pattern = Event | Seq | And | Or | Some | Repeat | Not
+Pattern = Event | Operator["Pattern"] | Not["Pattern", int]  # `within` in ticks
 
 
 def pattern_of(query: model.Query, letters: Mapping[Letter, int]) -> Pattern:
     """The query's pattern over the letters of its plan."""
     tests = {variable.name: variable.test for variable in query.variables}
 
-    def tree(pattern: model.Pattern) -> Pattern:
-        match pattern:
+    def tree(node: model.Pattern, parts: tuple[Pattern, ...]) -> Pattern:
+        match node:
             case model.Event(variable, conditions):
                 return Event(letters[letter_of(tests[variable], conditions)], variable)
-            case model.Seq(elements):
-                return Seq(tuple(map(tree, elements)))
-            case model.And(operands):
-                return And(tuple(map(tree, operands)))
-            case model.Or(operands):
-                return Or(tuple(map(tree, operands)))
-            case model.Some(operands):
-                return Some(tuple(map(tree, operands)))
-            case model.Repeat(body, least, most):
-                return Repeat(tree(body), least, most)
-            case model.Not(body, within):
-                return Not(tree(body), within)
-            case model.Scope(body):
-                return tree(body)
+            case Repeat(_, least, most):
+                return Repeat(parts[0], least, most)  # whichever it prefers, the matches are the same
+            case Not(_, within):
+                return Not(parts[0], within)
+            case Named():
+                return parts[0]
+        return over(node, parts)
 
-    return tree(query.pattern)
+    return fold(query.pattern, tree)
 
 
 def relettered(pattern: Pattern, letters: Mapping[int, int]) -> Pattern:
     """The pattern with other letters, where they say one.
 
     >>> relettered(Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None))), {1: 2})
-    Seq(elements=(Event(letter=0, variable='a'), Repeat(body=Event(letter=2, variable='b'), least=1, most=None)))
+    Seq(parts=(Event(letter=0, variable='a'), Repeat(body=Event(letter=2, variable='b'), least=1, most=None, reluctant=False)))
     """
-    match pattern:
-        case Event(letter, variable):
-            return Event(letters.get(letter, letter), variable)
-        case Seq(parts):
-            return Seq(tuple(relettered(part, letters) for part in parts))
-        case And(parts):
-            return And(tuple(relettered(part, letters) for part in parts))
-        case Or(parts):
-            return Or(tuple(relettered(part, letters) for part in parts))
-        case Some(parts):
-            return Some(tuple(relettered(part, letters) for part in parts))
-        case Repeat(body, least, most):
-            return Repeat(relettered(body, letters), least, most)
-        case Not(body, within):
-            return Not(relettered(body, letters), within)
+    return with_leaves(pattern, Event, lambda event: replace(event, letter=letters.get(event.letter, event.letter)))
 
 
 def events(pattern: Pattern) -> Iterator[Event]:
@@ -121,18 +67,31 @@ def events(pattern: Pattern) -> Iterator[Event]:
     >>> [e.variable for e in events(Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None))))]
     ['a', 'b']
     """
-    match pattern:
-        case Event():
-            yield pattern
-        case Seq(parts) | And(parts) | Or(parts) | Some(parts):
-            for part in parts:
-                yield from events(part)
-        case Repeat(body) | Not(body):
-            yield from events(body)
+    return (node for node in walk(pattern) if isinstance(node, Event))
+
+
+def outline(pattern: Pattern, leaf: Callable[[Event], Hashable]) -> Hashable:
+    """The pattern without the names of its variables, `leaf` in the place of its events: equal for patterns of one shape.
+
+    >>> outline(Seq((Event(0, "a"), Not(Event(1, "b"), 5))), lambda event: event.letter)
+    ('SEQ', 0, ('NOT', 5, 1))
+    """
+
+    def shape(node: Pattern, parts: tuple[Hashable, ...]) -> Hashable:
+        match node:
+            case Event():
+                return leaf(node)
+            case Repeat(_, least, most):
+                return (word(node), least, most, *parts)
+            case Not(_, within):
+                return (word(node), within, *parts)
+        return (word(node), *parts)
+
+    return fold(pattern, shape)
 
 
 def flat_sequence(pattern: Pattern) -> tuple[Event, ...] | None:
     """The events of a SEQ of single events, the only patterns that Sharon knows; None for any other."""
-    elements = pattern.elements if isinstance(pattern, Seq) else (pattern,)
+    elements = pattern.parts if isinstance(pattern, Seq) else (pattern,)
     found = tuple(element for element in elements if isinstance(element, Event))
     return found if len(found) == len(elements) else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar.pattern import Named, Not, Seq, children, over
+
 from .. import model
 from . import written
 from .conditions import NOTHING, Sorted
@@ -34,23 +36,13 @@ def _build(
     match node:
         case written.Event(variable):
             return model.Event(variable, tests.get(variable, ()))
-        case written.Seq((only,)):
+        case Seq((only,)):
             return part(only)
-        case written.Seq(parts):
-            return model.Seq(tuple(map(part, parts)))
-        case written.And(parts):
-            return model.And(tuple(map(part, parts)))
-        case written.Or(parts):
-            return model.Or(tuple(map(part, parts)))
-        case written.Some(parts):
-            return model.Some(tuple(map(part, parts)))
-        case written.Repeat(body, least, most, reluctant):
-            return model.Repeat(part(body), least, most, reluctant)
-        case written.Not(body, within):
+        case Not(body, within, span):
             length = None if within is None else ticks(within, unit)
             assert length is None or isinstance(length, int)
-            return model.Not(part(body), length)
-        case written.Named(body, name):
+            return Not(part(body), length, span)
+        case Named(body, written.Use(name), span):
             own = conditions.get(id(node), NOTHING)
             # What mentions no variable holds for the events of a match of this pattern, in a NOT around it too.
             matched = {e.variable for e in written.positive(body)}
@@ -59,4 +51,6 @@ def _build(
                 found = (*own.tests.get(variable, ()), *(own.shared if variable in matched else ()))
                 inside[variable] = (*tests.get(variable, ()), *found)
             inner = _build(body, inside, conditions, unit)
-            return model.Scope(inner, name, own.conditions) if own.conditions else inner
+            return Named(inner, model.Scope(name, own.conditions), span) if own.conditions else inner
+        case _:
+            return over(node, tuple(map(part, children(node))))

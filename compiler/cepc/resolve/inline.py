@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import And, Named, Not, Or, Some, children, over
 
 from . import written
 from .messages import names as say
@@ -93,32 +94,13 @@ class _Inlining:
                 return self._atom(node, place)
             case ast.AnyEvent(alias, span):
                 return self._event(None, alias, span, place)
-            case ast.Seq(parts, span):
-                return self._composed(written.Seq, parts, span, place)
-            case ast.And(parts, span):
-                return self._composed(written.And, parts, span, place)
-            case ast.Or(parts, span):
-                return self._composed(written.Or, parts, span, place)
-            case ast.Some(parts, span):
-                return self._composed(written.Some, parts, span, place)
-            case ast.Repeat(body, least, most, reluctant, span):
+            case Not(body, within, span):
                 inner = self.pattern(body, place)
-                return None if inner is None else written.Repeat(inner, least, most, reluctant, span)
-            case ast.Not(body, within, span):
-                inner = self.pattern(body, place)
-                return None if inner is None else written.Not(inner, within, span)
-
-    def _composed(
-        self,
-        make: type[written.Seq | written.And | written.Or | written.Some],
-        parts: tuple[ast.Pattern, ...],
-        span: Span,
-        place: _Place,
-    ) -> Written | None:
-        resolved = tuple(p for part in parts if (p := self.pattern(part, place)) is not None)
-        if len(resolved) == 1 and make is not written.Seq:
+                return None if inner is None else Not(inner, within, span)
+        resolved = tuple(p for part in children(node) if (p := self.pattern(part, place)) is not None)
+        if len(resolved) == 1 and isinstance(node, And | Or | Some):
             return resolved[0]
-        return make(resolved, span) if resolved else None
+        return over(node, resolved) if resolved else None
 
     def _atom(self, atom: ast.Atom, place: _Place) -> Written | None:
         parameter = atom.name
@@ -181,7 +163,7 @@ class _Inlining:
         if body is None:
             return None
         where = None if declaration.where is None or misused else in_expression(declaration.where, arguments)
-        return written.Named(body, name, where, prefix, atom.name.span)
+        return Named(body, written.Use(name, where, prefix), atom.name.span)
 
     def _give_up(self, problem: Diagnostic | None = None) -> Written | None:
         """Leave a part out. It counts as an event, so that patterns of wrong parts end as well."""

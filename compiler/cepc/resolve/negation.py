@@ -7,59 +7,56 @@ all. So a rule is a look at the edges of a node, and no pattern is ever unrolled
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from cepc_grammar.pattern import And, Named, Not, Repeat, Seq, Some, children, fold, walk, word
 
 from . import written
 from .messages import patterns as say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cepc_grammar.diagnostic import Diagnostic
 
-    from .written import Written
+    from .written import Negation, Written
 
 
 @dataclass(frozen=True, slots=True)
 class OuterNots:
     """Of the forms of a pattern: NOTs that can come first, NOTs that can come last, whether one has no event."""
 
-    first: tuple[written.Not, ...] = ()
-    last: tuple[written.Not, ...] = ()
+    first: tuple[Negation, ...] = ()
+    last: tuple[Negation, ...] = ()
     empty: bool = False
 
 
-def edges(node: Written) -> OuterNots:
+def edges(pattern: Written) -> OuterNots:
     """The edges of a pattern.
 
     In `SEQ(A?, NOT C, B)` the NOT can come first; `A*` has a form without an event.
     """
+    return fold(pattern, _edges)
+
+
+def _edges(node: Written, of: tuple[OuterNots, ...]) -> OuterNots:
     match node:
         case written.Event():
             return OuterNots()
-        case written.Not():
+        case Not():
             return OuterNots((node,), (node,), True)
-        case written.Named(body):
-            return edges(body)
-        case written.Repeat(body, least):
-            inner = edges(body)
-            return OuterNots(inner.first, inner.last, inner.empty or least == 0)
-        case written.Or(parts):
-            return _any([edges(p) for p in parts])
-        case written.Some(parts):
-            return _any([edges(p) for p in parts])
-        case written.And(parts):
-            of = [edges(p) for p in parts]
-            together = _any(of)
-            return OuterNots(together.first, together.last, all(e.empty for e in of))
-        case written.Seq(parts):
-            of = [edges(p) for p in parts]
+        case Repeat(least=least):
+            return replace(of[0], empty=of[0].empty or least == 0)
+        case And():
+            return replace(_any(of), empty=all(e.empty for e in of))
+        case Seq():
             return OuterNots(
                 _leading(e.first if not e.empty else (*e.first, None) for e in of),
                 _leading(e.last if not e.empty else (*e.last, None) for e in reversed(of)),
                 all(e.empty for e in of),
             )
+    return _any(of)
 
 
 def check_pattern(pattern: Written) -> Iterator[Diagnostic]:
@@ -83,47 +80,44 @@ def _whole(pattern: Written) -> Iterator[Diagnostic]:
     if next(written.positive(pattern), None) is None:
         yield say.only_not(pattern.span)
     elif edges(pattern).empty:
-        optional = tuple(n.span for n in written.walk(pattern) if isinstance(n, written.Repeat) and n.least == 0)
+        optional = tuple(n.span for n in walk(pattern) if isinstance(n, Repeat) and n.least == 0)
         yield say.can_be_empty(pattern.span, optional)
 
 
 def _bounds(pattern: Written) -> Iterator[Diagnostic]:
-    for node in written.walk(pattern):
-        if isinstance(node, written.Repeat) and node.most is not None and (node.most == 0 or node.least > node.most):
+    for node in walk(pattern):
+        if isinstance(node, Repeat) and node.most is not None and (node.most == 0 or node.least > node.most):
             yield say.bounds(node.span, node.least, node.most)
 
 
 def _nested(node: Written, *, top: bool) -> Iterator[Diagnostic]:
     """NOT at the edge of an operand of AND or SOME. `top` where the node is, in some form, all there is."""
     match node:
-        case written.And(parts) | written.Some(parts):
+        case And(parts) | Some(parts):
             if not top:
-                name = "AND" if isinstance(node, written.And) else "SOME"
                 for part in parts:
                     of = edges(part)
-                    for negation in dict.fromkeys((*of.first, *of.last)):
-                        yield say.not_at_edge(negation.span, part.span, name)
+                    for negation in _distinct((*of.first, *of.last)):
+                        yield say.not_at_edge(negation.span, part.span, word(node))
             # An operand of SOME by itself is all there is, but in another form it is not, and one wrong form is an error.
             for part in parts:
                 yield from _nested(part, top=False)
-        case written.Or(parts):
-            for part in parts:
-                yield from _nested(part, top=top)
-        case written.Repeat(body, _, most):
+        case Repeat(body, _, most):
             yield from _nested(body, top=top and most == 1)
-        case written.Named(body):
-            yield from _nested(body, top=top)
-        case written.Seq(parts):
+        case Seq(parts):
             for part in parts:
                 yield from _nested(part, top=top and len(parts) == 1)
-        case written.Not() | written.Event():
+        case Not():
             return
+        case _:
+            for part in children(node):
+                yield from _nested(part, top=top)
 
 
-def _negated(negation: written.Not) -> Iterator[Diagnostic]:
+def _negated(negation: Negation) -> Iterator[Diagnostic]:
     """What a NOT forbids: a type, an OR, or a SEQ without NOT, with at least one event."""
     body = negation.body
-    while isinstance(body, written.Named):
+    while isinstance(body, Named):
         body = body.body
     inner = written.negations(body)
     if inner:
@@ -131,15 +125,15 @@ def _negated(negation: written.Not) -> Iterator[Diagnostic]:
             yield say.not_in_not(one.span, negation.span)
         return
     match body:
-        case written.And(_, span):
+        case And(_, span):
             yield say.not_of_this(
                 span,
                 "an AND",
                 "negate each in a NOT of its own, or the order in which they may not come: `NOT SEQ(A, B)`",
             )
-        case written.Some(_, span):
+        case Some(_, span):
             yield say.not_of_this(span, "a SOME", "one of them is enough to forbid: write `NOT OR(A, B)`")
-        case written.Repeat(repeated, least, _, _, span):
+        case Repeat(repeated, least, _, _, span):
             if least == 1 or (least == 0 and isinstance(repeated, written.Event)):
                 hint = "one is enough to forbid: leave the quantifier out"
             else:
@@ -150,17 +144,21 @@ def _negated(negation: written.Not) -> Iterator[Diagnostic]:
                 yield say.not_of_nothing(body.span)
 
 
-def _any(of: list[OuterNots]) -> OuterNots:
-    first = tuple(dict.fromkeys(n for e in of for n in e.first))
-    last = tuple(dict.fromkeys(n for e in of for n in e.last))
+def _any(of: tuple[OuterNots, ...]) -> OuterNots:
+    first, last = _distinct(n for e in of for n in e.first), _distinct(n for e in of for n in e.last)
     return OuterNots(first, last, any(e.empty for e in of))
 
 
-def _leading(parts: Iterator[tuple[written.Not | None, ...]]) -> tuple[written.Not, ...]:
+def _leading(parts: Iterator[tuple[Negation | None, ...]]) -> tuple[Negation, ...]:
     """The NOTs at the edge of a sequence; a None at the end of a part says that the next part can be at the edge too."""
-    found: dict[written.Not, None] = {}
+    found: list[Negation] = []
     for part in parts:
-        found.update((n, None) for n in part if n is not None)
+        found += (n for n in part if n is not None)
         if part[-1:] != (None,):
             break
-    return tuple(found)
+    return _distinct(found)
+
+
+def _distinct(negations: Iterable[Negation]) -> tuple[Negation, ...]:
+    """Each once, by identity: two that read alike stand in two gaps."""
+    return tuple({id(n): n for n in negations}.values())

@@ -94,6 +94,5 @@ def _alone(pattern: ast.NamedPattern, declared: Declarations, types: EventTypes)
     if inlined.pattern is None or not inlined.complete:
         return
     yield from check_parts(inlined.pattern)
-    for node in written.walk(inlined.pattern):
-        if isinstance(node, written.Named) and node.where is not None:
-            yield from named_conditions(node, stream, columns, complete=True)[1]
+    for node in written.conditional(inlined.pattern):
+        yield from named_conditions(node, stream, columns, complete=True)[1]

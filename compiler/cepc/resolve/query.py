@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.pattern import Repeat, walk
 
 from .. import model
 from . import warnings, written
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar import ast
+    from cepc_grammar.pattern import Named
     from cepc_grammar.source import Span
 
     from .durations import Tick
@@ -136,28 +138,28 @@ def _conditions(
         whole, wrong = sort_conditions(query.where, PatternScope(known, stream, agree, reported=shared.wrong))
         problems += wrong
     failed = False
-    for node in written.walk(pattern):
-        if isinstance(node, written.Named) and node.where is not None:
-            conditions, wrong = named_conditions(node, stream, agree, known.complete, shared.wrong)
-            problems += wrong
-            failed = failed or conditions is None
-            if conditions is not None:
-                inner[id(node)] = conditions
+    for node in written.conditional(pattern):
+        conditions, wrong = named_conditions(node, stream, agree, known.complete, shared.wrong)
+        problems += wrong
+        failed = failed or conditions is None
+        if conditions is not None:
+            inner[id(node)] = conditions
     return (None if whole is None or failed else (whole, inner)), problems
 
 
 def named_conditions(
-    node: written.Named,
+    node: Named[Written, written.Use],
     stream: KnownStream | None,
     agree: frozenset[str] | None,
     complete: bool,
     reported: frozenset[str] = frozenset(),
 ) -> tuple[Sorted | None, list[Diagnostic]]:
     """The conditions of a named pattern in its place, over its own variables."""
-    known = names(variables(node.body), node.prefix, f"the pattern `{node.name}`", complete=complete)
+    use = node.scope
+    known = names(variables(node.body), use.prefix, f"the pattern `{use.name}`", complete=complete)
     if stream is None:
-        return None, structure_problems(node.where, known, agree)
-    return sort_conditions(node.where, PatternScope(known, stream, agree, reported=reported))
+        return None, structure_problems(use.where, known, agree)
+    return sort_conditions(use.where, PatternScope(known, stream, agree, reported=reported))
 
 
 def structure_problems(where: ast.Expression | None, known: Names, agree: frozenset[str] | None) -> list[Diagnostic]:
@@ -177,4 +179,4 @@ def _gaps(pattern: Written, unit: Tick | None) -> list[Diagnostic]:
 
 
 def _repeats(pattern: Written) -> bool:
-    return any(isinstance(n, written.Repeat) and n.most != 1 for n in written.walk(pattern))
+    return any(isinstance(n, Repeat) and n.most != 1 for n in walk(pattern))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import written
+from cepc_grammar.pattern import Repeat, Some, walk
+
 from .messages import clauses as say
 from .messages import patterns as say_pattern
 
@@ -24,13 +25,9 @@ def selection(
     """The variable of SKIP TO, if any, and what is wrong with AFTER MATCH."""
     clause = query.after_match
     if clause is None:
-        marks = [n.span for n in written.walk(pattern) if isinstance(n, written.Repeat) and n.reluctant]
+        marks = [n.span for n in walk(pattern) if isinstance(n, Repeat) and n.reluctant]
         return None, [say_pattern.reluctant(span) for span in marks]
-    problems = [
-        say_pattern.some_with_after_match(n.span, clause.span)
-        for n in written.walk(pattern)
-        if isinstance(n, written.Some)
-    ]
+    problems = [say_pattern.some_with_after_match(n.span, clause.span) for n in walk(pattern) if isinstance(n, Some)]
     if kind == "aggregate":
         problems.append(
             say.after_match_here(

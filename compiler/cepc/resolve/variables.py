@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import Not, Or, Repeat, children, fold
 
 from . import written
 from .messages import names as say
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from .events import EventTypes
     from .inline import Inlined
-    from .written import Written
+    from .written import Negation, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Variable:
     name: str
     type: ast.Name | None
     is_list: bool
-    negation: written.Not | None
+    negation: Negation | None
     span: Span
 
     @property
@@ -50,34 +51,31 @@ def variables(pattern: Written) -> dict[str, Variable]:
 
 def occurrences(pattern: Written) -> Counter[str]:
     """To how many events a match can bind each variable, 2 standing for more; a match of its NOT for a negated one."""
-    match pattern:
-        case written.Event(variable):
-            return Counter({variable: 1})
-        case written.Seq(parts) | written.And(parts) | written.Some(parts):
-            total: Counter[str] = Counter()
-            for part in parts:
-                total.update(occurrences(part))
-            return total
-        case written.Or(parts):
-            most: Counter[str] = Counter()
-            for part in parts:
-                most |= occurrences(part)
-            return most
-        case written.Repeat(body, _, most_times):
-            inner = occurrences(body)
-            if most_times == 1:
-                return inner
-            negated = {e.variable for n in written.negations(body) for e in written.events(n)}
-            return Counter({v: n if v in negated else 2 for v, n in inner.items()})
-        case written.Not(body) | written.Named(body):
-            return occurrences(body)
+
+    def bound(node: Written, parts: tuple[Counter[str], ...]) -> Counter[str]:
+        total: Counter[str] = Counter()
+        match node:
+            case written.Event(variable):
+                total[variable] = 1
+            case Or():
+                for one in parts:
+                    total |= one
+            case Repeat(body, _, most) if most != 1:
+                negated = {e.variable for n in written.negations(body) for e in written.events(n)}
+                total.update({v: n if v in negated else 2 for v, n in parts[0].items()})
+            case _:
+                for one in parts:
+                    total.update(one)
+        return total
+
+    return fold(pattern, bound)
 
 
 def check_variables(inlined: Inlined, types: EventTypes) -> Iterator[Diagnostic]:
     """One type for each variable, a name of its own for each negated one, and no alias that means something else."""
     if inlined.pattern is None:
         return
-    first: dict[str, tuple[written.Event, written.Not | None]] = {}
+    first: dict[str, tuple[written.Event, Negation | None]] = {}
     reported: set[str] = set()
     for event, negation in _events(inlined.pattern, None):
         earlier, its_negation = first.setdefault(event.variable, (event, negation))
@@ -94,15 +92,13 @@ def check_variables(inlined: Inlined, types: EventTypes) -> Iterator[Diagnostic]
     yield from _twins({name: event.span for name, (event, _) in first.items()})
 
 
-def _events(node: Written, negation: written.Not | None) -> Iterator[tuple[written.Event, written.Not | None]]:
-    match node:
-        case written.Event():
-            yield node, negation
-        case written.Not(body):
-            yield from _events(body, node if negation is None else negation)
-        case _:
-            for part in written.children(node):
-                yield from _events(part, negation)
+def _events(node: Written, negation: Negation | None) -> Iterator[tuple[written.Event, Negation | None]]:
+    if isinstance(node, written.Event):
+        yield node, negation
+    if negation is None and isinstance(node, Not):
+        negation = node
+    for part in children(node):
+        yield from _events(part, negation)
 
 
 def _taken_names(inlined: Inlined, types: EventTypes, variables: Mapping[str, written.Event]) -> Iterator[Diagnostic]:

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import walk as subpatterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,12 +77,4 @@ def _nodes(part: Any) -> tuple[Any, ...]:
 
 def atoms(pattern: ast.Pattern) -> Iterator[ast.Atom]:
     """The names in a pattern, from left to right."""
-    stack: list[ast.Pattern] = [pattern]
-    while stack:
-        match stack.pop():
-            case ast.Atom() as atom:
-                yield atom
-            case ast.Seq(parts) | ast.And(parts) | ast.Or(parts) | ast.Some(parts):
-                stack += reversed(parts)
-            case ast.Repeat(body) | ast.Not(body):
-                stack.append(body)
+    return (node for node in subpatterns(pattern) if isinstance(node, ast.Atom))

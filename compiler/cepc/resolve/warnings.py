@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from cepc_grammar.pattern import And, Not, Repeat, Some, fold, outside_not
 from cepc_runtime.expression import aggregates
 
 from .. import model
@@ -44,7 +45,7 @@ def overflow(query: ast.Query, checked: model.Query, pattern: Written) -> Diagno
 
 def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
     """Conditions of an aggregate query that cannot be checked while counting."""
-    scoped = [c for scope in _scopes(checked.pattern) for c in scope.conditions]
+    scoped = [c for scope in model.scopes(checked.pattern) for c in scope.conditions]
     if checked.kind != "aggregate" or not (checked.conditions or scoped):
         return
     if _states(checked.pattern) > MOST_STATES:
@@ -93,45 +94,27 @@ def _is_adjacent(condition: ConditionPlan, positions: Positions) -> bool:
     return True
 
 
-def _unbounded(pattern: Written) -> written.Repeat | None:
+def _unbounded(pattern: Written) -> Repeat[Written] | None:
     """The first repetition of events without bound, outside NOT."""
-    stack = [pattern]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, written.Repeat) and node.most is None and next(written.positive(node), None) is not None:
+    for node in outside_not(pattern):
+        if isinstance(node, Repeat) and node.most is None and next(written.positive(node), None) is not None:
             return node
-        if not isinstance(node, written.Not):
-            stack += reversed(written.children(node))
     return None
 
 
 def _states(pattern: model.Pattern) -> int:
     """About how many states the automaton of a pattern has."""
-    match pattern:
-        case model.Event():
-            return 1
-        case model.Seq(parts) | model.Or(parts):
-            return sum(map(_states, parts))
-        case model.And(parts) | model.Some(parts):
-            return prod(_states(p) + 1 for p in parts)
-        case model.Repeat(body, least, most):
-            return _states(body) * max(least, most or 1)
-        case model.Not():
-            return 0
-        case model.Scope(body):
-            return _states(body)
 
-
-def _scopes(pattern: model.Pattern) -> Iterator[model.Scope]:
-    stack = [pattern]
-    while stack:
-        match stack.pop():
-            case model.Scope(body) as scope:
-                yield scope
-                stack.append(body)
-            case model.Seq(parts) | model.And(parts) | model.Or(parts) | model.Some(parts):
-                stack += reversed(parts)
-            case model.Repeat(body) | model.Not(body):
-                stack.append(body)
+    def states(node: model.Pattern, parts: tuple[int, ...]) -> int:
+        match node:
             case model.Event():
-                pass
+                return 1
+            case And() | Some():
+                return prod(n + 1 for n in parts)
+            case Repeat(_, least, most):
+                return parts[0] * max(least, most or 1)
+            case Not():
+                return 0
+        return sum(parts)
+
+    return fold(pattern, states)

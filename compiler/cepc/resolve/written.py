@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
+from cepc_grammar.pattern import Named, Not, Operator, outside_not, walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_grammar import ast
     from cepc_grammar.source import Span
 
 
@@ -31,97 +33,34 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Seq:
-    parts: tuple[Written, ...]
-    span: Span
+class Use:
+    """Of a named pattern. `where` has arguments in place of parameters; `prefix` is `w.` for `trip w`, else empty.
 
-
-@dataclass(frozen=True, slots=True)
-class And:
-    parts: tuple[Written, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    parts: tuple[Written, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Some:
-    parts: tuple[Written, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    body: Written
-    least: int
-    most: int | None
-    reluctant: bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Not:
-    """Compared by identity: two that read alike stand in two gaps."""
-
-    body: Written
-    within: ast.Duration | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A named pattern in its place. `where` has arguments in place of parameters; `prefix` is `w.` for `trip w`, else empty.
-
-    `span` is where it is used.
+    The span of the node is where it is used.
     """
 
-    body: Written
     name: str
     where: ast.Expression | None
     prefix: str
-    span: Span
 
 
-Written = Event | Seq | And | Or | Some | Repeat | Not | Named
+Negation = Not["Written", ast.Duration]
+Written = Event | Operator["Written"] | Negation | Named["Written", Use]
 
 
-def children(node: Written) -> tuple[Written, ...]:
-    match node:
-        case Event():
-            return ()
-        case Seq(parts) | And(parts) | Or(parts) | Some(parts):
-            return parts
-        case Repeat(body) | Not(body) | Named(body):
-            return (body,)
+def events(pattern: Written) -> Iterator[Event]:
+    return (part for part in walk(pattern) if isinstance(part, Event))
 
 
-def walk(node: Written) -> Iterator[Written]:
-    """The pattern and all that is in it, the outer before the inner, from left to right."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += reversed(children(node))
+def negations(pattern: Written) -> list[Negation]:
+    return [part for part in walk(pattern) if isinstance(part, Not)]
 
 
-def events(node: Written) -> Iterator[Event]:
-    return (part for part in walk(node) if isinstance(part, Event))
+def conditional(pattern: Written) -> Iterator[Named[Written, Use]]:
+    """The named patterns in it that have a WHERE."""
+    return (part for part in walk(pattern) if isinstance(part, Named) and part.scope.where is not None)
 
 
-def negations(node: Written) -> list[Not]:
-    return [part for part in walk(node) if isinstance(part, Not)]
-
-
-def positive(node: Written) -> Iterator[Event]:
+def positive(pattern: Written) -> Iterator[Event]:
     """The events outside NOT."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Event):
-            yield node
-        elif not isinstance(node, Not):
-            stack += reversed(children(node))
+    return (part for part in outside_not(pattern) if isinstance(part, Event))

@@ -142,7 +142,7 @@ def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Op
 
         from ..statistics.measure import measure
 
-        with suppress(EvaluationError):  # running the plan says which query is to blame
+        with suppress(EvaluationError):  # running the plan says which query it is about
             known = {plan.stream.name: measure(plan, read.table.slice(0, SAMPLE))}
             options = replace(options, statistics={**options.statistics, **known})
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
@@ -158,9 +158,9 @@ def execute_plan(
     most: int = PARTIAL_MATCHES,
 ) -> Any:
     """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises RunError."""
+    from cepc_runtime.batch import execute
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
-    from cepc_runtime.execute import execute
     from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
@@ -171,22 +171,10 @@ def execute_plan(
     except TooManyPartialMatchesError as error:
         problem = messages.too_many_matches(error, places[error.query])
     except EvaluationError as error:
-        problem = messages.no_value(error, places[_guilty(plan, read, EvaluationError)])
+        problem = messages.no_value(error, places[error.query])
     except WindowEdgeError as error:
         problem = messages.edge_overflow(error, places[error.query])
     raise RunError([problem], sources)
-
-
-def _guilty(plan: Plan, read: Read, kind: type[Exception]) -> str:
-    """The first query that fails in this way by itself."""
-    from cepc_runtime.execute import execute
-
-    for query in plan.queries:
-        try:
-            execute(plan, read.table, [query.name])
-        except kind:
-            return query.name
-    return plan.queries[0].name
 
 
 def _types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query], read: Read) -> list[Diagnostic]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from cepc_grammar.pattern import Named, Not, Repeat, children, fold, over, walk
 from cepc_runtime.windows import Unbounded
 
 from .. import model
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from cepc_runtime.expression import Expression
 
@@ -33,7 +34,7 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    negation: model.Not
+    negation: model.Negation
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,12 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
     found: list[Constraint] = []
     for variable in query.variables:
         if not variable.negated:
-            inside = (c for e in _events(query.pattern) if e.variable == variable.name for c in e.conditions)
+            inside = (c for e in model.events(query.pattern) if e.variable == variable.name for c in e.conditions)
             found += (Local(variable.name, c) for c in dict.fromkeys((*variable.test.conditions, *inside)))
     found += (Joint(c, None) for c in query.conditions if not negated & set(c.variables))
-    for scope in _nodes(query.pattern):
-        if isinstance(scope, model.Scope):
-            found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
-    found += (Negated(node) for node in _nodes(query.pattern) if isinstance(node, model.Not))
+    for scope in model.scopes(query.pattern):
+        found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
+    found += (Negated(node) for node in walk(query.pattern) if isinstance(node, Not))
     if query.after_match is not None:
         found.append(AfterMatchConstraint())
     if query.select != "ANY":
@@ -81,7 +81,7 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
     gone = {v for d in dropped if isinstance(d, Negated) for v in _variables(d.negation)}
     locals_ = {(d.variable, d.condition) for d in dropped if isinstance(d, Local)}
     joints = {d.condition for d in dropped if isinstance(d, Joint)}
-    nots = {d.negation for d in dropped if isinstance(d, Negated)}
+    nots: set[model.Pattern] = {d.negation for d in dropped if isinstance(d, Negated)}
 
     def kept(variable: str, conditions: tuple[Expression, ...]) -> tuple[Expression, ...]:
         return tuple(c for c in conditions if (variable, c) not in locals_)
@@ -93,14 +93,12 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
         match node:
             case model.Event(variable, conditions):
                 return replace(node, conditions=kept(variable, conditions))
-            case model.Seq(parts):
-                return replace(node, elements=tuple(rebuilt(p) for p in parts if p not in nots))
-            case model.And(parts) | model.Or(parts) | model.Some(parts):
-                return replace(node, operands=tuple(rebuilt(p) for p in parts if p not in nots))
-            case model.Repeat(body) | model.Not(body):
-                return replace(node, body=rebuilt(body))
-            case model.Scope(body, _, conditions):
-                return replace(node, body=rebuilt(body), conditions=asked(conditions))
+            case Not():
+                return replace(node, body=rebuilt(node.body))
+            case Named(body, scope):
+                return replace(node, body=rebuilt(body), scope=replace(scope, conditions=asked(scope.conditions)))
+            case _:
+                return over(node, tuple(rebuilt(p) for p in children(node) if p not in nots))
 
     variables = tuple(
         replace(v, test=replace(v.test, conditions=kept(v.name, v.test.conditions)))
@@ -123,22 +121,8 @@ def unbounded(query: model.Query) -> model.Query:
     return replace(query, window=Unbounded())
 
 
-def _nodes(node: model.Pattern) -> Iterator[model.Pattern]:
-    yield node
-    match node:
-        case model.Seq(parts) | model.And(parts) | model.Or(parts) | model.Some(parts):
-            for part in parts:
-                yield from _nodes(part)
-        case model.Repeat(body) | model.Not(body) | model.Scope(body):
-            yield from _nodes(body)
-
-
-def _events(node: model.Pattern) -> Iterator[model.Event]:
-    return (n for n in _nodes(node) if isinstance(n, model.Event))
-
-
 def _variables(node: model.Pattern) -> frozenset[str]:
-    return frozenset(event.variable for event in _events(node))
+    return frozenset(event.variable for event in model.events(node))
 
 
 def tells_iterations_apart(query: model.Query, constraint: Constraint) -> bool:
@@ -148,15 +132,11 @@ def tells_iterations_apart(query: model.Query, constraint: Constraint) -> bool:
     return not (isinstance(constraint, Joint) and constraint.scope and _times(query.pattern, constraint.scope) > 1)
 
 
-def _times(node: model.Pattern, scope: str) -> int:
+def _times(pattern: model.Pattern, scope: str) -> int:
     """How often a named pattern is matched, 2 for any number."""
-    match node:
-        case model.Scope(body, name, _):
-            return (name == scope) + _times(body, scope)
-        case model.Repeat(body):
-            return 2 * _times(body, scope)
-        case model.Not(body):
-            return _times(body, scope)
-        case model.Seq(parts) | model.And(parts) | model.Or(parts) | model.Some(parts):
-            return sum(_times(part, scope) for part in parts)
-    return 0
+
+    def times(node: model.Pattern, parts: tuple[int, ...]) -> int:
+        here = isinstance(node, Named) and node.scope.name == scope
+        return (2 if isinstance(node, Repeat) else 1) * sum(parts) + here
+
+    return fold(pattern, times)

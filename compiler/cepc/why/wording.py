@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cepc_grammar.pattern import with_leaves
+
 from .. import model
 from ..explaining.describe import duration
 from ..explaining.describe import pattern as pattern_text
@@ -63,16 +65,9 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
 
 def _typed(node: model.Pattern, query: model.Query) -> model.Pattern:
     """The pattern with events called by their types as well as their variables."""
-    match node:
-        case model.Event(variable):
-            type_ = query.variable(variable).type
-            return model.Event(variable if variable == type_ else f"{type_} {variable}")
-        case model.Seq(parts):
-            return model.Seq(tuple(_typed(p, query) for p in parts))
-        case model.Or(parts):
-            return model.Or(tuple(_typed(p, query) for p in parts))
-        case model.Not(body, within):
-            return model.Not(_typed(body, query), within)
-        case model.Scope(body):
-            return _typed(body, query)
-    return node
+
+    def typed(event: model.Event) -> model.Event:
+        type_ = query.variable(event.variable).type
+        return event if event.variable == type_ else model.Event(f"{type_} {event.variable}")
+
+    return with_leaves(node, model.Event, typed)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..evaluate.errors import about
 from ..plan import part_inputs
 from .condition import Condition
 from .extension import Sources
@@ -435,7 +436,8 @@ class Joins:
         for start in range(0, len(rows), self._block):
             some = rows if len(rows) <= self._block else rows.take(slice(start, start + self._block))
             if self._failed:
-                some = self._decided(answer, some)
+                with about(answer.query):
+                    some = self._decided(answer, some)
             positions = np.array([some.events[leaf] for leaf in range(len(answer.variables))])
             variables = np.broadcast_to(np.arange(len(positions), dtype=np.int32)[:, None], positions.shape)
             if np.any(positions[1:] < positions[:-1]):

@@ -2,34 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 from ..sql import describe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from ..expression import Call, Expression
+
+    Found = TypeVar("Found")
+    Asking = TypeVar("Asking", bound="Named")
 
 
 class EvaluationError(Exception):
     """An expression that has no value for some row, as ANSI SQL has it: `division by zero in a / b`.
 
     `reason` in words, `function` as in the catalogue, `expression` the text of the part that failed, `hint` how to have
-    null instead.
+    null instead. `query` is what it was evaluated for, once that is known.
     """
 
-    def __init__(self, reason: str, function: str, expression: str = "", hint: str = "") -> None:
+    def __init__(self, reason: str, function: str, expression: str = "", hint: str = "", query: str = "") -> None:
         self.reason = reason
         self.function = function
         self.expression = expression
         self.hint = hint
+        self.query = query
         super().__init__(str(self))
 
     def __str__(self) -> str:
         where = f" in `{self.expression}`" if self.expression else ""
         return f"{self.reason}{where}" + (f"; {self.hint}" if self.hint else "")
 
-    def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, str, str, str]]:
-        return EvaluationError, (self.reason, self.function, self.expression, self.hint)
+    def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, str, str, str, str]]:
+        return EvaluationError, (self.reason, self.function, self.expression, self.hint, self.query)
+
+
+@contextmanager
+def about(query: str) -> Iterator[None]:
+    """What fails inside is about this query, unless it is known to be about another."""
+    try:
+        yield
+    except EvaluationError as error:
+        error.query = error.query or query
+        raise
+
+
+class Named(Protocol):
+    """A query."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def naming(queries: Sequence[Asking], evaluate: Callable[[Sequence[Asking]], Found]) -> Found:
+    """What is evaluated for several queries at once. An error is about the first of them that fails by itself."""
+    try:
+        return evaluate(queries)
+    except EvaluationError:
+        for query in queries:
+            with about(query.name):
+                evaluate([query])
+        raise
 
 
 _HINTS = {

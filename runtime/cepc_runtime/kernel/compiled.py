@@ -136,7 +136,7 @@ def _version(module: Any) -> str:
     types of arguments that an older file had before it looks, which fails where a class has another name by now.
     """
     types = sorted((t.__module__, t.__qualname__, t._fields) for t in vars(module).values() if _is_record(t))
-    constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float))
+    constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float | tuple))
     codes = [_code(function.__code__) for function in _functions(module).values()]
     others = {function.__module__ for function in _functions(module).values()} - {module.__name__}
     versions = [_version(sys.modules[name]) for name in sorted(others)]

@@ -13,113 +13,24 @@ import numpy.typing as npt
 from .basis import OWN
 from .numbers import OPERATION, carry_out_all, carry_out_further, copy
 from .records import (
-    AHEAD,
-    ALL_BASES,
-    ALL_BASES_END,
-    ALONE,
-    ALONE_END,
-    ALONE_NUMBERS,
-    BITS,
+    AT_INSTANT,
+    BASIS,
     BLOCK,
-    CHANGE,
-    CHANGED,
     COMPONENT,
-    COST,
-    COST_ALONE,
-    COST_OF_ALL,
+    COUNTER,
     DIFFERENCE,
-    DIFFERING,
-    DIFFERING_END,
-    DIFFERING_LANE,
-    DIRECT,
-    DIRECT_END,
-    DIRECT_NUMBERS,
-    DIRECT_UNTIL,
-    DONE,
-    EMITTED,
-    EMITTED_VALUES,
-    EVENTS_SHARED,
-    EVENTS_SPLIT,
-    GAIN,
     GATE,
-    GATE_GROUP,
-    GATE_UNTIL,
-    GOING,
-    GROUP,
-    GUARDED,
-    GUARDED_END,
-    INSIDE,
-    KILLED,
-    KILLED_UNITS,
-    KILLED_UNITS_END,
-    LANES_USED,
+    INSIDE_RUN,
     LETTERS,
     MEANING,
-    MERGES,
-    MERGES_END,
-    MERGES_NUMBERS,
     MOVE,
-    MOVES,
-    MOVES_END,
     NEGATION,
-    NEGATIONS,
-    NEGATIONS_END,
-    NEW,
     NONE,
-    NUMBERS,
-    OF,
-    ONES,
-    ONES_END,
-    OPERATIONS,
-    OPERATIONS_END,
     OTHER,
-    OTHER_STARTS,
-    OTHER_UNIT,
-    OTHERS,
-    OTHERS_END,
-    OWN_COLUMNS,
-    OWN_SHARED,
-    OWN_SHARED_END,
-    OWN_SHARED_NUMBERS,
     PROGRESS,
-    PUT,
-    PUT_END,
-    RESET,
-    RESET_END,
-    RESET_NUMBERS,
     RUN,
-    RUNS,
-    RUNS_END,
-    RUNS_SHARED,
-    RUNS_SPLIT,
-    SECTIONS,
-    SECTIONS_END,
-    SEEN,
-    SEEN_END,
-    SEEN_LETTERS,
-    SETTLED,
-    SETTLED_END,
-    SETTLED_NUMBERS,
-    SETTLING,
-    SHARED,
-    SHARED_END,
-    SHARED_NUMBERS,
-    SHIFT,
-    STARTS,
-    TAKE,
-    TAKE_END,
-    TIED,
-    TIED_END,
-    TIED_NUMBERS,
-    TOUCHED,
     UNIT,
-    USED,
-    WAITING,
-    WHEN,
-    WIDE,
-    WIDE_END,
-    WIDE_NUMBERS,
-)  # fmt: skip
+)
 from .windows import advance, clear_unit, close_group, end_runs, next_change, touch
 
 if TYPE_CHECKING:
@@ -165,11 +76,11 @@ def run(
     ticks, kinds, groups, instants, _ = events
     rows, emitted = buffer
     end = len(instants) - 1
-    while instant < end and s[EMITTED] <= row_limit and s[EMITTED_VALUES] <= value_limit:
+    while instant < end and s[COUNTER.emitted] <= row_limit and s[COUNTER.emitted_values] <= value_limit:
         event = instants[instant]
-        if groups[event] != s[GROUP]:
+        if groups[event] != s[COUNTER.group]:
             close_group(t, s, m, rows, emitted)
-            s[GROUP] = groups[event]
+            s[COUNTER.group] = groups[event]
             continue  # there has to be room again
         instant += 1
         if instants[instant] - event > 1:
@@ -183,23 +94,32 @@ def run(
                 operate(t, s, m, events, block, event)
             elif here == FEW:
                 operate_few(t, s, m, events.values, block, event)
-            block += BLOCK
-    if last and instant == end and s[EMITTED] <= row_limit and s[EMITTED_VALUES] <= value_limit:
+            block += len(BLOCK)
+    if last and instant == end and s[COUNTER.emitted] <= row_limit and s[COUNTER.emitted_values] <= value_limit:
         close_group(t, s, m, rows, emitted)
     return instant
 
 
 def operate(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
     """What a block does, in place: an instant of which only this event concerns the component."""
-    if t[block + RUNS] != t[block + RUNS_END]:
+    if t[block + BLOCK.runs] != t[block + BLOCK.runs_end]:
         go_on(t, s, m, events, block, event)
-    do(t, s, m, events.values, event, t[block + OPERATIONS], t[block + OPERATIONS_END], t[block + NUMBERS])
+    do(
+        t,
+        s,
+        m,
+        events.values,
+        event,
+        t[block + BLOCK.operations],
+        t[block + BLOCK.operations_end],
+        t[block + BLOCK.numbers],
+    )
 
 
 def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int, numbers: int) -> None:
     carry_out_all(t, m, values, event, begin, end)
-    s[DONE] += (end - begin) // OPERATION
-    s[CHANGED] += numbers
+    s[COUNTER.done] += (end - begin) // OPERATION
+    s[COUNTER.changed] += numbers
 
 
 # ---- units -----------------------------------------------------------------------------------------------------------
@@ -209,18 +129,18 @@ def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, t
     """Bring the units of a block to the time at hand. ALL are to be changed; or but a FEW, as most were not touched; or NONE, as
     none was touched and this kind of event cannot start a match.
     """
-    gate = t[block + GATE]
+    gate = t[block + BLOCK.gate]
     if gate == NONE:
-        unit = t[block + UNIT]
-        p = t[unit + PROGRESS]
-        if s[p + TOUCHED] == 0:
-            if t[block + STARTS] == 0:
+        unit = t[block + BLOCK.unit]
+        p = t[unit + UNIT.progress]
+        if s[p + PROGRESS.touched] == 0:
+            if t[block + BLOCK.starts] == 0:
                 return NONE
             touch(t, s, m, unit, p, tick)
-        elif tick >= s[p + CHANGE]:
+        elif tick >= s[p + PROGRESS.change]:
             advance(t, s, m, rows, emitted, unit, p, tick)
         return ALL
-    if s[gate + GATE_GROUP] == s[GROUP] + 1 and tick < s[gate + GATE_UNTIL]:
+    if s[gate + GATE.group] == s[COUNTER.group] + 1 and tick < s[gate + GATE.until]:
         return ALL
     return come_together(t, s, m, rows, emitted, block, tick)
 
@@ -229,41 +149,50 @@ def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, bloc
     """Bring several units to the time at hand. If all are to be changed, that need not be done again until windows open or close for
     one of them: those that were not touched, and cannot be by this kind of event, have nothing that could be wrong.
     """
-    first, end = t[block + OTHERS], t[block + OTHERS_END]
+    first, end = t[block + BLOCK.others], t[block + BLOCK.others_end]
     touched, cost = False, 0
-    for other in range(first, end, OTHER):
-        unit = t[other + OTHER_UNIT]
-        p = t[unit + PROGRESS]
-        if s[p + TOUCHED] == 0:
-            if t[other + OTHER_STARTS] == 0:
+    for other in range(first, end, len(OTHER)):
+        unit = t[other + OTHER.unit]
+        p = t[unit + UNIT.progress]
+        if s[p + PROGRESS.touched] == 0:
+            if t[other + OTHER.starts] == 0:
                 continue
             touch(t, s, m, unit, p, tick)
-        elif tick >= s[p + CHANGE]:
+        elif tick >= s[p + PROGRESS.change]:
             advance(t, s, m, rows, emitted, unit, p, tick)
         touched = True
-        cost += t[other + COST_ALONE]
+        cost += t[other + OTHER.cost_alone]
     if not touched:
         return NONE
-    if cost < t[block + COST_OF_ALL]:
+    if cost < t[block + BLOCK.cost_of_all]:
         return FEW
     until = np.iinfo(np.int64).max
-    for other in range(first, end, OTHER):
-        unit = t[other + OTHER_UNIT]
-        p = t[unit + PROGRESS]
-        until = min(until, next_change(t, unit, tick) if s[p + TOUCHED] == 0 else s[p + CHANGE])
-    gate = t[block + GATE]
-    s[gate + GATE_GROUP] = s[GROUP] + 1
-    s[gate + GATE_UNTIL] = until
+    for other in range(first, end, len(OTHER)):
+        unit = t[other + OTHER.unit]
+        p = t[unit + UNIT.progress]
+        until = min(until, next_change(t, unit, tick) if s[p + PROGRESS.touched] == 0 else s[p + PROGRESS.change])
+    gate = t[block + BLOCK.gate]
+    s[gate + GATE.group] = s[COUNTER.group] + 1
+    s[gate + GATE.until] = until
     return ALL
 
 
 def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int) -> None:
     """What a block does to the units that are touched, each by itself."""
-    for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
-        end_runs(t, s, m, x + OF, x + OF + 1)
-    for other in range(t[block + OTHERS], t[block + OTHERS_END], OTHER):
-        if s[t[t[other + OTHER_UNIT] + PROGRESS] + TOUCHED] != 0:
-            do(t, s, m, values, event, t[other + ALONE], t[other + ALONE_END], t[other + ALONE_NUMBERS])
+    for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
+        end_runs(t, s, m, x + MEANING.basis, x + MEANING.basis + 1)
+    for other in range(t[block + BLOCK.others], t[block + BLOCK.others_end], len(OTHER)):
+        if s[t[t[other + OTHER.unit] + UNIT.progress] + PROGRESS.touched] != 0:
+            do(
+                t,
+                s,
+                m,
+                values,
+                event,
+                t[other + OTHER.alone],
+                t[other + OTHER.alone_end],
+                t[other + OTHER.alone_numbers],
+            )
 
 
 # ---- runs on basis columns ---------------------------------------------------------------------------------------------
@@ -271,47 +200,58 @@ def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: 
 
 def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
     """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is split."""
-    for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
-        if t[x + INSIDE] == NONE or not goes_on(t, s, events, t[x + OF], t[x + INSIDE], t[block + GATE], event):
-            end_runs(t, s, m, x + OF, x + OF + 1)
-    for x in range(t[block + RUNS], t[block + RUNS_END], MEANING):
-        i = t[x + INSIDE]
+    for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
+        if t[x + MEANING.inside] == NONE or not goes_on(
+            t, s, events, t[x + MEANING.basis], t[x + MEANING.inside], t[block + BLOCK.gate], event
+        ):
+            end_runs(t, s, m, x + MEANING.basis, x + MEANING.basis + 1)
+    for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
+        i = t[x + MEANING.inside]
         if i == NONE:
             continue
-        r = t[t[x + OF] + RUN]
-        if s[r + GOING] == 0 and event >= s[r + DIRECT_UNTIL]:
-            begin_run(t, s, m, events, t[x + OF], s[t[block + GATE] + GATE_UNTIL], event)
-        if s[r + GOING] != 0:
-            gather(t, s, m, events.values, t[x + OF], i, event)
-            s[EVENTS_SHARED] += 1
+        r = t[t[x + MEANING.basis] + BASIS.run]
+        if s[r + RUN.going] == 0 and event >= s[r + RUN.direct_until]:
+            begin_run(t, s, m, events, t[x + MEANING.basis], s[t[block + BLOCK.gate] + GATE.until], event)
+        if s[r + RUN.going] != 0:
+            gather(t, s, m, events.values, t[x + MEANING.basis], i, event)
+            s[COUNTER.events_shared] += 1
         else:
-            do(t, s, m, events.values, event, t[i + DIRECT], t[i + DIRECT_END], t[i + DIRECT_NUMBERS])
-            s[EVENTS_SPLIT] += 1
+            do(
+                t,
+                s,
+                m,
+                events.values,
+                event,
+                t[i + INSIDE_RUN.direct],
+                t[i + INSIDE_RUN.direct_end],
+                t[i + INSIDE_RUN.direct_numbers],
+            )
+            s[COUNTER.events_split] += 1
 
 
 def goes_on(t: Ints, s: Ints, events: Input, basis: int, inside: int, gate: int, event: int) -> bool:
     """Whether a run, if there is one, goes on at an event that is inside. If the event does something else in some lanes, there must be
     columns left for them, and the next events have to gain what these cost.
     """
-    r = t[basis + RUN]
-    if t[inside + DIFFERING] == t[inside + DIFFERING_END] or s[r + GOING] == 0:
+    r = t[basis + BASIS.run]
+    if t[inside + INSIDE_RUN.differing] == t[inside + INSIDE_RUN.differing_end] or s[r + RUN.going] == 0:
         return True
     needed = 0
-    for x in range(t[inside + DIFFERING], t[inside + DIFFERING_END], DIFFERENCE):
-        if columns_of(s, r, t[x + DIFFERING_LANE]) == NONE:
+    for x in range(t[inside + INSIDE_RUN.differing], t[inside + INSIDE_RUN.differing_end], len(DIFFERENCE)):
+        if columns_of(s, r, t[x + DIFFERENCE.lane]) == NONE:
             needed += 1
     if needed == 0:
         return True
-    if s[r + USED] + needed > OWN:
+    if s[r + RUN.used] + needed > OWN:
         return False
     ticks, kinds, groups, _, _ = events
-    ahead, gain, until = t[basis + AHEAD], 0, s[gate + GATE_UNTIL]
-    enough = min(t[basis + COST], 0)
+    ahead, gain, until = t[basis + BASIS.ahead], 0, s[gate + GATE.until]
+    enough = min(t[basis + BASIS.cost], 0)
     for i in range(event, min(event + FAR, len(kinds))):
         if groups[i] != groups[event] or ticks[i] >= until or t[ahead + kinds[i]] == NONE:
             return False
         if t[ahead + kinds[i]] != 0:
-            gain += t[t[ahead + kinds[i]] + GAIN]
+            gain += t[t[ahead + kinds[i]] + INSIDE_RUN.gain]
             if gain > enough:
                 return True
     return False
@@ -319,40 +259,75 @@ def goes_on(t: Ints, s: Ints, events: Input, basis: int, inside: int, gate: int,
 
 def columns_of(s: Ints, run: int, lane: int) -> int:
     """Which of the columns that lanes have of their own are this lane's; NONE without."""
-    for own in range(s[run + USED]):
-        if s[run + LANES_USED + own] == lane:
+    for own in range(s[run + RUN.used]):
+        if s[run + RUN.lanes_used + own] == lane:
             return own
     return NONE
 
 
 def gather(t: Ints, s: Ints, m: Floats, values: Matrix, basis: int, inside: int, event: int) -> None:
     """An event of a shared run, on the common columns and on those that lanes have of their own."""
-    r = t[basis + RUN]
-    if t[inside + DIFFERING] == t[inside + DIFFERING_END]:
-        if s[r + USED] == 0:
-            do(t, s, m, values, event, t[inside + SHARED], t[inside + SHARED_END], t[inside + SHARED_NUMBERS])
+    r = t[basis + BASIS.run]
+    if t[inside + INSIDE_RUN.differing] == t[inside + INSIDE_RUN.differing_end]:
+        if s[r + RUN.used] == 0:
+            do(
+                t,
+                s,
+                m,
+                values,
+                event,
+                t[inside + INSIDE_RUN.shared],
+                t[inside + INSIDE_RUN.shared_end],
+                t[inside + INSIDE_RUN.shared_numbers],
+            )
         else:
-            do(t, s, m, values, event, t[inside + WIDE], t[inside + WIDE_END], t[inside + WIDE_NUMBERS])
+            do(
+                t,
+                s,
+                m,
+                values,
+                event,
+                t[inside + INSIDE_RUN.wide],
+                t[inside + INSIDE_RUN.wide_end],
+                t[inside + INSIDE_RUN.wide_numbers],
+            )
         return
-    shift = t[basis + SHIFT]
-    for x in range(t[inside + DIFFERING], t[inside + DIFFERING_END], DIFFERENCE):
-        if columns_of(s, r, t[x + DIFFERING_LANE]) == NONE:
-            s[r + LANES_USED + s[r + USED]] = t[x + DIFFERING_LANE]
-            s[r + USED] += 1
-            s[OWN_COLUMNS] += 1
-            for section in range(t[basis + SECTIONS], t[basis + SECTIONS_END]):
-                copy(m, t[section] + s[r + USED] * shift, t[section], shift)
-            s[DONE] += t[basis + SECTIONS_END] - t[basis + SECTIONS]
-            s[CHANGED] += (t[basis + SECTIONS_END] - t[basis + SECTIONS]) * shift
-    do(t, s, m, values, event, t[inside + SHARED], t[inside + SHARED_END], t[inside + SHARED_NUMBERS])
-    for own in range(s[r + USED]):
-        begin, end, numbers = t[inside + SHARED], t[inside + SHARED_END], t[inside + SHARED_NUMBERS]
-        for x in range(t[inside + DIFFERING], t[inside + DIFFERING_END], DIFFERENCE):
-            if t[x + DIFFERING_LANE] == s[r + LANES_USED + own]:
-                begin, end, numbers = t[x + OWN_SHARED], t[x + OWN_SHARED_END], t[x + OWN_SHARED_NUMBERS]
+    shift = t[basis + BASIS.shift]
+    for x in range(t[inside + INSIDE_RUN.differing], t[inside + INSIDE_RUN.differing_end], len(DIFFERENCE)):
+        if columns_of(s, r, t[x + DIFFERENCE.lane]) == NONE:
+            s[r + RUN.lanes_used + s[r + RUN.used]] = t[x + DIFFERENCE.lane]
+            s[r + RUN.used] += 1
+            s[COUNTER.own_columns] += 1
+            for section in range(t[basis + BASIS.sections], t[basis + BASIS.sections_end]):
+                copy(m, t[section] + s[r + RUN.used] * shift, t[section], shift)
+            s[COUNTER.done] += t[basis + BASIS.sections_end] - t[basis + BASIS.sections]
+            s[COUNTER.changed] += (t[basis + BASIS.sections_end] - t[basis + BASIS.sections]) * shift
+    do(
+        t,
+        s,
+        m,
+        values,
+        event,
+        t[inside + INSIDE_RUN.shared],
+        t[inside + INSIDE_RUN.shared_end],
+        t[inside + INSIDE_RUN.shared_numbers],
+    )
+    for own in range(s[r + RUN.used]):
+        begin, end, numbers = (
+            t[inside + INSIDE_RUN.shared],
+            t[inside + INSIDE_RUN.shared_end],
+            t[inside + INSIDE_RUN.shared_numbers],
+        )
+        for x in range(t[inside + INSIDE_RUN.differing], t[inside + INSIDE_RUN.differing_end], len(DIFFERENCE)):
+            if t[x + DIFFERENCE.lane] == s[r + RUN.lanes_used + own]:
+                begin, end, numbers = (
+                    t[x + DIFFERENCE.own_shared],
+                    t[x + DIFFERENCE.own_shared_end],
+                    t[x + DIFFERENCE.own_shared_numbers],
+                )
         carry_out_further(t, m, values, event, begin, end, (own + 1) * shift)
-        s[DONE] += (end - begin) // OPERATION
-        s[CHANGED] += numbers
+        s[COUNTER.done] += (end - begin) // OPERATION
+        s[COUNTER.changed] += numbers
 
 
 def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int, event: int) -> None:
@@ -361,7 +336,7 @@ def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int
     Looking ahead stops as soon as that is sure, or at what ends the run, so that each event is looked at once.
     """
     ticks, kinds, groups, _, values = events
-    ahead, cost, gain, i = t[basis + AHEAD], t[basis + COST], 0, event
+    ahead, cost, gain, i = t[basis + BASIS.ahead], t[basis + BASIS.cost], 0, event
     while i < len(kinds) and groups[i] == groups[event] and ticks[i] < until:
         if i > event and i + 1 < len(kinds) and ticks[i] == ticks[i + 1] and groups[i + 1] == groups[event]:
             break  # perhaps an instant of several events
@@ -370,19 +345,19 @@ def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int
             break
         i += 1
         if inside != 0:
-            gain += t[inside + GAIN]
+            gain += t[inside + INSIDE_RUN.gain]
             if gain > cost or gain < 0:
                 break
-    r = t[basis + RUN]
+    r = t[basis + BASIS.run]
     if gain <= cost:
-        s[r + DIRECT_UNTIL] = i
-        s[RUNS_SPLIT] += 1
+        s[r + RUN.direct_until] = i
+        s[COUNTER.runs_split] += 1
         return
-    s[r + GOING] = 1
-    s[r + USED] = 0
-    s[RUNS_SHARED] += 1
-    do(t, s, m, values, event, t[basis + RESET], t[basis + RESET_END], t[basis + RESET_NUMBERS])
-    for x in range(t[basis + ONES], t[basis + ONES_END]):
+    s[r + RUN.going] = 1
+    s[r + RUN.used] = 0
+    s[COUNTER.runs_shared] += 1
+    do(t, s, m, values, event, t[basis + BASIS.reset], t[basis + BASIS.reset_end], t[basis + BASIS.reset_numbers])
+    for x in range(t[basis + BASIS.ones], t[basis + BASIS.ones_end]):
         m[t[x]] = 1.0
 
 
@@ -394,15 +369,15 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
     ticks, kinds = events.ticks, events.kinds
     rows, emitted = buffer
     for event in range(begin, end):
-        for block in range(t[kinds[event]], t[kinds[event] + 1], BLOCK):
-            w = t[t[block + COMPONENT] + WAITING]
+        for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
+            w = t[t[block + BLOCK.component] + COMPONENT.waiting]
             s[w] += 1
-            s[w + SETTLING] = 0
+            s[w + AT_INSTANT.settling] = 0
             come(t, s, m, rows, emitted, block, ticks[begin])
     for event in range(begin, end):
-        for block in range(t[kinds[event]], t[kinds[event] + 1], BLOCK):
-            component = t[block + COMPONENT]
-            w = t[component + WAITING]
+        for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
+            component = t[block + BLOCK.component]
+            w = t[component + COMPONENT.waiting]
             here = come(t, s, m, rows, emitted, block, ticks[begin])
             if s[w] == 1:  # no other event of the instant concerns it
                 s[w] = 0
@@ -413,68 +388,68 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
                 continue
             if s[w] > 0:
                 begin_instant(t, s, m, component)
-                s[w + SETTLING] = s[w]
+                s[w + AT_INSTANT.settling] = s[w]
                 s[w] = -s[w]
             read_tied(t, s, m, events.values, block, event, here != NONE)
             s[w] += 1
             if s[w] == 0:
                 end_instant(t, s, m, events.values, component)
     for event in range(begin, end):
-        for block in range(t[kinds[event]], t[kinds[event] + 1], BLOCK):
-            if s[t[t[block + COMPONENT] + WAITING] + SETTLING] != 0:
+        for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
+            if s[t[t[block + BLOCK.component] + COMPONENT.waiting] + AT_INSTANT.settling] != 0:
                 do(
                     t,
                     s,
                     m,
                     events.values,
                     event,
-                    t[block + SETTLED],
-                    t[block + SETTLED_END],
-                    t[block + SETTLED_NUMBERS],
+                    t[block + BLOCK.settled],
+                    t[block + BLOCK.settled_end],
+                    t[block + BLOCK.settled_numbers],
                 )
 
 
 def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
-    end_runs(t, s, m, t[component + ALL_BASES], t[component + ALL_BASES_END])
-    for x in range(t[component + GUARDED], t[component + GUARDED_END]):
-        s[t[t[x] + PROGRESS] + KILLED] = 0
-        for negation in range(t[t[x] + NEGATIONS], t[t[x] + NEGATIONS_END], NEGATION):
-            s[t[negation + SEEN_LETTERS]] = 0
+    end_runs(t, s, m, t[component + COMPONENT.all_bases], t[component + COMPONENT.all_bases_end])
+    for x in range(t[component + COMPONENT.guarded], t[component + COMPONENT.guarded_end]):
+        s[t[t[x] + UNIT.progress] + PROGRESS.killed] = 0
+        for negation in range(t[t[x] + UNIT.negations], t[t[x] + UNIT.negations_end], len(NEGATION)):
+            s[t[negation + NEGATION.letters]] = 0
 
 
 def read_tied(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int, here: bool) -> None:
     """One event of an instant: what it adds, if a unit is touched, and the letters of negations that it has."""
     if here:
-        do(t, s, m, values, event, t[block + TIED], t[block + TIED_END], t[block + TIED_NUMBERS])
-    for x in range(t[block + KILLED_UNITS], t[block + KILLED_UNITS_END]):
-        s[t[t[x] + PROGRESS] + KILLED] = 1
-    for x in range(t[block + SEEN], t[block + SEEN_END], LETTERS):
-        s[t[x]] |= t[x + BITS]
+        do(t, s, m, values, event, t[block + BLOCK.tied], t[block + BLOCK.tied_end], t[block + BLOCK.tied_numbers])
+    for x in range(t[block + BLOCK.killed_units], t[block + BLOCK.killed_units_end]):
+        s[t[t[x] + UNIT.progress] + PROGRESS.killed] = 1
+    for x in range(t[block + BLOCK.seen], t[block + BLOCK.seen_end], len(LETTERS)):
+        s[t[x]] |= t[x + LETTERS.bits]
 
 
 def end_instant(t: Ints, s: Ints, m: Floats, values: Matrix, component: int) -> None:
     """Moves and kills of units with negations, and then what the instant added to them."""
     second = len(m) // 3
-    for x in range(t[component + GUARDED], t[component + GUARDED_END]):
+    for x in range(t[component + COMPONENT.guarded], t[component + COMPONENT.guarded_end]):
         unit = t[x]
-        if s[t[unit + PROGRESS] + KILLED] != 0:
+        if s[t[unit + UNIT.progress] + PROGRESS.killed] != 0:
             clear_unit(t, m, unit, 0)
-        if s[t[unit + PROGRESS] + KILLED] != 0 or s[t[unit + PROGRESS] + TOUCHED] == 0:
+        if s[t[unit + UNIT.progress] + PROGRESS.killed] != 0 or s[t[unit + UNIT.progress] + PROGRESS.touched] == 0:
             clear_unit(t, m, unit, second)
             continue
-        for negation in range(t[unit + NEGATIONS], t[unit + NEGATIONS_END], NEGATION):
-            if s[t[negation + SEEN_LETTERS]] != 0:
+        for negation in range(t[unit + UNIT.negations], t[unit + UNIT.negations_end], len(NEGATION)):
+            if s[t[negation + NEGATION.letters]] != 0:
                 for new in range(2):
                     move_places(t, s, m, values, negation, new)
-        do(t, s, m, values, 0, t[unit + MERGES], t[unit + MERGES_END], t[unit + MERGES_NUMBERS])
+        do(t, s, m, values, 0, t[unit + UNIT.merges], t[unit + UNIT.merges_end], t[unit + UNIT.merges_numbers])
 
 
 def move_places(t: Ints, s: Ints, m: Floats, values: Matrix, negation: int, new: int) -> None:
     """The moves of one negation, all at once: out of their places into a third memory, then into their targets."""
-    seen = s[t[negation + SEEN_LETTERS]]
-    for move in range(t[negation + MOVES], t[negation + MOVES_END], MOVE):
-        if t[move + NEW] == new and t[move + WHEN] == seen:
-            carry_out_all(t, m, values, 0, t[move + TAKE], t[move + TAKE_END])
-    for move in range(t[negation + MOVES], t[negation + MOVES_END], MOVE):
-        if t[move + NEW] == new and t[move + WHEN] == seen:
-            carry_out_all(t, m, values, 0, t[move + PUT], t[move + PUT_END])
+    seen = s[t[negation + NEGATION.letters]]
+    for move in range(t[negation + NEGATION.moves], t[negation + NEGATION.moves_end], len(MOVE)):
+        if t[move + MOVE.new] == new and t[move + MOVE.when] == seen:
+            carry_out_all(t, m, values, 0, t[move + MOVE.take], t[move + MOVE.take_end])
+    for move in range(t[negation + NEGATION.moves], t[negation + NEGATION.moves_end], len(MOVE)):
+        if t[move + MOVE.new] == new and t[move + MOVE.when] == seen:
+            carry_out_all(t, m, values, 0, t[move + MOVE.put], t[move + MOVE.put_end])

@@ -1,187 +1,314 @@
 """The records of the kernel's table, and what changes while it runs: what stands where.
 
-A record is given by where it starts in the table, its fields by their offsets, below. `X` and `X_END` say where the records of a list
-start and end. One array instead of many, because each array that a compiled function is handed costs time, to compile it and to call
-it.
+A record is given by where it starts in the table, and a field by its offset: `t[block + BLOCK.unit]`. `x` and `x_end` say where the
+records of a list start and end. One array instead of many, because each array that a compiled function is handed costs time, to
+compile it and to call it. The offsets are constants of the compiled code, and so is `len(BLOCK)`, how many fields a record has.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from .basis import OWN
 
-# The blocks of kind k are from table[k] to table[k + 1].
-COMPONENT: Final = 0
-GATE: Final = 1  # where it is in the state; NONE with a single unit, which is asked itself
-UNIT: Final = 2  # the single one, or the first
-STARTS: Final = 3  # it does something to a unit of which only start rows are not empty
-OTHERS: Final = 4  # all units of a gated block, the first one too
-OTHERS_END: Final = 5
-OPERATIONS: Final = 6  # in an instant of one event
-OPERATIONS_END: Final = 7
-NUMBERS: Final = 8  # that they change
-RUNS: Final = 9  # what it means for runs on basis columns
-RUNS_END: Final = 10
-TIED: Final = 11  # in an instant of several
-TIED_END: Final = 12
-TIED_NUMBERS: Final = 13
-SETTLED: Final = 14  # at its end
-SETTLED_END: Final = 15
-SETTLED_NUMBERS: Final = 16
-SEEN: Final = 17  # the letters of negations that the kind has
-SEEN_END: Final = 18
-KILLED_UNITS: Final = 19
-KILLED_UNITS_END: Final = 20
-COST_OF_ALL: Final = 21
-BLOCK: Final = 22
-
-OTHER_UNIT: Final = 0
-OTHER_STARTS: Final = 1
-ALONE: Final = 2  # what it does to this unit alone
-ALONE_END: Final = 3
-ALONE_NUMBERS: Final = 4
-COST_ALONE: Final = 5
-OTHER: Final = 6
-
-WAITING: Final = 0  # where it is in the state; SETTLING follows
-GUARDED: Final = 1  # units with negations
-GUARDED_END: Final = 2
-ALL_BASES: Final = 3
-ALL_BASES_END: Final = 4
-COMPONENT_RECORD: Final = 5
-
-PROGRESS: Final = 0  # where its progress is in the state
-WITHIN: Final = 1
-SLIDE: Final = 2  # 0: one window over everything
-SLOTS: Final = 3
-ZEROS: Final = 4  # its additive sections, as progressions
-ZEROS_END: Final = 5
-INFINITES: Final = 6  # its minimum sections
-INFINITES_END: Final = 7
-START_ROWS: Final = 8
-START_ROWS_END: Final = 9
-OUTPUTS: Final = 10
-OUTPUTS_END: Final = 11
-BASES: Final = 12  # of its lanes
-BASES_END: Final = 13
-NEGATIONS: Final = 14
-NEGATIONS_END: Final = 15
-MERGES: Final = 16  # what instants add, into what stands
-MERGES_END: Final = 17
-MERGES_NUMBERS: Final = 18
-UNIT_RECORD: Final = 19
-
-FIRST: Final = 0
-STEP: Final = 1
-TIMES: Final = 2
-PROGRESSION: Final = 3
-
-QUERY: Final = 0
-ACCEPTING: Final = 1  # how many states
-PLANES: Final = 2
-ADDITIVE: Final = 3
-PLACES: Final = 4  # for each plane, where it stands of each accepting state
-OUTPUT: Final = 5
-
-BITS: Final = 1  # after where its letters are in the state
-LETTERS: Final = 2
-
-SEEN_LETTERS: Final = 0  # where the letters seen are in the state
-MOVES: Final = 1
-MOVES_END: Final = 2
-NEGATION: Final = 3
-
-WHEN: Final = 0  # the letters of the negation
-NEW: Final = 1  # applies to what the instant added
-TAKE: Final = 2  # for what stands, or for what the instant added: into the third memory
-TAKE_END: Final = 3
-PUT: Final = 4  # from there
-PUT_END: Final = 5
-MOVE: Final = 6
-
-RUN: Final = 0  # where it is in the state
-AHEAD: Final = 1  # for each kind: INSIDE, NONE if it ends a run, 0 if it does not matter
-RESET: Final = 2
-RESET_END: Final = 3
-RESET_NUMBERS: Final = 4
-ONES: Final = 5
-ONES_END: Final = 6
-APPLICATION: Final = 7
-APPLICATION_END: Final = 8
-COST: Final = 9
-SECTIONS: Final = 10  # of the common basis columns
-SECTIONS_END: Final = 11
-SHIFT: Final = 12  # from them to the first lane's own, from these to the next
-STASH: Final = 13
-ROOM: Final = 14
-LANES: Final = 15
-
-PIECES: Final = 0  # of a lane that has columns of its own
-PIECES_END: Final = 1
-OWN_APPLICATION: Final = 2
-OWN_APPLICATION_END: Final = 3
-LANE: Final = 4
-
-PIECE_WIDTH: Final = 1  # after where it is
-PIECE: Final = 2
-
-OF: Final = 0  # a basis
-INSIDE: Final = 1  # NONE: ends the run
-MEANING: Final = 2
-
-DIRECT: Final = 0
-DIRECT_END: Final = 1
-DIRECT_NUMBERS: Final = 2
-SHARED: Final = 3
-SHARED_END: Final = 4
-SHARED_NUMBERS: Final = 5
-WIDE: Final = 6  # the common basis columns and all of lanes' own
-WIDE_END: Final = 7
-WIDE_NUMBERS: Final = 8
-DIFFERING: Final = 9  # lanes in which the event does something else
-DIFFERING_END: Final = 10
-GAIN: Final = 11
-
-DIFFERING_LANE: Final = 0
-OWN_SHARED: Final = 1  # on the common basis columns
-OWN_SHARED_END: Final = 2
-OWN_SHARED_NUMBERS: Final = 3
-DIFFERENCE: Final = 4
-
-# ---- the state: counters, then the progress of units and components in the group at hand, gates, runs, letters seen
-GROUP: Final = 0
-LAST_TOUCHED: Final = 1  # a list of the units touched in the group, NONE at its end
-DONE: Final = 2  # operations
-CHANGED: Final = 3  # numbers
-EMITTED: Final = 4  # rows in the buffer
-EMITTED_VALUES: Final = 5
-RUNS_SHARED: Final = 6
-RUNS_SPLIT: Final = 7
-EVENTS_SHARED: Final = 8
-EVENTS_SPLIT: Final = 9
-OWN_COLUMNS: Final = 10
-COUNTERS: Final = 11
-
-TOUCHED: Final = 0
-TOUCHED_BEFORE: Final = 1  # the unit before it in the list
-OPEN: Final = 2  # the first open window
-OPEN_END: Final = 3
-CHANGE: Final = 4  # the first tick at which other windows are open
-KILLED: Final = 5
-UNIT_PROGRESS: Final = 6
-
-SETTLING: Final = 1  # events of the instant after which to settle
-COMPONENT_PROGRESS: Final = 2  # WAITING comes first: minus the events of the instant at hand that are to come
-
-GATE_GROUP: Final = 0  # for which it was passed, from 1 on
-GATE_UNTIL: Final = 1  # the first tick at which it has to be asked again
-GATE_PROGRESS: Final = 2
-
-GOING: Final = 0
-DIRECT_UNTIL: Final = 1  # the first event for which it is to be decided again
-USED: Final = 2  # lanes with columns of their own
-LANES_USED: Final = 3  # which ones
-RUN_PROGRESS: Final = 3 + OWN
-
 NONE: Final = -1
+
+
+class BlockRecord(NamedTuple):
+    """What a kind of event does to a component. The blocks of kind k are from table[k] to table[k + 1]."""
+
+    component: int
+    gate: int  # where it is in the state; NONE with a single unit, which is asked itself
+    unit: int  # the single one, or the first
+    starts: int  # it does something to a unit of which only start rows are not empty
+    others: int  # all units of a gated block, the first one too
+    others_end: int
+    operations: int  # in an instant of one event
+    operations_end: int
+    numbers: int  # that they change
+    runs: int  # what it means for runs on basis columns
+    runs_end: int
+    tied: int  # in an instant of several
+    tied_end: int
+    tied_numbers: int
+    settled: int  # at its end
+    settled_end: int
+    settled_numbers: int
+    seen: int  # the letters of negations that the kind has
+    seen_end: int
+    killed_units: int
+    killed_units_end: int
+    cost_of_all: int
+
+
+BLOCK: Final = BlockRecord(*range(len(BlockRecord._fields)))
+
+
+class OtherUnit(NamedTuple):
+    """A unit of a gated block."""
+
+    unit: int
+    starts: int
+    alone: int  # what it does to this unit alone
+    alone_end: int
+    alone_numbers: int
+    cost_alone: int
+
+
+OTHER: Final = OtherUnit(*range(len(OtherUnit._fields)))
+
+
+class ComponentRecord(NamedTuple):
+    """A component: the units that an event brings to the time at hand together."""
+
+    waiting: int  # where it is in the state; SETTLING follows
+    guarded: int  # units with negations
+    guarded_end: int
+    all_bases: int
+    all_bases_end: int
+
+
+COMPONENT: Final = ComponentRecord(*range(len(ComponentRecord._fields)))
+
+
+class UnitRecord(NamedTuple):
+    """A unit: what goes from window to window together."""
+
+    progress: int  # where its progress is in the state
+    within: int
+    slide: int  # 0: one window over everything
+    slots: int
+    zeros: int  # its additive sections, as progressions
+    zeros_end: int
+    infinites: int  # its minimum sections
+    infinites_end: int
+    start_rows: int
+    start_rows_end: int
+    outputs: int
+    outputs_end: int
+    bases: int  # of its lanes
+    bases_end: int
+    negations: int
+    negations_end: int
+    merges: int  # what instants add, into what stands
+    merges_end: int
+    merges_numbers: int
+
+
+UNIT: Final = UnitRecord(*range(len(UnitRecord._fields)))
+
+
+class ProgressionRecord(NamedTuple):
+    """Places in memory: the first, the step, how many."""
+
+    first: int
+    step: int
+    times: int
+
+
+PROGRESSION: Final = ProgressionRecord(*range(len(ProgressionRecord._fields)))
+
+
+class OutputRecord(NamedTuple):
+    """What is emitted for a query."""
+
+    query: int
+    accepting: int  # how many states
+    planes: int
+    additive: int
+    places: int  # for each plane, where it stands of each accepting state
+
+
+OUTPUT: Final = OutputRecord(*range(len(OutputRecord._fields)))
+
+
+class LettersRecord(NamedTuple):
+    """Which letters of a negation a kind has, and where in the state they are kept."""
+
+    letters: int  # where they are in the state
+    bits: int  # after where its letters are in the state
+
+
+LETTERS: Final = LettersRecord(*range(len(LettersRecord._fields)))
+
+
+class NegationRecord(NamedTuple):
+    """A negation of a query, with its moves."""
+
+    letters: int  # where the letters seen are in the state
+    moves: int
+    moves_end: int
+
+
+NEGATION: Final = NegationRecord(*range(len(NegationRecord._fields)))
+
+
+class MoveRecord(NamedTuple):
+    """What moves when an instant has certain letters."""
+
+    when: int  # the letters of the negation
+    new: int  # applies to what the instant added
+    take: int  # for what stands, or for what the instant added: into the third memory
+    take_end: int
+    put: int  # from there
+    put_end: int
+
+
+MOVE: Final = MoveRecord(*range(len(MoveRecord._fields)))
+
+
+class BasisRecord(NamedTuple):
+    """Basis columns of a region, and the runs on them."""
+
+    run: int  # where it is in the state
+    ahead: int  # for each kind: INSIDE, NONE if it ends a run, 0 if it does not matter
+    reset: int
+    reset_end: int
+    reset_numbers: int
+    ones: int
+    ones_end: int
+    application: int
+    application_end: int
+    cost: int
+    sections: int  # of the common basis columns
+    sections_end: int
+    shift: int  # from them to the first lane's own, from these to the next
+    stash: int
+    room: int
+    lanes: int
+
+
+BASIS: Final = BasisRecord(*range(len(BasisRecord._fields)))
+
+
+class LaneRecord(NamedTuple):
+    """A lane that may have basis columns of its own."""
+
+    pieces: int  # of a lane that has columns of its own
+    pieces_end: int
+    own_application: int
+    own_application_end: int
+
+
+LANE: Final = LaneRecord(*range(len(LaneRecord._fields)))
+
+
+class PieceRecord(NamedTuple):
+    """Places side by side."""
+
+    place: int
+    width: int  # after where it is
+
+
+PIECE: Final = PieceRecord(*range(len(PieceRecord._fields)))
+
+
+class MeaningRecord(NamedTuple):
+    """What a kind of event means for a run on basis columns."""
+
+    basis: int  # a basis
+    inside: int  # NONE: ends the run
+
+
+MEANING: Final = MeaningRecord(*range(len(MeaningRecord._fields)))
+
+
+class InsideRecord(NamedTuple):
+    """What an event does that a run goes on with."""
+
+    direct: int
+    direct_end: int
+    direct_numbers: int
+    shared: int
+    shared_end: int
+    shared_numbers: int
+    wide: int  # the common basis columns and all of lanes' own
+    wide_end: int
+    wide_numbers: int
+    differing: int  # lanes in which the event does something else
+    differing_end: int
+    gain: int
+
+
+INSIDE_RUN: Final = InsideRecord(*range(len(InsideRecord._fields)))
+
+
+class DifferenceRecord(NamedTuple):
+    """A lane in which the event does something else."""
+
+    lane: int
+    own_shared: int  # on the common basis columns
+    own_shared_end: int
+    own_shared_numbers: int
+
+
+DIFFERENCE: Final = DifferenceRecord(*range(len(DifferenceRecord._fields)))
+
+
+# ---- the state: counters, then the progress of units and components in the group at hand, gates, runs, letters seen ------
+
+
+class Counters(NamedTuple):
+    """What is counted over the whole run, at the beginning of the state."""
+
+    group: int
+    last_touched: int  # a list of the units touched in the group, NONE at its end
+    done: int  # operations
+    changed: int  # numbers
+    emitted: int  # rows in the buffer
+    emitted_values: int
+    runs_shared: int
+    runs_split: int
+    events_shared: int
+    events_split: int
+    own_columns: int
+
+
+COUNTER: Final = Counters(*range(len(Counters._fields)))
+
+
+class UnitProgress(NamedTuple):
+    """How far a unit has come in the group at hand."""
+
+    touched: int
+    touched_before: int  # the unit before it in the list
+    open: int  # the first open window
+    open_end: int
+    change: int  # the first tick at which other windows are open
+    killed: int
+
+
+PROGRESS: Final = UnitProgress(*range(len(UnitProgress._fields)))
+
+
+class ComponentProgress(NamedTuple):
+    """How far a component has come in the instant at hand."""
+
+    waiting: int  # minus the events of the instant at hand that are to come
+    settling: int  # events of the instant after which to settle
+
+
+AT_INSTANT: Final = ComponentProgress(*range(len(ComponentProgress._fields)))
+
+
+class GateProgress(NamedTuple):
+    """When a gate was last passed."""
+
+    group: int  # for which it was passed, from 1 on
+    until: int  # the first tick at which it has to be asked again
+
+
+GATE: Final = GateProgress(*range(len(GateProgress._fields)))
+
+
+class RunProgress(NamedTuple):
+    """Whether a run is going on, and on which columns."""
+
+    going: int
+    direct_until: int  # the first event for which it is to be decided again
+    used: int  # lanes with columns of their own
+    lanes_used: int  # which ones
+
+
+RUN: Final = RunProgress(*range(len(RunProgress._fields)))
+RUN_PROGRESS: Final = RUN.lanes_used + OWN

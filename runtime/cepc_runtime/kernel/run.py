@@ -8,22 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..evaluate.errors import naming
 from . import loop
 from .compiled import run_function
 from .loop import Buffer, Input
-from .records import (
-    CHANGED,
-    DONE,
-    EMITTED,
-    EMITTED_VALUES,
-    EVENTS_SHARED,
-    EVENTS_SPLIT,
-    LAST_TOUCHED,
-    NONE,
-    OWN_COLUMNS,
-    RUNS_SHARED,
-    RUNS_SPLIT,
-)
+from .records import COUNTER, NONE
 from .table_cache import table_of
 from .tables import new_state
 from .values import Values, values_of
@@ -101,8 +90,13 @@ def count_matches(
     """
     ties = len(events.instant_starts) <= events.length
     table = table_of(tuple(queries), tuple(shared), costs, ties)
-    keys = [plane.value for own in table.planes for plane in own.planes]
-    values = values_of(keys, events.table, kinds, events.group_starts)
+
+    def evaluated(some: Sequence[CountedQuery]) -> Values:
+        planes = table.planes if some is queries else [table.planes[queries.index(query)] for query in some]
+        keys = [plane.value for own in planes for plane in own.planes]
+        return values_of(keys, events.table, kinds, events.group_starts)
+
+    values = naming(queries, evaluated)
     layout, kinds = table.of(kinds, values.index)
     emissions, work = run_kernel(
         events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows, tell=tell
@@ -133,13 +127,21 @@ def run_kernel(
         with np.errstate(all="ignore"):  # numbers may overflow; interpreted, numpy would warn
             instant = run(layout.table, state.progress, state.memory, part, buffer, instant, *limits, until == end)
         tell(instant / max(end, 1))
-        emitted, values = state.progress[EMITTED], state.progress[EMITTED_VALUES]
+        emitted, values = state.progress[COUNTER.emitted], state.progress[COUNTER.emitted_values]
         found.append((buffer.rows[:emitted].copy(), buffer.values[:values].copy()))
-        if instant == end and state.progress[LAST_TOUCHED] == NONE:
+        if instant == end and state.progress[COUNTER.last_touched] == NONE:
             break
-        state.progress[EMITTED] = state.progress[EMITTED_VALUES] = 0
+        state.progress[COUNTER.emitted] = state.progress[COUNTER.emitted_values] = 0
     emissions = _by_query(np.concatenate([r for r, _ in found]), np.concatenate([v for _, v in found]), planes)
-    counters = DONE, CHANGED, RUNS_SHARED, RUNS_SPLIT, EVENTS_SHARED, EVENTS_SPLIT, OWN_COLUMNS
+    counters = (
+        COUNTER.done,
+        COUNTER.changed,
+        COUNTER.runs_shared,
+        COUNTER.runs_split,
+        COUNTER.events_shared,
+        COUNTER.events_split,
+        COUNTER.own_columns,
+    )
     return emissions, Effort(*(int(state.progress[counter]) for counter in counters))
 
 

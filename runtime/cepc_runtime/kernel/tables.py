@@ -16,20 +16,7 @@ from ..windows import Sliding
 from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
 from .lanes import memory_of, queries_of
-from .records import (
-    COMPONENT_PROGRESS,
-    COUNTERS,
-    FIRST,
-    GATE_PROGRESS,
-    GROUP,
-    LAST_TOUCHED,
-    NONE,
-    RUN_PROGRESS,
-    STEP,
-    TIMES,
-    UNIT_PROGRESS,
-    UNIT_RECORD,
-)
+from .records import AT_INSTANT, COUNTER, GATE, NONE, PROGRESS, PROGRESSION, RUN_PROGRESS, UNIT
 from .sharing import sharing_of
 
 if TYPE_CHECKING:
@@ -73,7 +60,7 @@ class KernelLayout:
 
 def new_state(layout: KernelLayout, dtype: type[np.float64 | np.int64] = np.float64) -> KernelState:
     progress = np.zeros(layout.progress, dtype=np.int64)
-    progress[GROUP] = progress[LAST_TOUCHED] = NONE
+    progress[COUNTER.group] = progress[COUNTER.last_touched] = NONE
     memory = np.zeros(3 * layout.memory, dtype)
     for part in range(3 if len(layout.infinite) else 0):
         memory[layout.infinite + part * layout.memory] = np.inf
@@ -128,7 +115,7 @@ class _Builder:
         self._queries = queries_of(plans, planes, kinds, index, self._sharing)
         self._memory = memory_of(self._queries, self._sharing)
         self._table = [0] * (len(kinds) + 1)
-        self._progress = COUNTERS
+        self._progress = len(COUNTER)
         self._unit_of = {n: u for u, unit in enumerate(self._sharing.units) for n in unit}
         self._places: list[list[Place]] = [[] for _ in self._sharing.units]
         for place in self._memory.at:
@@ -138,7 +125,7 @@ class _Builder:
         components = [self._component(queries) for queries in self._sharing.components]
         self._add_bases(components)
         self._second = self._memory.size
-        self._units = [self._reserve(UNIT_RECORD) for _ in self._sharing.units]
+        self._units = [self._reserve(len(UNIT)) for _ in self._sharing.units]
         for component in components:
             self._fill(component)
         blocks = [[self._block_of(c, c.alike[k]) for c in components if k in c.alike] for k in range(len(kinds))]
@@ -221,10 +208,10 @@ class _Builder:
                 for (region, _), record in zip(component.bases, component.records, strict=True)
                 if any(self._unit_of[lane[0][0]] == unit for lane in self._memory.regions[region].part.lanes)
             ]
-            self._table[self._units[unit] : self._units[unit] + UNIT_RECORD] = self._unit(unit, bases)
+            self._table[self._units[unit] : self._units[unit] + len(UNIT)] = self._unit(unit, bases)
         guarded = self._append([self._units[u]] for u in component.units if self._guarded[u])
         records = self._append([record] for record in component.records)
-        component.record = self._append([[self._state(COMPONENT_PROGRESS), *guarded, *records]])[0]
+        component.record = self._append([[self._state(len(AT_INSTANT)), *guarded, *records]])[0]
 
     def _basis(self, basis: Basis, inside: Mapping[int, int], alike: Mapping[int, int]) -> int:
         meaning = {first: inside.get(first, NONE if first in basis.ends else 0) for first in alike.values()}
@@ -287,7 +274,7 @@ class _Builder:
         merges = [*merged(memory, guarded, self._second, 0), *cleared(memory, guarded, self._second)]
         ends = [place for records in lists for place in self._append(records)]
         return [
-            self._state(UNIT_PROGRESS), *((window.span, window.slide) if isinstance(window, Sliding) else (0, 0)), slots, *ends,
+            self._state(len(PROGRESS)), *((window.span, window.slide) if isinstance(window, Sliding) else (0, 0)), slots, *ends,
             *self._listed(merges),
         ]  # fmt: skip
 
@@ -365,7 +352,7 @@ class _Builder:
         cost = self._costs.of(alone) + sum(self._costs.usual(b, kind) for _, b in component.bases if kind in b.inside)
         return [
             component.record,
-            self._state(GATE_PROGRESS) if gated else NONE,
+            self._state(len(GATE)) if gated else NONE,
             self._units[first], starts[first],
             *self._append(others),
             *self._listed(alone),
@@ -397,10 +384,12 @@ def _progressions(sections: Sequence[Sequence[int]]) -> list[list[int]]:
     """Places as few arithmetic progressions: the first, the step, how many. A section's are one already."""
     found: list[list[int]] = []
     for place in sorted(place for section in sections for place in section):
-        if found and found[-1][TIMES] == 1:
-            found[-1][STEP], found[-1][TIMES] = place - found[-1][FIRST], 2
-        elif found and place == found[-1][FIRST] + found[-1][STEP] * found[-1][TIMES]:
-            found[-1][TIMES] += 1
+        if found and found[-1][PROGRESSION.times] == 1:
+            found[-1][PROGRESSION.step], found[-1][PROGRESSION.times] = place - found[-1][PROGRESSION.first], 2
+        elif (
+            found and place == found[-1][PROGRESSION.first] + found[-1][PROGRESSION.step] * found[-1][PROGRESSION.times]
+        ):
+            found[-1][PROGRESSION.times] += 1
         else:
             found.append([place, 0, 1])
     if len(found) <= len(sections):

@@ -7,61 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .numbers import apply_all, copy
-from .records import (
-    ACCEPTING,
-    ADDITIVE,
-    APPLICATION,
-    APPLICATION_END,
-    BASES,
-    BASES_END,
-    CHANGE,
-    CHANGED,
-    DONE,
-    EMITTED,
-    EMITTED_VALUES,
-    FIRST,
-    GOING,
-    GROUP,
-    INFINITES,
-    INFINITES_END,
-    LANE,
-    LANES,
-    LANES_USED,
-    LAST_TOUCHED,
-    NONE,
-    OPEN,
-    OPEN_END,
-    OUTPUT,
-    OUTPUTS,
-    OUTPUTS_END,
-    OWN_APPLICATION,
-    OWN_APPLICATION_END,
-    PIECE,
-    PIECE_WIDTH,
-    PIECES,
-    PIECES_END,
-    PLACES,
-    PLANES,
-    PROGRESS,
-    PROGRESSION,
-    QUERY,
-    ROOM,
-    RUN,
-    SHIFT,
-    SLIDE,
-    SLOTS,
-    START_ROWS,
-    START_ROWS_END,
-    STASH,
-    STEP,
-    TIMES,
-    TOUCHED,
-    TOUCHED_BEFORE,
-    USED,
-    WITHIN,
-    ZEROS,
-    ZEROS_END,
-)  # fmt: skip
+from .records import BASIS, COUNTER, LANE, NONE, OUTPUT, PIECE, PROGRESS, PROGRESSION, RUN, UNIT
 
 if TYPE_CHECKING:
     from ..columns import Floats, Ints
@@ -71,27 +17,27 @@ INLINED: Final = frozenset[str]()
 
 def touch(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> None:
     """Begin with a unit in the group at hand: everything empty but the start rows of the open windows."""
-    end_runs(t, s, m, t[unit + BASES], t[unit + BASES_END])
+    end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
     clear_unit(t, m, unit, 0)
-    s[p + TOUCHED] = 1
-    s[p + TOUCHED_BEFORE] = s[LAST_TOUCHED]
-    s[LAST_TOUCHED] = unit
-    slide = t[unit + SLIDE]
-    first = 0 if slide == 0 else (tick - t[unit + WITHIN]) // slide + 1
-    s[p + OPEN] = first
-    s[p + OPEN_END] = first
+    s[p + PROGRESS.touched] = 1
+    s[p + PROGRESS.touched_before] = s[COUNTER.last_touched]
+    s[COUNTER.last_touched] = unit
+    slide = t[unit + UNIT.slide]
+    first = 0 if slide == 0 else (tick - t[unit + UNIT.within]) // slide + 1
+    s[p + PROGRESS.open] = first
+    s[p + PROGRESS.open_end] = first
     open_windows(t, s, m, unit, p, tick)
 
 
 def clear_unit(t: Ints, m: Floats, unit: int, off: int) -> None:
     """Empty all places of a unit, in the memory at an offset."""
-    clear_sections(t, m, t[unit + ZEROS], t[unit + ZEROS_END], t[unit + SLOTS], 0.0, off)
-    clear_sections(t, m, t[unit + INFINITES], t[unit + INFINITES_END], t[unit + SLOTS], np.inf, off)
+    clear_sections(t, m, t[unit + UNIT.zeros], t[unit + UNIT.zeros_end], t[unit + UNIT.slots], 0.0, off)
+    clear_sections(t, m, t[unit + UNIT.infinites], t[unit + UNIT.infinites_end], t[unit + UNIT.slots], np.inf, off)
 
 
 def clear_sections(t: Ints, m: Floats, begin: int, end: int, slots: int, empty: float, off: int) -> None:
-    for x in range(begin, end, PROGRESSION):
-        place, step, times = t[x + FIRST] + off, t[x + STEP], t[x + TIMES]
+    for x in range(begin, end, len(PROGRESSION)):
+        place, step, times = t[x + PROGRESSION.first] + off, t[x + PROGRESSION.step], t[x + PROGRESSION.times]
         if step == slots:
             a = m[place : place + slots * times]
             for i in range(slots * times):
@@ -106,143 +52,143 @@ def clear_sections(t: Ints, m: Floats, begin: int, end: int, slots: int, empty: 
 
 def open_windows(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> None:
     """Open the windows up to the last one that has begun at `tick`, and note when that changes."""
-    slide, slots = t[unit + SLIDE], t[unit + SLOTS]
+    slide, slots = t[unit + UNIT.slide], t[unit + UNIT.slots]
     if slide == 0:
-        s[p + OPEN_END] = 1
-        s[p + CHANGE] = np.iinfo(np.int64).max
-        for x in range(t[unit + START_ROWS], t[unit + START_ROWS_END]):
+        s[p + PROGRESS.open_end] = 1
+        s[p + PROGRESS.change] = np.iinfo(np.int64).max
+        for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
             m[t[x]] = 1.0
         return
     end = tick // slide + 1
-    for x in range(t[unit + START_ROWS], t[unit + START_ROWS_END]):
-        window = s[p + OPEN_END]
+    for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
+        window = s[p + PROGRESS.open_end]
         slot = window % slots
         while window < end:
             m[t[x] + slot] = 1.0
             window += 1
             slot = slot + 1 if slot + 1 < slots else 0
     change = end * slide
-    if s[p + OPEN] < end:
-        change = min(change, s[p + OPEN] * slide + t[unit + WITHIN])
-    s[p + OPEN_END] = end
-    s[p + CHANGE] = change
+    if s[p + PROGRESS.open] < end:
+        change = min(change, s[p + PROGRESS.open] * slide + t[unit + UNIT.within])
+    s[p + PROGRESS.open_end] = end
+    s[p + PROGRESS.change] = change
 
 
 def next_change(t: Ints, unit: int, tick: int) -> int:
     """The first tick after this one at which other windows of the unit are open."""
-    slide = t[unit + SLIDE]
+    slide = t[unit + UNIT.slide]
     if slide == 0:
         return int(np.iinfo(np.int64).max)
     end = tick // slide + 1
-    first = (tick - t[unit + WITHIN]) // slide + 1
+    first = (tick - t[unit + UNIT.within]) // slide + 1
     change = end * slide
     if first < end:
-        change = min(change, first * slide + t[unit + WITHIN])
+        change = min(change, first * slide + t[unit + UNIT.within])
     return int(change)
 
 
 def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int, p: int, tick: int) -> None:
     """Close the windows that ended by `tick`, open those that began."""
-    end_runs(t, s, m, t[unit + BASES], t[unit + BASES_END])
-    slots = t[unit + SLOTS]
-    first = (tick - t[unit + WITHIN]) // t[unit + SLIDE] + 1
-    window = s[p + OPEN]
+    end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
+    slots = t[unit + UNIT.slots]
+    first = (tick - t[unit + UNIT.within]) // t[unit + UNIT.slide] + 1
+    window = s[p + PROGRESS.open]
     slot = window % slots
-    while window < min(first, s[p + OPEN_END]):
+    while window < min(first, s[p + PROGRESS.open_end]):
         emit(t, s, m, rows, emitted, unit, window, slot)
-        clear_slot(t, m, t[unit + ZEROS], t[unit + ZEROS_END], slot, 0.0)
-        clear_slot(t, m, t[unit + INFINITES], t[unit + INFINITES_END], slot, np.inf)
+        clear_slot(t, m, t[unit + UNIT.zeros], t[unit + UNIT.zeros_end], slot, 0.0)
+        clear_slot(t, m, t[unit + UNIT.infinites], t[unit + UNIT.infinites_end], slot, np.inf)
         window += 1
         slot = slot + 1 if slot + 1 < slots else 0
-    s[p + OPEN] = first
-    s[p + OPEN_END] = max(s[p + OPEN_END], first)
+    s[p + PROGRESS.open] = first
+    s[p + PROGRESS.open_end] = max(s[p + PROGRESS.open_end], first)
     open_windows(t, s, m, unit, p, tick)
 
 
 def clear_slot(t: Ints, m: Floats, begin: int, end: int, slot: int, empty: float) -> None:
-    for x in range(begin, end, PROGRESSION):
-        place = t[x + FIRST] + slot
-        for _ in range(t[x + TIMES]):
+    for x in range(begin, end, len(PROGRESSION)):
+        place = t[x + PROGRESSION.first] + slot
+        for _ in range(t[x + PROGRESSION.times]):
             m[place] = empty
-            place += t[x + STEP]
+            place += t[x + PROGRESSION.step]
 
 
 def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int, window: int, slot: int) -> None:
     """A row for each query of the unit that has a match in the window."""
-    for output in range(t[unit + OUTPUTS], t[unit + OUTPUTS_END], OUTPUT):
-        place, accepting = t[output + PLACES], t[output + ACCEPTING]
+    for output in range(t[unit + UNIT.outputs], t[unit + UNIT.outputs_end], len(OUTPUT)):
+        place, accepting = t[output + OUTPUT.places], t[output + OUTPUT.accepting]
         found = 0.0
         for a in range(place, place + accepting):
             found += m[t[a] + slot]
         if found == 0:
             continue
-        row = s[EMITTED]
-        rows[row, 0] = t[output + QUERY]
-        rows[row, 1] = s[GROUP]
+        row = s[COUNTER.emitted]
+        rows[row, 0] = t[output + OUTPUT.query]
+        rows[row, 1] = s[COUNTER.group]
         rows[row, 2] = window
-        s[EMITTED] = row + 1
-        for plane in range(t[output + PLANES]):
+        s[COUNTER.emitted] = row + 1
+        for plane in range(t[output + OUTPUT.planes]):
             value = m[t[place] + slot]
             for a in range(place + 1, place + accepting):
                 number = m[t[a] + slot]
-                if plane < t[output + ADDITIVE]:
+                if plane < t[output + OUTPUT.additive]:
                     value += number
                 elif number < value:
                     value = number
-            emitted[s[EMITTED_VALUES]] = value
-            s[EMITTED_VALUES] += 1
+            emitted[s[COUNTER.emitted_values]] = value
+            s[COUNTER.emitted_values] += 1
             place += accepting
 
 
 def close_group(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats) -> None:
     """Close all windows of the group at hand."""
-    unit = s[LAST_TOUCHED]
+    unit = s[COUNTER.last_touched]
     while unit != NONE:
-        p = t[unit + PROGRESS]
-        end_runs(t, s, m, t[unit + BASES], t[unit + BASES_END])
-        for window in range(s[p + OPEN], s[p + OPEN_END]):
-            emit(t, s, m, rows, emitted, unit, window, window % t[unit + SLOTS])
-        s[p + TOUCHED] = 0
-        unit = s[p + TOUCHED_BEFORE]
-    s[LAST_TOUCHED] = NONE
+        p = t[unit + UNIT.progress]
+        end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
+        for window in range(s[p + PROGRESS.open], s[p + PROGRESS.open_end]):
+            emit(t, s, m, rows, emitted, unit, window, window % t[unit + UNIT.slots])
+        s[p + PROGRESS.touched] = 0
+        unit = s[p + PROGRESS.touched_before]
+    s[COUNTER.last_touched] = NONE
 
 
 def end_runs(t: Ints, s: Ints, m: Floats, begin: int, end: int) -> None:
     """End the runs of some bases: what was gathered on basis columns is applied to the lanes."""
     for b in range(begin, end):
         basis = t[b]
-        if s[t[basis + RUN] + GOING] != 0:
+        if s[t[basis + BASIS.run] + RUN.going] != 0:
             apply_basis(t, s, m, basis)
 
 
 def apply_basis(t: Ints, s: Ints, m: Floats, basis: int) -> None:
     """Apply the common columns to all lanes, and then its own to each lane that has some, as it stood before."""
-    r = t[basis + RUN]
-    s[r + GOING] = 0
-    for own in range(s[r + USED]):
+    r = t[basis + BASIS.run]
+    s[r + RUN.going] = 0
+    for own in range(s[r + RUN.used]):
         put_by(t, s, m, basis, own, False)
-    done, changed = apply_all(t, m, t[basis + APPLICATION], t[basis + APPLICATION_END], 0)
-    s[DONE] += done
-    s[CHANGED] += changed
-    for own in range(s[r + USED]):
+    done, changed = apply_all(t, m, t[basis + BASIS.application], t[basis + BASIS.application_end], 0)
+    s[COUNTER.done] += done
+    s[COUNTER.changed] += changed
+    for own in range(s[r + RUN.used]):
         put_by(t, s, m, basis, own, True)
-        lane = t[basis + LANES] + s[r + LANES_USED + own] * LANE
-        further = (own + 1) * t[basis + SHIFT]
-        done, changed = apply_all(t, m, t[lane + OWN_APPLICATION], t[lane + OWN_APPLICATION_END], further)
-        s[DONE] += done
-        s[CHANGED] += changed
+        lane = t[basis + BASIS.lanes] + s[r + RUN.lanes_used + own] * len(LANE)
+        further = (own + 1) * t[basis + BASIS.shift]
+        done, changed = apply_all(t, m, t[lane + LANE.own_application], t[lane + LANE.own_application_end], further)
+        s[COUNTER.done] += done
+        s[COUNTER.changed] += changed
 
 
 def put_by(t: Ints, s: Ints, m: Floats, basis: int, own: int, back: bool) -> None:
     """The rows of a lane with columns of its own to where they are put by, or back."""
-    lane = t[basis + LANES] + s[t[basis + RUN] + LANES_USED + own] * LANE
-    at = t[basis + STASH] + own * t[basis + ROOM]
-    for x in range(t[lane + PIECES], t[lane + PIECES_END], PIECE):
-        width = t[x + PIECE_WIDTH]
+    lane = t[basis + BASIS.lanes] + s[t[basis + BASIS.run] + RUN.lanes_used + own] * len(LANE)
+    at = t[basis + BASIS.stash] + own * t[basis + BASIS.room]
+    for x in range(t[lane + LANE.pieces], t[lane + LANE.pieces_end], len(PIECE)):
+        width = t[x + PIECE.width]
         if back:
             copy(m, t[x], at, width)
         else:
             copy(m, at, t[x], width)
         at += width
-        s[DONE] += 1
-        s[CHANGED] += width
+        s[COUNTER.done] += 1
+        s[COUNTER.changed] += width

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..aggregate import totals_by_query
 from ..columns import Bools, Ints, codes, combine_codes, dense, flat, joined, values_at
+from ..counting import totals_by_query
 from ..events import select
 from ..letters import Kinds
 from ..number_columns import floats, one_after_the_other, whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -15,49 +15,17 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
     from .answers import Answers
-
-Results = Callable[..., "Answers"]
-"""`(events, queries, dropped) -> answers`: the part of a job that is about one stream."""
+    from .whole_job import StreamPart
 
 
-def build(
-    spark: SparkSession,
-    streams: Sequence[tuple[Stream, Results]],
-    events: DataFrame | Mapping[str, DataFrame] | None,
-    queries: Collection[str] | None,
-    dropped: Mapping[str, Observation] | None,
-) -> dict[str, DataFrame]:
-    """A DataFrame for each query, in the order of the program, or for those of `queries`.
-
-    Nothing runs before somebody asks for rows. `events` and errors are those of `answered`.
-    """
-    found: dict[str, DataFrame] = {}
-    for answers, chosen in answered(spark, streams, events, queries, dropped):
-        found |= answers.frames(chosen)
-    return _in_order(found, streams)
-
-
-def tables(
-    spark: SparkSession,
-    streams: Sequence[tuple[Stream, Results]],
-    events: DataFrame | Mapping[str, DataFrame] | None,
-    queries: Collection[str] | None,
-    dropped: Mapping[str, Observation] | None,
-) -> dict[str, Any]:
-    """A table of Arrow for each query, as for `build`."""
-    found: dict[str, Any] = {}
-    for answers, chosen in answered(spark, streams, events, queries, dropped):
-        found |= answers.tables(chosen)
-    return _in_order(found, streams)
-
-
-def _in_order(found: dict[str, Any], streams: Sequence[tuple[Stream, Results]]) -> dict[str, Any]:
-    return {name: found[name] for stream, _ in streams for name in stream.queries if name in found}
+def in_order(found: dict[str, Any], streams: Iterable[Stream]) -> dict[str, Any]:
+    """What was found for queries, in the order of the program."""
+    return {name: found[name] for stream in streams for name in stream.queries if name in found}
 
 
 def answered(
     spark: SparkSession,
-    streams: Sequence[tuple[Stream, Results]],
+    parts: Sequence[StreamPart],
     events: DataFrame | Mapping[str, DataFrame] | None,
     queries: Collection[str] | None,
     dropped: Mapping[str, Observation] | None,
@@ -67,19 +35,31 @@ def answered(
     `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the stream's
     own source is read. Raises JobError.
     """
-    check_session(spark, [stream for stream, _ in streams])
-    known = {name for stream, _ in streams for name in stream.queries}
+    check_session(spark, [part.stream for part in parts])
+    chosen = known_queries([part.stream for part in parts], queries)
+    wanted = [(part, own) for part in parts if (own := chosen.intersection(part.stream.queries))]
+    given = events_of(spark, [part.stream for part, _ in wanted], events)
+    return [
+        (part.results(frame, own, (dropped or {}).get(part.stream.name)), own)
+        for (part, own), frame in zip(wanted, given, strict=True)
+    ]
+
+
+def known_queries(streams: Sequence[Stream], queries: Collection[str] | None) -> frozenset[str]:
+    """Those asked for (None: all). Raises JobError where there is none of a name."""
+    known = [name for stream in streams for name in stream.queries]
     chosen = frozenset(known if queries is None else queries)
-    if unknown := sorted(chosen - known):
-        every = ", ".join(name for stream, _ in streams for name in stream.queries)
-        raise JobError(f"there is no query {unknown[0]}; there are {every}")
-    wanted = [(stream, results, part) for stream, results in streams if (part := chosen.intersection(stream.queries))]
-    given = given_events([stream for stream, _, _ in wanted], events)
-    found = []
-    for stream, results, part in wanted:
-        frame = conform(given[stream.name], stream) if stream.name in given else declared(spark, stream)
-        found.append((results(frame, part, (dropped or {}).get(stream.name)), part))
-    return found
+    if unknown := sorted(chosen.difference(known)):
+        raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
+    return chosen
+
+
+def events_of(
+    spark: SparkSession, streams: Sequence[Stream], events: DataFrame | Mapping[str, DataFrame] | None
+) -> list[DataFrame]:
+    """The events of each stream in its declared columns, given or from its own source. Raises JobError."""
+    given = given_events(streams, events)
+    return [conform(given[s.name], s) if s.name in given else declared(spark, s) for s in streams]
 
 
 def check_session(spark: SparkSession, streams: Iterable[Stream]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..aggregate import result_table, run_aggregates
+from ..drive import drive
 from ..events import read
 from ..letters import classify
 from ..panes.cutting import can_be_cut, pane_length
@@ -17,8 +17,10 @@ from ..panes.tables import from_table, projected, to_table
 from ..panes.windows import totals_of_folded
 from ..partition_sums import has_partitions, totals_of_partitions
 from ..plan import is_counted
+from ..result_rows import result_table
 from ..results import Results, check_edges
 from ..segments import SEGMENT, reach_of
+from ..stretch import Stretch
 from ..types import BIGINT
 from ..windows import Sliding
 from .events import PANE
@@ -64,11 +66,11 @@ def segment_rows(
     stream = replace(plan.stream, columns=(*plan.stream.columns, (SEGMENT, BIGINT)))
     cut = replace(plan, stream=stream, queries=tuple(_within_segment(plan.queries[number]) for number in one.queries))
     parts = slices(batches, (*one.keys, SEGMENT), stream.time_column, reach_of(cut.queries), rows, most)
+    numbers = {query.name: number for number, query in zip(one.queries, cut.queries, strict=True)}
     for part in parts:
-        span = replace(part.span, segments=segments)
-        found = run_aggregates(read(part.table, stream), cut, span=span)
-        for number, table in zip(one.queries, found.values(), strict=True):
-            yield from packing.rows(number, [table])
+        stretch = Stretch(cut, read(part.table, stream), replace(part.span, segments=segments))
+        for name, table in drive(stretch, cut.queries):
+            yield from packing.rows(numbers[name], [table])
 
 
 def _within_segment(query: QueryPlan) -> QueryPlan:

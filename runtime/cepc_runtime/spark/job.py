@@ -8,20 +8,20 @@ from pyarrow import Table
 
 from ..segments import Segments
 from .answers import Answers, Rows
-from .build import build, no_error, tables
+from .build import no_error
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
-from .main import main
 from .panes import fitting, windows
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .settings import SETTINGS
 from .share import Class, chosen
 from .streaming.query import Streamed
-from .streaming.run import Running, stream
+from .streaming.run import Running
 from .streaming.sinks import Memory, Sink
 from .streaming.source import read_stream
+from .whole_job import Job, StreamPart
 from .worker import prepared
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ __all__ = [
     "SETTINGS",
     "Answers",
     "Class",
+    "Job",
     "JobError",
     "Memory",
     "Rows",
@@ -39,10 +40,10 @@ __all__ = [
     "Segments",
     "Sink",
     "Stream",
+    "StreamPart",
     "Streamed",
     "Table",
     "absent",
-    "build",
     "copies",
     "cut",
     "encoded",
@@ -51,13 +52,10 @@ __all__ = [
     "kernel",
     "keys",
     "letters",
-    "main",
     "no_error",
     "read_stream",
     "row_schema",
     "shares",
-    "stream",
-    "tables",
     "windows",
 ]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..aggregate import run_aggregates
+from ..drive import drive
 from ..enumerate.budget import PARTIAL_MATCHES
-from ..enumerate.run import arrange_for, tables_of
 from ..events import read
-from ..letters import classify
 from ..partition_sums import has_partitions, partition_query
-from ..plan import by_partition, counted_queries, listed_queries
 from ..segments import reach_of
 from ..streaming.advance import flow
 from ..streaming.program import Program
+from ..stretch import Means, Stretch
 from . import settings
 from .cut import pane_rows, segment_rows
 from .encoding import decoded
@@ -25,8 +23,6 @@ from .worker import USER_ERRORS, prepared, settled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..aggregate import Span
-    from ..events import Reading
     from ..plan import Plan, QueryPlan
     from .rows import Packing
     from .share import Class
@@ -72,19 +68,27 @@ def run_partition(
             reach = reach_of(queries)
             flowing = reach is None and can_flow(queries)
             parts = slices(same, one.keys, plan.stream.time_column, reach, rows, most, flowing=flowing)
+            asked = [_of_partitions(query) for query in queries]
             for part in parts:
                 if part.goes_on:
-                    yield from _large(part, parts, plan, one, packing, most, limit)
+                    found = _flowing(part, parts, plan, one, asked, most, limit)
                 else:
-                    yield from _rows(read(part.table, plan.stream), part.span, plan, queries, packing, limit)
+                    stretch = Stretch(plan, read(part.table, plan.stream), part.span)
+                    found = drive(stretch, asked, Means(most=limit))
+                yield from _packed(found, plan, one, packing)
     except USER_ERRORS as error:
         yield packing.error(str(error))
 
 
-def _large(
-    first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, packing: Packing, most: int, limit: int
-) -> Iterator[Any]:
-    """The rows of a group that comes in pieces; those after the first are the next of the parts."""
+def _of_partitions(query: QueryPlan) -> QueryPlan:
+    """What is asked here of the query: its rows, or the numbers of its partitions, from which another task makes rows."""
+    return partition_query(query) if has_partitions(query) else query
+
+
+def _flowing(
+    first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, asked: Sequence[QueryPlan], most: int, limit: int
+) -> Iterator[tuple[str, Any]]:
+    """The rows of a group that comes in pieces, by query; those after the first are the next of the parts."""
 
     def pieces() -> Iterator[Any]:
         yield first.table
@@ -93,33 +97,16 @@ def _large(
             if not part.goes_on:
                 return
 
-    queries = [plan.queries[q] for q in one.queries]
-    asked = tuple(partition_query(q) if has_partitions(q) else q for q in queries)
-    program = Program(replace(plan, queries=asked), (replace(one, queries=tuple(range(len(asked)))),), most=limit)
-    for place, table in flow(program, pieces(), most):
-        if has_partitions(queries[place]):
-            yield packing.subtotals(one.queries[place], table)
-        else:
-            yield from packing.rows(one.queries[place], [table])
+    alone = replace(one, queries=tuple(range(len(asked))))
+    program = Program(replace(plan, queries=tuple(asked)), (alone,), most=limit)
+    return ((asked[place].name, table) for place, table in flow(program, pieces(), most))
 
 
-def _rows(
-    reading: Reading, span: Span, plan: Plan, queries: Sequence[QueryPlan], packing: Packing, limit: int
-) -> Iterator[Any]:
-    numbers = {query.name: number for number, query in enumerate(plan.queries)}
-    counted = counted_queries(queries)
-    if counted:
-        parts = {q.name for q in counted if has_partitions(q)}
-        asked = [partition_query(q) if q.name in parts else q for q in counted]
-        for name, table in run_aggregates(reading, plan, asked, span=span).items():
-            if name not in parts:
-                yield from packing.rows(numbers[name], [table])
-            elif table.num_rows:
-                yield packing.subtotals(numbers[name], table)
-    listed = listed_queries(queries)
-    if listed:
-        kinds = classify(reading, plan.letters)
-        for same in by_partition(listed):
-            arranged = arrange_for(reading, kinds, plan, same)
-            for name, table in tables_of(arranged, same, limit=limit):
-                yield from packing.rows(numbers[name], [table])
+def _packed(found: Iterable[tuple[str, Any]], plan: Plan, one: Class, packing: Packing) -> Iterator[Any]:
+    numbers = {plan.queries[number].name: number for number in one.queries}
+    for name, table in found:
+        number = numbers[name]
+        if not has_partitions(plan.queries[number]):
+            yield from packing.rows(number, [table])
+        elif table.num_rows:
+            yield packing.subtotals(number, table)

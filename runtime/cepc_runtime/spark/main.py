@@ -18,24 +18,17 @@ from .source import read
 from .streaming import arguments as streaming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pyspark.sql import DataFrame
+    from collections.abc import Mapping, Sequence
 
     from .schema import Stream
-    from .streaming.query import Streamed
+    from .whole_job import Job
 
 CONSOLE = "console"
 
 
-def main(
-    argv: Sequence[str] | None,
-    build: Callable[..., dict[str, DataFrame]],
-    parts: Sequence[tuple[Stream, Any]],
-    streamed: Sequence[Streamed],
-) -> int:
+def main(argv: Sequence[str] | None, job: Job) -> int:
     """Run a job: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is wrong."""
-    streams = [stream for stream, _ in parts]
+    streams = job.streams
     parser = _parser(streams)
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
@@ -53,9 +46,9 @@ def main(
         spark.conf.set(MOST, str(arguments.most))
     try:
         if arguments.mode == "stream":
-            streaming.run_streams(spark, streamed, names, inputs, arguments)
+            streaming.run_streams(spark, [part.streamed for part in job.parts], names, inputs, arguments)
         else:
-            _run(spark, build, streams, names, inputs, arguments)
+            _run(spark, job, names, inputs, arguments)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
@@ -68,8 +61,7 @@ def main(
 
 def _run(
     spark: SparkSession,
-    build: Callable[..., dict[str, DataFrame]],
-    streams: Sequence[Stream],
+    job: Job,
     names: Sequence[str],
     inputs: Mapping[str, str],
     arguments: argparse.Namespace,
@@ -77,7 +69,7 @@ def _run(
     if arguments.output != CONSOLE:
         check_absent(spark, arguments.output)
     options = dict(arguments.option)
-    wanted = [s for s in streams if set(names) & set(s.queries)]
+    wanted = [s for s in job.streams if set(names) & set(s.queries)]
     events = {
         s.name: read(spark, s, arguments.format or (s.source[0] if s.source else "parquet"), inputs[s.name], options)
         if s.name in inputs
@@ -85,7 +77,7 @@ def _run(
         for s in wanted
     }
     dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
-    results = build(spark, events, names, dropped)
+    results = job.build(spark, events, names, dropped)
     if arguments.output == CONSOLE:
         for name, rows in results.items():
             show(name, rows)

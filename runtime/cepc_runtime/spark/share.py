@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from ..panes.cutting import can_be_cut, has_loops, pane_length
 from ..partition_sums import has_partitions
-from ..plan import is_counted
+from ..plan import is_counted, pattern_letters
 from ..segments import are_short, can_have_segments, segments_for
 from ..windows import Sliding
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
-    from ..plan import Positions, QueryPlan, Unit
+    from ..plan import QueryPlan, Unit
     from ..segments import Segments
 
 
@@ -73,13 +73,7 @@ def letters_of(query: QueryPlan) -> frozenset[int] | None:
     """The letters of the events that the query looks at; None for all events."""
     if query.select == "CONTIGUOUS":
         return None
-    return query.automaton.letters if is_counted(query) else frozenset(_letters(query.positions))
-
-
-def _letters(positions: Positions) -> Iterator[int]:
-    yield from (edge.letter for edge in positions.edges)
-    for negation in positions.negations:
-        yield from _letters(negation.positions)
+    return query.automaton.letters if is_counted(query) else frozenset(pattern_letters(query.positions))
 
 
 def classes_of(

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..aggregate import EVERYWHERE, Span
 from ..events import ticks_of
+from ..stretch import EVERYWHERE, Span
 from ..windows import Unbounded
 from .groups import ROWS, starts_of
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..enumerate.run import letters_of
+from ..drive import found_together
 from ..events import read, select, ticks_of
 from ..letters import classify
-from ..plan import is_counted
+from ..plan import letters_read
 from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
-from .matches import Step, chosen, decided, decided_together
+from .matches import Step, chosen, decided
 from .state import Held, Panes, State
 from .ticks import BEGIN, END, before
 from .windows import closed
@@ -158,22 +158,18 @@ class _OfClass:
     def _listed(self, known: Reading, final: Bools, passed: dict[int, Bools], step: Step) -> Iterator[tuple[int, Any]]:
         """The rows of match queries. `passed` is changed: with which events no match begins from now on."""
         plan = self.program.plan
-        queries = {plan.queries[q].name: (q, decision) for q, decision in _match_queries(self.program, self.number)}
-        for shared in plan.shared_matches:
-            together = {answer.query: queries.pop(answer.query) for answer in shared.answers if answer.query in queries}
-            if together:
-                decisions = {plan.queries[q]: decision for q, decision in together.values()}
-                for name, table in decided_together(known, plan, shared, decisions, step):
-                    yield together[name][0], table
-        for q, decision in queries.values():
-            tables: Iterable[Any]
-            if q in passed:
-                beginning, marks = self.program.beginning[q], passed[q].copy()
-                tables, marks[final] = chosen(known, plan, plan.queries[q], beginning, decision, step, passed[q][final])
+        rows: Iterator[tuple[str, Any]]
+        matched = {plan.queries[q].name: (q, decision) for q, decision in _match_queries(self.program, self.number)}
+        for together in found_together(plan, [plan.queries[q] for q, _ in matched.values()]):
+            if (q := matched[together[0].name][0]) in passed:
+                (query,), marks = together, passed[q].copy()
+                decision, of_events = matched[query.name][1], passed[q][final]
+                found, marks[final] = chosen(known, query, self.program.beginning[q], decision, step, of_events)
                 passed[q] = marks
+                rows = ((query.name, table) for table in found)
             else:
-                tables = decided(known, plan, plan.queries[q], decision, step)
-            yield from ((q, table) for table in tables if table.num_rows)
+                rows = decided(known, plan, {query: matched[query.name][1] for query in together}, step)
+            yield from ((matched[name][0], table) for name, table in rows if table.num_rows)
 
     def _counted(self, known: Reading, alone: Collection[int], step: Step) -> Generator[tuple[int, Any], None, Bools]:
         """The rows of queries whose events are folded; and which events are still needed, also by the queries that stand alone."""
@@ -227,8 +223,7 @@ def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[
     found = np.zeros(len(known.ticks), dtype=np.bool_)
     for q in queries:
         query = program.plan.queries[q]
-        letters = letters_of(query) | (query.automaton.letters if is_counted(query) else frozenset())
-        looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters)
+        looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters_read(query))
         found |= looked_at & ~before(known.ticks, program.decisions[q].needed_from(watermark))
     return found
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..aggregate import result_table
 from ..columns import codes, combine_codes, dense, joined
 from ..events import select
 from ..letters import Kinds
 from ..panes.folded import fold, spots_of, together
 from ..panes.windows import totals_of_folded
+from ..result_rows import result_table
 from ..results import Results, check_edges
 from .state import Panes
 from .ticks import before

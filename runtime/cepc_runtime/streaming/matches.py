@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..columns import codes, combine_codes
-from ..enumerate.budget import PARTIAL_MATCHES, MatchBudget, for_matches
-from ..enumerate.evaluation import Evaluator
-from ..enumerate.matches import MatchRows
-from ..enumerate.run import Arranged, arrange_for, joined_matches
-from ..events import read, select
-from ..letters import classify
+from ..drive import drive
+from ..enumerate.budget import PARTIAL_MATCHES
+from ..enumerate.enumerator import timeline_of
+from ..events import select
+from ..stretch import Means, Stretch
 from .program import FREE, ROW
 from .ticks import before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..columns import Bools, Ints
+    from ..enumerate.arranged import Arranged
     from ..enumerate.standing import Matches
     from ..enumerate.timeline import Timeline
-    from ..events import Events, Reading
-    from ..plan import Plan, QueryPlan, SharedMatches
+    from ..events import Reading
+    from ..plan import Plan, QueryPlan
     from .decision import Decision
 
 
@@ -38,53 +38,25 @@ class Step:
     most: int = PARTIAL_MATCHES
 
 
-def decided(final: Reading, plan: Plan, query: QueryPlan, decision: Decision, step: Step) -> Iterator[Any]:
-    """Tables of the matches of a query without AFTER MATCH that become known, given the final events."""
-    concerned = _partitions_of(final, query, decision.may_decide(final.ticks, step.earlier, step.watermark))
-    if not concerned.any():
-        return
-    reading = select(final, concerned)
-    arranged = arrange_for(reading, classify(reading, plan.letters), plan, [query])
-    enumerator = arranged.enumerator(query, limit=for_matches(step.most, arranged.events.length))
-    rows, ticks = MatchRows(query, plan.stream, enumerator.evaluator), arranged.events.ticks
-    for matches in enumerator.matches():
-        now = _known_now(matches, ticks, decision, step)
-        if now.any():
-            yield rows.table(matches.take(now))
-
-
-def decided_together(
-    final: Reading,
-    plan: Plan,
-    shared: SharedMatches,
-    queries: Mapping[QueryPlan, Decision],
-    step: Step,
-) -> Iterator[tuple[str, Any]]:
-    """The same for queries that share matches of parts of their patterns, by name."""
+def decided(final: Reading, plan: Plan, queries: Mapping[QueryPlan, Decision], step: Step) -> Iterator[tuple[str, Any]]:
+    """The rows, by query, of the matches that become known, given the final events; the queries are without AFTER MATCH, and their
+    matches are found together.
+    """
     some = [decision.may_decide(final.ticks, step.earlier, step.watermark) for decision in queries.values()]
     concerned = _partitions_of(final, next(iter(queries)), np.any(some, axis=0))
     if not concerned.any():
         return
-    reading = select(final, concerned)
-    arranged = arrange_for(reading, classify(reading, plan.letters), plan, list(queries))
-    evaluator, ticks = Evaluator(arranged.events.table), arranged.events.ticks
-    made = {query.name: (MatchRows(query, plan.stream, evaluator), decision) for query, decision in queries.items()}
-    first, most = next(iter(queries)), for_matches(step.most, arranged.events.length)
-    budget = MatchBudget(first.name, most, None, first.select, matches=True)
-    for name, matches in joined_matches(arranged, shared, list(queries), evaluator, budget=budget):
-        rows, decision = made[name]
-        now = _known_now(matches, ticks, decision, step)
-        if now.any():
-            yield name, rows.table(matches.take(now))
 
+    def known(query: QueryPlan, matches: Matches, arranged: Arranged) -> Bools:
+        decision, ticks = queries[query], arranged.events.ticks
+        first, last = ticks[matches.positions[0]], ticks[matches.positions[-1]]
+        return decision.known(first, last, step.watermark) & ~decision.known(first, last, step.earlier)
 
-def _known_now(matches: Matches, ticks: Ints, decision: Decision, step: Step) -> Bools:
-    first, last = ticks[matches.positions[0]], ticks[matches.positions[-1]]
-    return decision.known(first, last, step.watermark) & ~decision.known(first, last, step.earlier)
+    yield from drive(Stretch(plan, select(final, concerned), known=known), list(queries), Means(most=step.most))
 
 
 def chosen(
-    final: Reading, plan: Plan, query: QueryPlan, beginning: Plan, decision: Decision, step: Step, passed: Bools
+    final: Reading, query: QueryPlan, beginning: Plan, decision: Decision, step: Step, passed: Bools
 ) -> tuple[list[Any], Bools]:
     """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part of
     the answer, from now on.
@@ -96,21 +68,20 @@ def chosen(
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
         return [], passed
-    table = select(final, concerned).table.append_column(FREE, pa.array(free[concerned]))
-    reading = read(table.append_column(ROW, pa.array(concerned)), beginning.stream)
+    reading = select(final, concerned)
+    table = reading.table.append_column(FREE, pa.array(free[concerned])).append_column(ROW, pa.array(concerned))
+    met: list[tuple[Arranged, Matches]] = []
+
+    def known(_query: QueryPlan, matches: Matches, arranged: Arranged) -> Bools:
+        met.append((arranged, matches))
+        return np.ones(len(matches), dtype=np.bool_)
+
     # The query's own letters keep the first events that are not free yet: a row may pass over them.
-    queries = [query, *beginning.queries]
-    arranged = arrange_for(reading, classify(reading, beginning.letters), beginning, queries)
-    most = for_matches(step.most, arranged.events.length)
-    enumerator = arranged.enumerator(beginning.queries[0], limit=most)
-    rows = MatchRows(query, plan.stream, enumerator.evaluator)
-    tables, until = [], np.zeros(len(arranged.events.group_starts) - 1, dtype=np.int64)
-    for matches in enumerator.matches():
-        tables.append(rows.table(matches))
-        resume = _resume(matches, query, enumerator.timeline)
-        np.maximum.at(until, arranged.events.groups[matches.positions[0]], resume)
+    stretch = Stretch(beginning, replace(reading, table=table), known=known, beside=(query,))
+    tables = [table for _, table in drive(stretch, beginning.queries, Means(most=step.most))]
     passed = passed | free
-    passed[_rows_before(arranged, until)] = True
+    if met:
+        passed[_rows_passed(met[0][0], [matches for _, matches in met], query)] = True
     return tables, passed
 
 
@@ -137,8 +108,11 @@ def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
     return np.asarray(np.maximum(resume, event), dtype=np.int64)
 
 
-def _rows_before(arranged: Arranged, until: Ints) -> Ints:
-    """The rows of events that stand before a position, one for each group."""
-    events: Events = arranged.events
+def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: QueryPlan) -> Ints:
+    """The rows of the events with which no match begins after these: they stand before a position, one for each group."""
+    events, timeline = arranged.events, timeline_of(arranged.events, arranged.kinds)
+    until = np.zeros(len(events.group_starts) - 1, dtype=np.int64)
+    for matches in several:
+        np.maximum.at(until, events.groups[matches.positions[0]], _resume(matches, query, timeline))
     passed = np.flatnonzero(np.arange(events.length) < until[events.groups])
     return np.asarray(events.table.column(ROW).take(pa.array(passed)).to_numpy(), dtype=np.int64)

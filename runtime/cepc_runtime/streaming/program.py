@@ -10,7 +10,7 @@ from ..enumerate.budget import PARTIAL_MATCHES
 from ..expression import Field
 from ..panes.shared_panes import families_of
 from ..plan import Letter, Plan
-from ..types import BIGINT, BOOLEAN
+from ..types import BOOLEAN
 from ..windows import Unbounded
 from .decision import Decision, Windows, decision_of
 from .size import fold_from
@@ -68,8 +68,8 @@ class Program:
 
     @cached_property
     def beginning(self) -> dict[int, Plan]:
-        """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column FREE is
-        true, and events know their ROW.
+        """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column FREE, which
+        its events have besides, is true; another says their ROW.
         """
         return {n: _beginning(self.plan, q) for n, q in enumerate(self.plan.queries) if q.after is not None}
 
@@ -99,8 +99,7 @@ def _beginning(plan: Plan, query: QueryPlan) -> Plan:
         old = plan.letters[letter]
         letters.append(Letter(old.raw_type, (*old.conditions, Field(None, FREE, "each", BOOLEAN)), old.excluded))
     free = replace(query, positions=_positions(query.positions, renamed))
-    stream = replace(plan.stream, columns=(*plan.stream.columns, (FREE, BOOLEAN), (ROW, BIGINT)))
-    return Plan(stream, tuple(letters), (free,))
+    return Plan(plan.stream, tuple(letters), (free,))
 
 
 def _positions(positions: Positions, renamed: dict[int, int]) -> Positions:

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..aggregate import Span, run_aggregates
+from ..drive import drive
 from ..enumerate.budget import TooManyPartialMatchesError
-from ..enumerate.run import aggregate_table, arrange_for
 from ..evaluate.errors import EvaluationError
 from ..events import select
-from ..letters import classify
-from ..plan import counted_queries, listed_queries
 from ..results import ResultOverflowError
+from ..stretch import Means, Span, Stretch
 from .ticks import before
 
 if TYPE_CHECKING:
@@ -37,30 +35,28 @@ def closed(
     low, high = max(low, first), min(high, last)
     if low > high:
         return
+    means = Means(most=step.most)
+
+    def rows(least: int, most: int) -> Iterator[tuple[str, Any]]:
+        """Of the windows from one number to another."""
+        stretch = _stretch(final, plan, windows, least, most)
+        if len(stretch.reading.ticks):
+            yield from drive(stretch, queries, means)
+
     try:
-        yield from list(_of(final, plan, queries, windows, low, high, step.most))  # whole: what fails has given no rows
+        yield from list(rows(low, high))  # whole: what fails has given no rows
     except (ResultOverflowError, TooManyPartialMatchesError, EvaluationError):
-        # It may be of events that are here for a window that is not known yet: those that are known are taken one by one.
+        # It may be too much for all of them, or of events that are here for a window that is not known yet.
         for number in _numbers(final.ticks, windows, low, high):
-            yield from _of(final, plan, queries, windows, number, number, step.most)
+            yield from rows(number, number)
 
 
-def _of(
-    final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, low: int, high: int, most: int
-) -> Iterator[tuple[str, Any]]:
-    """The rows of the windows from number `low` to `high`."""
-    events = _between(final, windows.window.begin(low), windows.window.end(high) + windows.after)
-    if not len(events.ticks):
-        return
-    if counted := counted_queries(queries):
-        yield from run_aggregates(
-            events, plan, counted, span=Span(windows.window.begin(low), windows.window.begin(high) + 1)
-        ).items()
-    if listed := listed_queries(queries):
-        kinds = classify(events, plan.letters)
-        for query in listed:
-            arranged = arrange_for(events, kinds, plan, [query])
-            yield query.name, aggregate_table(arranged, query, limit=most, only=(low, high))
+def _stretch(final: Reading, plan: Plan, windows: Windows, low: int, high: int) -> Stretch:
+    """All events that the windows from number `low` to `high` need."""
+    begin, window = windows.window.begin, windows.window
+    return Stretch(
+        plan, _between(final, begin(low), window.end(high) + windows.after), Span(begin(low), begin(high) + 1)
+    )
 
 
 def _between(events: Reading, start: int, end: int) -> Reading:

@@ -10,7 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..pattern import And, Event, Not, Or, Repeat, Seq, Some, events
+from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
+
+from ..pattern import Event, events, outline
 from .query import Type, WrittenPlace
 
 if TYPE_CHECKING:
@@ -118,17 +120,10 @@ class _Writer:
             case And() | Some():
                 letters = tuple(sorted({e.letter for e in events(pattern)}))
                 return self._place(event, Type(letters, len(self.places), self.owner))  # copies are types of their own
-            case Seq(elements):
-                parts = []
-                for element in elements:
-                    parts.append(self.write(element, event, cycle))
-                    event += _size(element)
-                return self._sequence(parts, cycle)
-            case Or(operands):
-                alternatives = []
-                for operand in operands:
-                    alternatives.append(self.write(operand, event, cycle))
-                    event += _size(operand)
+            case Seq(parts):
+                return self._sequence(self._each(parts, event, cycle), cycle)
+            case Or(parts):
+                alternatives = self._each(parts, event, cycle)
                 return _Fragment(
                     tuple(end for a in alternatives for end in a.first),
                     tuple(end for a in alternatives for end in a.last),
@@ -136,8 +131,8 @@ class _Writer:
                     ("or", *(a.shape for a in alternatives)),
                 )
             case Not(body, within):
-                guard = frozenset({("not", _outline(body), within)})
-                return _Fragment((), (), frozenset({guard}), ("not", _outline(body), within))
+                guard = frozenset({("not", outline(body, _letter), within)})
+                return _Fragment((), (), frozenset({guard}), ("not", outline(body, _letter), within))
             case Repeat(body, least, most):
                 if most is None:
                     copies = [self.write(body, event, cycle) for _ in range(max(0, least - 1))]
@@ -148,6 +143,13 @@ class _Writer:
                 for copy in reversed(copies[least:]):
                     rest = _optional(self._sequence([copy, rest], cycle))
                 return self._sequence([*copies[:least], rest], cycle)
+
+    def _each(self, parts: tuple[Pattern, ...], event: int, cycle: int | None) -> list[_Fragment]:
+        found = []
+        for part in parts:
+            found.append(self.write(part, event, cycle))
+            event += _size(part)
+        return found
 
     def _place(self, event: int, kind: Type) -> _Fragment:
         place = len(self.places)
@@ -201,14 +203,5 @@ def _size(pattern: Pattern) -> int:
     return sum(1 for _ in events(pattern))
 
 
-def _outline(pattern: Pattern) -> Hashable:
-    """The pattern without the names of its variables."""
-    match pattern:
-        case Event(letter):
-            return letter
-        case Seq(parts) | And(parts) | Or(parts) | Some(parts):
-            return (type(pattern).__name__, *map(_outline, parts))
-        case Repeat(body, least, most):
-            return ("Repeat", _outline(body), least, most)
-        case Not(body, within):
-            return ("Not", _outline(body), within)
+def _letter(event: Event) -> Hashable:
+    return event.letter

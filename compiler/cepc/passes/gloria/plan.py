@@ -68,7 +68,8 @@ def share(
 ) -> GloriaPlan:
     """The lightest plan found for a workload; the same for the same input, and never worse than not sharing.
 
-    >>> from ..pattern import Event, Seq
+    >>> from cepc_grammar.pattern import Seq
+    >>> from ..pattern import Event
     >>> from .cost import PaperModel
     >>> from .query import Query
     >>> a, b, c, d, e = (Event(i, "v") for i in range(5))

@@ -123,7 +123,8 @@ def template_of(queries: Sequence[Query]) -> Template:
     Pools have no order then, so a query that would close such a circle gets pools of its own, which it shares with others
     that did not fit either.
 
-    >>> from ..pattern import Event, Repeat, Seq
+    >>> from cepc_grammar.pattern import Repeat, Seq
+    >>> from ..pattern import Event
     >>> from .query import Query
     >>> a, b, c = (Event(i, "v") for i in range(3))
     >>> template = template_of([Query("q", Seq((a, b, c))), Query("r", Seq((a, Repeat(b, 1, None))))])

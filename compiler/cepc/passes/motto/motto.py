@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from cepc_grammar.pattern import And, Not, Seq
 from cepc_runtime.expression import Field, rewrite, variables
 from cepc_runtime.plan import Join, LeafCondition, MatchAnswer, MatchPart, SharedMatches
 
@@ -92,12 +93,12 @@ def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
     if any(c.negation is not None for c in query.conditions):
         return None
     absent: list[int] = []
-    if isinstance(pattern, tree.And):
-        nots = [o for o in pattern.operands if isinstance(o, tree.Not)]
+    if isinstance(pattern, And):
+        nots = [p for p in pattern.parts if isinstance(p, Not)]
         if not all(isinstance(n.body, tree.Event) and n.within is None for n in nots):
             return None
         absent = [n.body.letter for n in nots if isinstance(n.body, tree.Event)]
-        pattern = tree.And(tuple(o for o in pattern.operands if not isinstance(o, tree.Not)))
+        pattern = And(tuple(p for p in pattern.parts if not isinstance(p, Not)))
     built = _built(pattern)
     if built is None:
         return None
@@ -114,9 +115,9 @@ def _built(pattern: tree.Pattern) -> tuple[Operand, tuple[str, ...]] | None:
     match pattern:
         case tree.Event(letter, variable):
             return letter, (variable,)
-        case tree.Seq(parts):
+        case Seq(parts):
             return _operator("SEQ", parts)
-        case tree.And(parts):
+        case And(parts):
             return _operator("AND", parts)
     return None
 

@@ -1,15 +1,14 @@
-"""Running a plan on events in one process: this is what the local engine does, and what a Spark worker does with its groups."""
+"""A batch in one process: all events of a table, of which everything is known. This is what the local engine does."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .aggregate import run_aggregates
+from .drive import drive, tables
 from .enumerate.budget import PARTIAL_MATCHES
-from .enumerate.run import run_enumerated
 from .events import Dropped, read
-from .plan import counted_queries, listed_queries
+from .stretch import Means, Stretch
 from .work_done import Work
 
 if TYPE_CHECKING:
@@ -44,9 +43,6 @@ def execute(
     """
     reading = read(table, plan.stream)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
-    counted, listed = counted_queries(chosen), listed_queries(chosen)
     work = Work(len(chosen), tell)
-    found = run_aggregates(reading, plan, counted, interpreted=interpreted, work=work) if counted else {}
-    if listed:
-        found |= run_enumerated(reading, plan, listed, limit=most, work=work)
+    found = tables(drive(Stretch(plan, reading), chosen, Means(most=most, interpreted=interpreted, work=work)))
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

@@ -1,0 +1,110 @@
+"""Counted queries over a stretch of events: from kinds of events to the totals of windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .evaluate.errors import about
+from .events import arrange, select
+from .kernel.adjacent.run import Neighbours
+from .kernel.planes import planes_of
+from .kernel.run import Emissions, count_matches
+from .kernel.values import values_of
+from .letters import Kinds
+from .plan import Count, has_neighbours
+from .results import check_edges
+from .segments import SEGMENT
+from .stretch import EVERYWHERE, Means, Span, Stretch
+from .totals import totals_of
+from .windows import Sliding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .events import Events, Reading
+    from .plan import CountedQuery, NeighboursQuery, Plan
+    from .totals import Totals
+
+
+def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery]) -> Iterator[Totals]:
+    """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those of the events."""
+    yield from (found for _, found in count(Stretch(plan, reading), kinds, queries, Means()))
+
+
+def count(
+    stretch: Stretch, kinds: Kinds, queries: Sequence[CountedQuery], means: Means
+) -> Iterator[tuple[CountedQuery, Totals]]:
+    """The totals of queries of one partition, one by one: one pass over the events that concern them, and another for each with
+    conditions between neighbours.
+    """
+    reading, kinds = _concerned(stretch.reading, kinds, queries)
+    # which event of an instant is the last
+    canonical = any(has_neighbours(q) and q.automaton.ties for q in queries)
+    events = arrange(reading, stretch.plan.stream, queries[0].partition, canonical=canonical)
+    kinds = Kinds(kinds.of[events.order], kinds.letters)
+    for query in queries:
+        check_edges(events.ticks, query, stretch.plan.stream)
+    if together := [query for query in queries if isinstance(query.strategy, Count)]:
+        yield from _together(stretch, events, kinds, together, means)
+    for query in queries:
+        if has_neighbours(query):
+            with about(query.name):
+                found = _neighbours(stretch, events, kinds, query, means)
+            yield query, found
+
+
+def _together(
+    stretch: Stretch, events: Events, kinds: Kinds, queries: Sequence[CountedQuery], means: Means
+) -> Iterator[tuple[CountedQuery, Totals]]:
+    counted = count_matches(
+        events,
+        kinds,
+        queries,
+        stretch.plan.sharing,
+        interpreted=means.interpreted,
+        tell=lambda fraction: means.work.reached(fraction * len(queries)),
+    )
+    means.work.spent(counted.effort)
+    for query, layout, emissions in zip(queries, counted.planes, counted.emissions, strict=True):
+        begun = _begun(emissions, query, stretch.span, events)
+        yield query, totals_of(query, events, kinds, layout, counted.values, begun)
+
+
+def _neighbours(stretch: Stretch, events: Events, kinds: Kinds, query: NeighboursQuery, means: Means) -> Totals:
+    neighbours = Neighbours(events, kinds, query)
+    layout = planes_of(query.automaton, query.measures)
+    values = values_of([plane.value for plane in layout.planes], events.table, kinds, events.group_starts)
+    emissions = neighbours.count(layout, values.matrix, values.index, interpreted=means.interpreted)
+    begun = _begun(emissions, query, stretch.span, events)
+    return totals_of(query, events, kinds, layout, values, begun, neighbours)
+
+
+def _begun(emissions: Emissions, query: CountedQuery, span: Span, events: Events) -> Emissions:
+    """Those of windows that begin in the span; the one window over everything begins nowhere."""
+    if not isinstance(query.window, Sliding) or span == EVERYWHERE:
+        return emissions
+    starts = query.window.begin(emissions.windows)
+    inside = np.ones(len(starts), dtype=np.bool_)
+    if span.first is not None:
+        inside &= starts >= span.first
+    if span.end is not None:
+        inside &= starts < span.end
+    if span.segments is not None:
+        numbers = events.keys.column(SEGMENT).to_numpy()
+        inside &= starts // span.segments.length == numbers[emissions.groups]
+    return Emissions(emissions.groups[inside], emissions.windows[inside], emissions.planes[inside])
+
+
+def _concerned(reading: Reading, kinds: Kinds, queries: Sequence[CountedQuery]) -> tuple[Reading, Kinds]:
+    """The events that some query of the class reads, and only the letters that one asks for."""
+    wanted = frozenset().union(*(query.automaton.letters for query in queries))
+    known: dict[frozenset[int], int] = {}
+    place = np.array([known.setdefault(letters & wanted, len(known)) for letters in kinds.letters], dtype=np.int32)
+    of = place[kinds.of]
+    if frozenset() in known:
+        mask = of != known[frozenset()]
+        if not mask.all():
+            return select(reading, mask), Kinds(of[mask], tuple(known))
+    return reading, Kinds(of, tuple(known))

@@ -1,0 +1,78 @@
+"""The one place that finds rows: a stretch of events in, the rows of queries out, each query by its strategy.
+
+Whole batches, slices of large groups, segments, and what a micro-batch decides are stretches, which differ in what is known of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .counting import count
+from .enumerate.arranged import arrange_for
+from .enumerate.listing import joined, listed
+from .evaluate.errors import about, naming
+from .letters import classify
+from .plan import by_partition, counted_queries, letters_read, listed_queries
+from .result_rows import result_table
+from .results import Results
+from .stretch import Means
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from .letters import Kinds
+    from .plan import Plan, QueryPlan, SharedMatches
+    from .stretch import Stretch
+
+
+def drive(stretch: Stretch, queries: Sequence[QueryPlan], means: Means | None = None) -> Iterator[tuple[str, Any]]:
+    """The rows of the queries, by name, in tables as they are found: one at least for each query, in no promised order.
+
+    Raises InputError, and of a query, which is named, ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError and
+    EvaluationError.
+    """
+    means, plan = means or Means(), stretch.plan
+
+    def kinds_for(some: Sequence[QueryPlan]) -> Kinds:
+        asked = frozenset().union(*map(letters_read, (*some, *stretch.beside)))
+        return classify(stretch.reading, plan.letters, asked)
+
+    kinds = naming(queries, kinds_for)
+    for counted in by_partition(counted_queries(queries)):
+        for query, totals in count(stretch, kinds, counted, means):
+            with about(query.name):
+                table = result_table(Results(totals, plan.stream))
+            yield query.name, table
+        means.work.finished(len(counted))
+    for same in by_partition(listed_queries(queries)):
+        arranged = arrange_for(stretch.reading, kinds, plan, (*same, *stretch.beside), means.work)
+        for shared, together in _found_together(plan, same):
+            if shared is None:
+                (alone,) = together
+                yield from ((alone.name, table) for table in listed(arranged, alone, stretch, means))
+            else:
+                yield from joined(arranged, shared, together, stretch, means)
+            means.work.finished(len(together))
+
+
+def tables(found: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """What was found, as one table for each query."""
+    parts: dict[str, list[Any]] = {}
+    for name, table in found:
+        parts.setdefault(name, []).append(table)
+    return {name: several[0] if len(several) == 1 else pa.concat_tables(several) for name, several in parts.items()}
+
+
+def found_together(plan: Plan, queries: Iterable[QueryPlan]) -> list[list[QueryPlan]]:
+    """Queries that are not counted: those of one join together, any other by itself."""
+    return [together for _, together in _found_together(plan, queries)]
+
+
+def _found_together(plan: Plan, queries: Iterable[QueryPlan]) -> Iterator[tuple[SharedMatches | None, list[QueryPlan]]]:
+    left = {query.name: query for query in queries}
+    for shared in plan.shared_matches:
+        if together := [left.pop(answer.query) for answer in shared.answers if answer.query in left]:
+            yield shared, together
+    yield from ((None, [query]) for query in left.values())

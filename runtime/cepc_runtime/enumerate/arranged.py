@@ -1,0 +1,63 @@
+"""Events arranged for the queries of one partition whose matches are listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..events import arrange, select
+from ..letters import Kinds
+from ..plan import letters_read
+from ..windows import Sliding
+from ..work_done import Work
+from .enumerator import Enumerator, timeline_of
+from .evaluation import Evaluator
+from .search import BLOCK
+from .windows import InWindows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..events import Events, Reading
+    from ..plan import Plan, QueryPlan
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """Events in canonical order for the queries of one partition, and which letters each satisfies.
+
+    `work` is told what is done.
+    """
+
+    plan: Plan
+    events: Events
+    kinds: Kinds
+    work: Work = field(default_factory=Work)
+
+    def enumerator(
+        self, query: QueryPlan, block: int = BLOCK, limit: int | None = None, only: tuple[int, int] | None = None
+    ) -> Enumerator:
+        """For the matches of a query of the partition; `only` as in InWindows."""
+        timeline = timeline_of(self.events, self.kinds)
+        windows = None
+        if isinstance(query.window, Sliding):
+            windows = InWindows(timeline, query.window, only)
+        evaluator = Evaluator(self.events.table)
+        return Enumerator(
+            query, timeline, evaluator, windows=windows, limit=limit, block=block, reached=self.work.reached
+        )
+
+
+def arrange_for(
+    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], work: Work | None = None
+) -> Arranged:
+    """The events that matter to some of the queries, which have the same partition."""
+    if all(query.select != "CONTIGUOUS" for query in queries):  # to which every event matters
+        wanted = frozenset().union(*map(letters_read, queries))
+        concerned = np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
+        if not concerned.all():
+            reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)
+    events = arrange(reading, plan.stream, queries[0].partition)
+    return Arranged(plan, events, Kinds(kinds.of[events.order], kinds.letters), work or Work())

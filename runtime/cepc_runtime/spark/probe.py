@@ -1,0 +1,145 @@
+"""Some matches of a query, also of one whose matches are only counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+
+from ..enumerate.matches import MatchRows
+from ..enumerate.run import arrange_for, letters_of
+from ..events import read, times_of
+from ..letters import classify
+from ..plan import is_counted
+from ..plan_data import from_text_of_plan
+from ..types import STRING, Array, quote_name, to_arrow
+from ..windows import Sliding
+from . import settings
+from .build import check_session, events_of, known_queries, no_error
+from .encoding import decoded, encoded
+from .events import has_letter
+from .rows import ERROR, result_columns
+from .schema import JobError
+from .slices import slices
+from .worker import USER_ERRORS, prepared, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ..enumerate.run import Arranged
+    from ..enumerate.standing import Frames, Matches
+    from ..plan import QueryPlan, StreamPlan
+    from ..types import DataType
+    from .whole_job import StreamPart
+
+LIMIT: Final = 20
+BLOCK: Final = 64
+"""Partial matches held at once for each event of a match: few, for few matches are wanted."""
+
+
+def matches_of(
+    spark: SparkSession,
+    parts: Sequence[StreamPart],
+    name: str,
+    events: DataFrame | Mapping[str, DataFrame] | None,
+    limit: int,
+) -> DataFrame:
+    """As `Job.matches`."""
+    check_session(spark, [part.stream for part in parts])
+    known_queries([part.stream for part in parts], [name])
+    part = next(part for part in parts if name in part.stream.queries)
+    text, query = next((text, q) for text in part.streamed.plans for q in _queries(text) if q.name == name)
+    if query.select == "NEXT" and is_counted(query):
+        raise JobError(
+            f"query {name} is counted under SELECT NEXT, and its job does not know how to list its matches: "
+            "`cepc why` does, and so does a query with RETURN MATCH *"
+        )
+    (frame,) = events_of(spark, [part.stream], events)
+    found = part.events(frame)
+    if query.select != "CONTIGUOUS":
+        found = found.where(has_letter(len(part.streamed.letters), sorted(letters_of(query))))
+    stream = from_text_of_plan(text).stream
+    keys = [F.col(quote_name(key)) for key in query.partition]
+    order = [F.col(quote_name(column)) for column in (stream.time_column, *stream.order_by)]
+    schema = ", ".join(f"{quote_name(column)} {type_.sql}" for column, type_ in _columns(query, stream))
+    return (
+        (found.repartition(*keys) if keys else found.repartition(1))
+        .sortWithinPartitions(*keys, *order)
+        .transform(encoded)
+        .mapInArrow(_probe(text, name, limit, settings.most()), schema)
+        .where(no_error())
+        .drop(ERROR)
+        .limit(limit)
+    )
+
+
+def _queries(text: str) -> tuple[QueryPlan, ...]:
+    return from_text_of_plan(text).queries
+
+
+def _shown(query: QueryPlan) -> QueryPlan:
+    """A query whose rows are the events of its matches."""
+    having = query.having if query.kind == "match" else None  # an aggregate's is about groups
+    return replace(query, kind="match", outputs=(), measures=(), having=having, returns_events=True)
+
+
+def _columns(query: QueryPlan, stream: StreamPlan) -> list[tuple[str, DataType]]:
+    windows = isinstance(query.window, Sliding)
+    time = dict(stream.columns)[stream.time_column]
+    found = [(ERROR, STRING), *result_columns(_shown(query), stream)]
+    return [*found, ("windows", Array(time))] if windows else found
+
+
+def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The function for `mapInArrow`, over events sorted by partition and time; it stops at the limit."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        plan, _ = prepared(text)
+        query = next(q for q in plan.queries if q.name == name)
+        columns = _columns(query, plan.stream)
+        schema = pa.schema([(column, to_arrow(type_)) for column, type_ in columns])
+        left = limit
+        try:
+            for part in slices(decoded(batches), query.partition, plan.stream.time_column, None):
+                reading = read(part.table, plan.stream)
+                arranged = arrange_for(reading, classify(reading, plan.letters), plan, [query])
+                for table in _tables(arranged, query, most):
+                    some = table.slice(0, left)
+                    values = [pa.nulls(some.num_rows, pa.string()), *some.columns]
+                    yield from pa.table(
+                        [c.cast(f.type) for c, f in zip(values, schema, strict=True)], schema
+                    ).to_batches()
+                    left -= some.num_rows
+                    if left <= 0:
+                        return
+        except USER_ERRORS as error:
+            nothing = [pa.nulls(1, field.type) for field in list(schema)[1:]]
+            yield pa.RecordBatch.from_arrays([pa.array([str(error)]), *nothing], schema=schema)
+        finally:
+            settled()
+
+    return run
+
+
+def _tables(arranged: Arranged, query: QueryPlan, most: int) -> Iterator[Any]:
+    """The matches of a query as rows, batch by batch."""
+    enumerator = arranged.enumerator(query, BLOCK, most)
+    rows = MatchRows(_shown(query), arranged.plan.stream, enumerator.evaluator)
+    if not isinstance(query.window, Sliding):
+        yield from map(rows.table, enumerator.matches())
+        return
+    time = to_arrow(dict(arranged.plan.stream.columns)[arranged.plan.stream.time_column])
+    for matches, frames in enumerator.standing_matches():
+        yield rows.table(matches).append_column("windows", _starts(query.window, matches, frames, time))
+
+
+def _starts(window: Sliding, matches: Matches, frames: Frames, time: Any) -> Any:
+    """Where the windows begin that hold each match."""
+    order = np.lexsort((frames.window, frames.row))
+    offsets = np.searchsorted(frames.row[order], np.arange(len(matches) + 1)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), times_of(window.begin(frames.window[order]), time))

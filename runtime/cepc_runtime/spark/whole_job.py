@@ -1,0 +1,119 @@
+"""A generated job as a value: the ways to run it, over all of its streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from . import main as command_line
+from .build import answered, in_order
+from .probe import LIMIT, matches_of
+from .streaming.run import stream as run_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+    from .answers import Answers
+    from .schema import Stream
+    from .streaming.query import Streamed
+    from .streaming.run import Running
+    from .streaming.sinks import Sink
+
+
+@dataclass(frozen=True)
+class StreamPart:
+    """The part of a job that is about one stream: `events` of it have letters, `results` answer its queries in a batch."""
+
+    streamed: Streamed
+    events: Callable[..., DataFrame]
+    results: Callable[..., Answers]
+
+    @property
+    def stream(self) -> Stream:
+        return self.streamed.stream
+
+
+@dataclass(frozen=True)
+class Job:
+    parts: Sequence[StreamPart]
+
+    @cached_property
+    def streams(self) -> tuple[Stream, ...]:
+        return tuple(part.stream for part in self.parts)
+
+    def build(
+        self,
+        spark: SparkSession,
+        events: DataFrame | Mapping[str, DataFrame] | None = None,
+        queries: Collection[str] | None = None,
+        dropped: Mapping[str, Observation] | None = None,
+    ) -> dict[str, DataFrame]:
+        """The rows of each query, or of those of `queries`, as a DataFrame; nothing runs before rows are asked for.
+
+        `events` are the events of the stream, or of each stream by its name; by default they are read from where the
+        program says. `dropped` observes how many rows were no events, for each stream. What several queries share is
+        cached as soon as one of them runs, until `spark.catalog.clearCache()` or the end of the session. Raises
+        JobError.
+        """
+        found: dict[str, DataFrame] = {}
+        for answers, chosen in answered(spark, self.parts, events, queries, dropped):
+            found |= answers.frames(chosen)
+        return in_order(found, self.streams)
+
+    def tables(
+        self,
+        spark: SparkSession,
+        events: DataFrame | Mapping[str, DataFrame] | None = None,
+        queries: Collection[str] | None = None,
+        dropped: Mapping[str, Observation] | None = None,
+    ) -> dict[str, Any]:
+        """The same rows as Arrow tables on the driver. One Spark job answers all queries, which is faster than one after
+        another.
+        """
+        found: dict[str, Any] = {}
+        for answers, chosen in answered(spark, self.parts, events, queries, dropped):
+            found |= answers.tables(chosen)
+        return in_order(found, self.streams)
+
+    def stream(
+        self,
+        spark: SparkSession,
+        checkpoint: str,
+        sink: Sink,
+        events: DataFrame | Mapping[str, DataFrame] | None = None,
+        queries: Collection[str] | None = None,
+        *,
+        trigger: str = "10 seconds",
+        late: str | None = None,
+        buckets: int | None = None,
+    ) -> list[Running]:
+        """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+        After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice. Raises
+        JobError.
+        """
+        streamed = [part.streamed for part in self.parts]
+        return run_stream(
+            spark, streamed, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets
+        )
+
+    def matches(
+        self,
+        spark: SparkSession,
+        query: str,
+        events: DataFrame | Mapping[str, DataFrame] | None = None,
+        limit: int = LIMIT,
+    ) -> DataFrame:
+        """Some matches of a query, `limit` at most, as a DataFrame: to see what an aggregate counts.
+
+        A row has the events of a match with the columns that the job reads, the first and the last time, and the beginnings of
+        the windows in which an aggregate query counts it. Which matches are shown is not promised. Raises JobError.
+        """
+        return matches_of(spark, self.parts, query, events, limit)
+
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Run the job as the command line says: 0, or 1 after a sentence on standard error."""
+        return command_line.main(argv, self)

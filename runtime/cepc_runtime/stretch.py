@@ -1,0 +1,76 @@
+"""A stretch of events that is run at once: which rows are asked of it, and by which means they are found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from .enumerate.budget import PARTIAL_MATCHES
+from .enumerate.search import BLOCK
+from .work_done import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .columns import Bools
+    from .enumerate.arranged import Arranged
+    from .enumerate.standing import Matches
+    from .events import Reading
+    from .plan import Plan, QueryPlan
+    from .segments import Segments
+    from .windows import Sliding
+
+    Known = Callable[[QueryPlan, Matches, Arranged], Bools]
+    """Which of some matches of a query are asked for."""
+
+_FAR: Final = 1 << 62
+"""Beyond the number of any window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where windows begin: from `first`, before `end`, in ticks; None is no bound. With `segments`, of which SEGMENT is an
+    attribute of the partition, also in the segment of their partition.
+    """
+
+    first: int | None = None
+    end: int | None = None
+    segments: Segments | None = None
+
+    def numbers(self, window: Sliding) -> tuple[int, int] | None:
+        """The first and the last number of the windows that begin from `first`, before `end`; None if all do."""
+        if self.first is None and self.end is None:
+            return None
+        low = -_FAR if self.first is None else window.last_holding(self.first - 1) + 1
+        return low, _FAR if self.end is None else window.last_holding(self.end - 1)
+
+
+EVERYWHERE: Final = Span()
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Events, and what is known of them: they are whole groups, or all events of the windows that begin in the span and of the matches
+    that are `known` (None: of all). A batch is one stretch, of which everything is known.
+
+    Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
+    """
+
+    plan: Plan
+    reading: Reading
+    span: Span = EVERYWHERE
+    known: Known | None = None
+    beside: tuple[QueryPlan, ...] = ()
+
+
+@dataclass(frozen=True)
+class Means:
+    """How rows may be found. `most` bounds the partial matches that are listed for an aggregate query, and for a match query beside
+    FOR_EACH_EVENT; `block` those held at once, for each event that they have. With `interpreted` nothing is compiled, with None what
+    is worth it. `work` is told what is done.
+    """
+
+    most: int | None = PARTIAL_MATCHES
+    block: int = BLOCK
+    interpreted: bool | None = None
+    work: Work = field(default_factory=Work)

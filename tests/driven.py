@@ -1,0 +1,23 @@
+"""Rows of a plan's queries over a table, as every engine has them found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cepc_runtime.drive import drive, tables
+from cepc_runtime.events import Reading, read
+from cepc_runtime.stretch import EVERYWHERE, Means, Span, Stretch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cepc_runtime.plan import Plan, QueryPlan
+
+
+def driven(
+    source: Any, plan: Plan, queries: Sequence[QueryPlan] | None = None, *, span: Span = EVERYWHERE, **means: Any
+) -> dict[str, Any]:
+    """A table for each query: of all of the plan, unless they are given. `source` is a table or a Reading of one."""
+    reading = source if isinstance(source, Reading) else read(source, plan.stream)
+    found = tables(drive(Stretch(plan, reading, span), plan.queries if queries is None else queries, Means(**means)))
+    return {query.name: found[query.name] for query in (plan.queries if queries is None else queries)}

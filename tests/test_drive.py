@@ -1,0 +1,132 @@
+"""The one place that finds rows: which query an error is about, and stretches of which something is known."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from cepc.shared_plans import plan_shared
+from cepc_runtime.drive import drive
+from cepc_runtime.evaluate.errors import EvaluationError, about, naming
+from cepc_runtime.events import read
+from cepc_runtime.stretch import Means, Span, Stretch
+from tests.driven import driven
+from tests.equivalence import compile_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cepc_runtime.plan import Plan, QueryPlan
+
+STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.int32())])
+
+
+def plan_of(*queries: str) -> Plan:
+    (plan,) = plan_shared(
+        compile_text(STREAM + "".join(f"QUERY q{i} {q};\n" for i, q in enumerate(queries))).program
+    ).plans
+    return plan
+
+
+def events(text: str) -> Any:
+    """`A1 B0` is an A with x = 1 at 0 and a B with x = 0 at 1."""
+    rows = [{"at": at, "kind": word[0], "x": int(word[1:])} for at, word in enumerate(text.split())]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+COUNT = "RETURN COUNT(*) AS n"
+FAILING = [
+    pytest.param(
+        (f"{COUNT} PATTERN A WITHIN 9 s", f"{COUNT} PATTERN B WHERE 1 / B.x > 0 WITHIN 9 s"), "q1",
+        id="a condition on single events that the first query does not have",
+    ),
+    pytest.param(
+        (f"{COUNT} PATTERN A WITHIN 9 s", "RETURN MATCH * PATTERN SEQ(A, B) WHERE 1 / B.x > 0 WITHIN 9 s",
+         f"{COUNT} PATTERN B WHERE 1 / B.x > 0 WITHIN 9 s"), "q1",
+        id="one that two queries have, of which one is counted",
+    ),
+    pytest.param(
+        (f"{COUNT} PATTERN SEQ(A, B) WITHIN 9 s", "RETURN SUM(1 / A.x) AS n PATTERN SEQ(A, B) WITHIN 9 s",
+         "RETURN SUM(1 / B.x) AS n PATTERN SEQ(A, B) WITHIN 9 s", "RETURN AVG(1 / B.x) AS n PATTERN SEQ(A, B) WITHIN 9 s"),
+        "q2", id="an argument of two of four queries that are counted together",
+    ),
+    pytest.param(
+        (f"{COUNT} PATTERN B WITHIN 9 s", "RETURN 1 / (COUNT(*) - 1) AS n PATTERN A WITHIN 9 s"), "q1",
+        id="a result",
+    ),
+    pytest.param(
+        (f"{COUNT} PATTERN SEQ(A, B) WHERE A.x + B.x > 0 WITHIN 9 s", f"{COUNT} PATTERN SEQ(A, B) WHERE A.x / B.x > 0 WITHIN 9 s"),
+        "q1", id="a condition between neighbours",
+    ),
+    pytest.param(
+        ("RETURN MATCH * PATTERN SEQ(A, B+) WITHIN 9 s", "RETURN MATCH * PATTERN SEQ(A, B+) WHERE A.x / LAST(B).x > 0 WITHIN 9 s"),
+        "q1", id="a condition of a query whose matches are listed",
+    ),
+    pytest.param(
+        ("RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s", "RETURN MATCH * PATTERN SEQ(A, B) WHERE A.x / B.x > 0 WITHIN 9 s"),
+        "q1", id="a condition of one of two queries that are joined",
+    ),
+    pytest.param(
+        ("RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s", "RETURN A.x / B.x AS n PATTERN SEQ(A, B) WITHIN 9 s"),
+        "q1", id="a result of one of two queries that are joined",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("queries", "about_query"), FAILING)
+def test_an_error_is_about_a_query_that_fails_by_itself(queries: Sequence[str], about_query: str) -> None:
+    plan, table = plan_of(*queries), events("A1 B0")
+    with pytest.raises(EvaluationError, match="division by zero") as caught:
+        driven(table, plan)
+    assert caught.value.query == about_query
+    fine: list[QueryPlan] = [query for query in plan.queries if query.name < about_query]
+    driven(table, plan, fine)
+
+
+def test_a_query_is_not_asked_for_the_conditions_of_others() -> None:
+    plan = plan_of(f"{COUNT} PATTERN A WITHIN 9 s", f"{COUNT} PATTERN B WHERE 1 / B.x > 0 WITHIN 9 s")
+    assert driven(events("A1 B0"), plan, plan.queries[:1])["q0"].column("n").to_pylist() == [1]
+
+
+def test_the_query_of_an_error_is_that_of_the_innermost_and_travels_between_processes() -> None:
+    with pytest.raises(EvaluationError) as caught, about("outer"), about("inner"):
+        raise EvaluationError("division by zero", "/")
+    assert pickle.loads(pickle.dumps(caught.value)).query == "inner"
+
+
+def test_what_does_not_fail_is_evaluated_once_for_all() -> None:
+    plan, asked = plan_of(f"{COUNT} PATTERN A WITHIN 9 s", f"{COUNT} PATTERN B WITHIN 9 s"), list[int]()
+    assert naming(plan.queries, lambda some: asked.append(len(some)) or len(some)) == 2  # type: ignore[func-returns-value]
+    assert asked == [2]
+
+
+@pytest.mark.parametrize("pattern", ["SEQ(A a, B b)", "SEQ(A a, A c, B b) WHERE a.x < b.x"], ids=["counted", "listed"])
+def test_windows_are_found_that_begin_in_the_span(pattern: str) -> None:
+    plan = plan_of(f"{COUNT} PATTERN {pattern} WITHIN 4 s SLIDE 2 s")
+    table = events("A1 A1 B2 A1 A2 B3 A1 B4")
+    every = driven(table, plan)["q0"].to_pylist()
+    assert len(every) > 2
+    for first, end in ((0, 3), (1, 5), (4, 4), (None, 2), (2, None)):
+        found = driven(table, plan, span=Span(first, end))["q0"].to_pylist()
+        assert found == [
+            row for row in every
+            if (first is None or row["window_start"] >= first) and (end is None or row["window_start"] < end)
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("several", [1, 2], ids=["listed", "joined"])
+def test_matches_are_given_that_are_known(several: int) -> None:
+    plan = plan_of(*["RETURN a.at AS a PATTERN SEQ(A a, B b) WITHIN 9 s"] * several)
+    if several == 1:
+        plan = replace(plan, shared_matches=())
+    reading = read(events("A1 A2 B3"), plan.stream)
+    stretch = Stretch(
+        plan, reading, known=lambda _query, matches, arranged: arranged.events.ticks[matches.positions[0]] == 1
+    )
+    found = [(name, row["a"]) for name, table in drive(stretch, plan.queries, Means()) for row in table.to_pylist()]
+    assert sorted(found) == [(f"q{i}", 1) for i in range(several)]
