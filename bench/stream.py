@@ -74,7 +74,7 @@ def streamed(text: str) -> Streamed:
     assert checked.program is not None
     namespace: dict[str, Any] = {"__name__": "job"}
     exec(job_of(checked.program, checked.sources).text, namespace)
-    (found,) = namespace["STREAMED"]
+    (found,) = (part.streamed for part in namespace["JOB"].parts)
     return found  # type: ignore[no-any-return]
 
 

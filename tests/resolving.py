@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc import model
-from cepc.resolve import check, lost_in
+from cepc.resolve import check
 from cepc_grammar.ast import Program
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import parse
@@ -36,7 +36,7 @@ def checked(text: str, files: Mapping[str, str] | None = None, name: str = "main
 
     source = Source(name, text)
     parsed = parse(source)
-    return check(Program(parsed.program.statements), load, lost_in(source, parsed))
+    return check(Program(parsed.program.statements), load, parsed.lost)
 
 
 def codes(text: str, files: Mapping[str, str] | None = None) -> list[str]:

@@ -147,6 +147,8 @@ STATES = [
     ("nested Kleene", plus(seq(A, plus(B))), 3),
     ("equal alternatives are one", Or((seq(A, B), seq(A, B))), 3),
     ("alternatives that go on alike are merged", Or((seq(A, C), seq(B, C))), 3),
+    ("a gap that only one track asks about", both(seq(A, no(C), B), D), 7),
+    ("gaps one after the other", seq(A, no(B), C, no(D), X, no(C), Y), 5),
 ]  # fmt: skip
 
 
@@ -159,6 +161,13 @@ def test_the_deterministic_automaton_is_small(pattern: model.Pattern, states: in
 def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
     with pytest.raises(PatternTooLarge, match="AND makes an automaton of more than 4,000 states"):
         make(both(*(seq(A, B, C, D) for _ in range(8))))
+
+
+def test_a_pattern_has_40_000_steps_at_most() -> None:
+    optional = (model.Repeat(A, 0, 1),) * 282  # each a step from all before it: 282 * 283 / 2
+    assert len(make(seq(*(B,) * 97, *optional)).built.positions.edges) == 40_000
+    with pytest.raises(PatternTooLarge, match="the pattern makes an automaton"):
+        make(seq(*(B,) * 98, *optional))
 
 
 def test_a_some_that_explodes_is_refused_before_it_is_built() -> None:

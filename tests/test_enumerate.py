@@ -306,6 +306,14 @@ def test_the_preferred_match_of_each_first_event() -> None:
     assert Query(stopping, more=more).found("a1 b2 a3") == ["a1", "a3"]
 
 
+def test_no_more_first_events_are_tried_at_once_than_a_block_holds() -> None:
+    plan = Query(pattern("0 A 1, 1 B 2", "2"), more={"select": "NEXT", "after": ("TO NEXT EVENT", None)}).plan()
+    source = reading(" ".join([*(f"a{i}" for i in range(12)), "b12"]))
+    arranged = arrange_for(source, classify(source, plan.letters), plan, plan.queries)
+    found = [len(matches) for matches in arranged.enumerator(plan.queries[0], block=4).matches()]
+    assert found == [4, 4, 4]
+
+
 def test_what_is_preferred_must_stand() -> None:
     query = Query(
         pattern("0 A 1, 1 B 2", "1, 2!0", no("0 C 1")), more={"select": "NEXT", "after": ("PAST LAST EVENT", None)}

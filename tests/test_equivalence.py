@@ -258,6 +258,11 @@ CORNERS = {
         SMALL + "QUERY q RETURN MATCH * PATTERN SEQ(A+, B) WHERE A.x - PREV(A).x < LAST(A).x WITHIN 8 s;",
         seconds("A1 A9 B3 A1 A2 B3"),
     ),
+    "sums of matches that are listed pass 64 bits in one window of several": Case(
+        SMALL.replace("x INT", "x BIGINT")
+        + "QUERY q RETURN CAST(SUM(B.x) AS STRING) AS r PATTERN SEQ(A, B+) WHERE A.x < LAST(B).x WITHIN 4 s;",
+        seconds(f"A0 B{2**62} B{2**62} B9 A1 B3 B5 A0 B{2**62} B2"),
+    ),
 }
 
 

@@ -494,6 +494,7 @@ def test_algorithm_1_can_miss_the_optimum_in_case_3() -> None:
     [
         (("CGH", "BCDG", "BCDG", "BCGH"), rates(B=1, C=1, D=5, G=2, H=1), 21),
         (("BCD", "DGH", "DH", "BCDG", "BCDH", "BDG"), rates(B=1, C=2, D=3, G=1, H=2), 48),
+        (("BCDH", "CDGH", "CGH", "BDGH", "BCGH"), rates(B=4, C=3, D=4, G=3, H=5), 198),
     ],
 )
 def test_algorithm_1_looks_for_the_nearest_end_in_case_3(

@@ -25,7 +25,8 @@ from cepc.diagnostics.render import errors
 from cepc.errors import RunError
 from cepc.files.read import read_import
 from cepc.planning import plan_program
-from cepc.resolve import Lost, check
+from cepc.resolve import check
+from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matches
@@ -152,7 +153,7 @@ def test_a_column_that_the_directories_of_micro_batches_would_hide_is_refused() 
     with pytest.raises(
         JobError, match=r"query q has a column Batch, .* out/q .* in batch=…: give it another name with AS"
     ):
-        check_columns(job["STREAMED"], ["q"], "out")
+        check_columns([part.streamed for part in job["JOB"].parts], ["q"], "out")
 
 
 # ---- time and memory -------------------------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def seconds(mistake: str, count: int) -> tuple[float, float]:
     started = time.process_time()
     parsed = parse(source)
     between = time.process_time()
-    resolved = check(parsed.program, read_import, Lost())
+    resolved = check(parsed.program, read_import, NOTHING_LOST)
     ended = time.process_time()
     gc.unfreeze()
     wrong = errors([*parsed.diagnostics, *resolved.diagnostics])

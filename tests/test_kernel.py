@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import subprocess
@@ -27,7 +28,8 @@ from cepc_runtime.kernel.compiled import LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.effects import effect
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
-from cepc_runtime.kernel.operations import ADD, COPY, TWICE, ZERO
+from cepc_runtime.kernel.numbers import OPERATION, apply_all
+from cepc_runtime.kernel.operations import ADD, COPY, LEAST, MULTIPLY, TWICE, ZERO
 from cepc_runtime.kernel.planes import planes_of
 from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.kernel.sharing import sharing_of
@@ -224,6 +226,25 @@ def test_no_events_have_no_rows() -> None:
     found = driven(table([]), plan(query(AUTOMATA["SEQ"], returns=RETURNS)), interpreted=True)["q"]
     assert found.num_rows == 0
     assert found.column_names[-2:] == ["window_start", "window_end"]
+
+
+def test_events_are_run_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepc_runtime.kernel.run.AT_ONCE", 4)
+    events = arrange(read(table([(t, "A", "g", 0) for t in range(10)]), stream()), stream(), [])
+    told: list[float] = []
+    count_matches(events, classify(events, LETTERS), [query(AUTOMATA["SEQ"])], interpreted=True, tell=told.append)
+    assert told == [0.4, 0.8, 1]
+
+
+def test_what_changes_nothing_is_no_work() -> None:
+    """The least of a number and infinity, and 0 times another one."""
+    memory = np.array([9.0, 9.0, 1.0, 1.0, math.inf, 0.0, 3.0])
+
+    def done(code: int, value: int) -> tuple[int, int]:
+        return apply_all(np.array([code, 0, 2, 2, value]), memory, 0, OPERATION, 0)
+
+    assert [done(LEAST, value) for value in (4, 5, 6)] == [(0, 0), (1, 2), (1, 2)]
+    assert [done(MULTIPLY, value) for value in (5, 6)] == [(0, 0), (1, 2)]
 
 
 # ---- programs --------------------------------------------------------------------------------------------------------

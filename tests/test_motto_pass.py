@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
-from cepc_runtime.enumerate.joins import Joins
+from cepc_runtime.enumerate.joins import Joins, _Rows
 from cepc_runtime.enumerate.matches import MatchRows
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
@@ -27,20 +28,19 @@ from cepc_runtime.letters import classify
 from cepc_runtime.work_done import Work
 from tests.driven import driven
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
-from tests.programs import HEADER, LOCAL, PAIR, with_stream
+from tests.programs import HEADER, LOCAL, PAIR, Case, with_stream
 from tests.programs import Asked as Wanted
 from tests.programs import query as query_text
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from random import Random
 
     from cepc.passes.motto import Derivation
     from cepc_runtime.enumerate.extension import Sources
     from cepc_runtime.enumerate.standing import Matches
     from cepc_runtime.plan import Plan
-    from tests.programs import Case
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
@@ -159,7 +159,9 @@ def test_a_plan_with_shared_matches_survives_json() -> None:
 # --- the rows
 
 
-def by_joins(plan: Plan, table: Any, block: int, held: int, portion: int) -> dict[str, list[Any]]:
+def by_joins(
+    plan: Plan, table: Any, block: int, held: int, portion: int, searched: Callable[[], None] = lambda: None
+) -> dict[str, list[Any]]:
     """The rows of the queries that share, with limits so small that portions are halved, and queries searched."""
     found: dict[str, list[Any]] = {}
     reading = read(table, plan.stream)
@@ -170,6 +172,7 @@ def by_joins(plan: Plan, table: Any, block: int, held: int, portion: int) -> dic
         timeline, evaluator = timeline_of(arranged.events, arranged.kinds), Evaluator(arranged.events.table)
 
         def search(name: str, sources: Sources) -> Iterator[Matches]:
+            searched()
             return Enumerator(queries[name], timeline, evaluator).matches(sources)  # noqa: B023 - used in this round
 
         joins = Joins(
@@ -181,6 +184,21 @@ def by_joins(plan: Plan, table: Any, block: int, held: int, portion: int) -> dic
         for name, matches in joins.matches():
             found[name] += rows_of[name].table(matches).to_pylist()
     return found
+
+
+def test_nothing_is_held_while_smaller_portions_are_searched() -> None:
+    compiled = compile_text(program("SEQ(A, B)", "SEQ(A, B, C)", "SEQ(A, B, C, D)"))
+    rows = tuple({"at": i // 8, "kind": "ABCD"[i // 2 % 4], "x": 1} for i in range(32))
+    plan, table = sharing_all(compiled), table_of(Case("", rows), compiled)
+    held: list[int] = []
+
+    def look() -> None:
+        held.append(sum(thing.size for thing in gc.get_objects() if isinstance(thing, _Rows)))
+
+    found = by_joins(plan, table, 1000, 100, 1000, look)
+    assert held
+    assert not any(held)
+    assert {name: len(rows) for name, rows in found.items()} == {"q0": 24, "q1": 32, "q2": 16}
 
 
 def tree(chance: Random, depth: int = 1) -> str:

@@ -106,6 +106,12 @@ ONCE = [
     ("groups that differ keep states apart", "q: SEQ(A, B); r: SEQ(A, B) | WHERE [x] WITHIN 10 s SLIDE 5 s", []),
     ("tests that differ keep states apart", "q: SEQ(A, B); r: SEQ(A, B) | WHERE A.x > 1 WITHIN 10 s SLIDE 5 s", []),
     ("a NOT in one of them keeps states apart", "q: SEQ(A, B, C); r: SEQ(A, NOT D, B, C)", []),
+    (
+        "what a NOT moves is equal if what it moves from is",
+        "q: SEQ(A, NOT SEQ(C, D), B); r: SEQ(A, NOT SEQ(C, D), E)",
+        ["q[0, 1, 3] = r[0, 1, 3]"],
+    ),
+    ("and not else", "q: SEQ(A, NOT SEQ(C, D), B); r: SEQ(E, NOT SEQ(C, D), B)", []),
     ("patterns without anything in common share nothing", "q: SEQ(A, B); r: SEQ(C, D)", []),
     ("one query has nobody to share with", "q: SEQ(A, B)", []),
 ]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.plan_data import to_text
-from cepc_runtime.segments import SEGMENT, Segments, overlap_of, segments_for
+from cepc_runtime.segments import SEGMENT, Segments, are_short, overlap_of, segments_for
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.share import Class, classes_of, keys_of
 from cepc_runtime.windows import Sliding
@@ -54,6 +54,13 @@ LENGTHS = [
 @pytest.mark.parametrize(("windows", "expected"), [case[1:] for case in LENGTHS], ids=[case[0] for case in LENGTHS])
 def test_how_long_segments_are(windows: Sequence[str], expected: Segments) -> None:
     assert segments_for(queries_of(*windows), "s") == expected
+
+
+def test_segments_of_days_are_not_short() -> None:
+    queries = queries_of("WITHIN 2 s SLIDE 1 s")
+    assert segments_for(queries, "day") == Segments(2, 1)
+    assert not are_short(queries, "day")
+    assert are_short(queries, "s")
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(1, 200))

@@ -17,7 +17,7 @@ from cepc_runtime.events import read, select
 from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.panes.folded import Folded, fold, product, together
 from cepc_runtime.spark.share import Class, keys_of
-from cepc_runtime.streaming.advance import advance
+from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, state_size
@@ -30,7 +30,7 @@ from tests.test_equivalence import TIED, tied
 from tests.test_motto_pass import programs, sharing_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from cepc_runtime.plan import Plan
     from tests.programs import Make
@@ -292,6 +292,25 @@ def test_events_are_kept_only_as_long_as_a_row_may_need_them() -> None:
         ("RETURN MATCH * PATTERN SEQ(NOT C c, A, B, NOT C d) WITHIN 7 s", 3),
     ):
         assert steps(query, ("A1 A20 A39 A40 A46 A50", 52))[1].state.events == kept, query
+
+
+def test_rows_of_pieces_come_when_as_many_events_are_there_as_are_taken_at_a_time() -> None:
+    compiled = compile_text(f"{STREAM}QUERY q RETURN MATCH A.at AS a PATTERN SEQ(A, B) WITHIN 2 s;")
+    events = ((0, "A"), (1, "B"), (8, "C"), (9, "C"))
+    taken: list[int] = []
+
+    def pieces() -> Iterator[pa.Table]:
+        for number in range(3):
+            taken.append(number)
+            yield table_of(
+                Case("", tuple({"at": at + 10 * number, "kind": kind, "k": 1} for at, kind in events)), compiled
+            )
+
+    assert [(query, len(found), len(taken)) for query, found in flow(whole(compiled), pieces(), 4)] == [
+        (0, 1, 1),
+        (0, 1, 2),
+        (0, 1, 3),
+    ]
 
 
 def test_an_error_of_a_window_that_is_still_open_waits_for_it() -> None:

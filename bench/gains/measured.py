@@ -18,7 +18,7 @@ from cepc.api import check_text
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, share
 from cepc.statistics.measure import measure
-from cepc_runtime import aggregate
+from cepc_runtime import counting
 from cepc_runtime.batch import Execution, execute
 from cepc_runtime.kernel.run import Effort, count_matches
 
@@ -79,7 +79,7 @@ def timed(plan: Any, events: Any) -> tuple[float, float]:
         finally:
             kernel += time.process_time() - start
 
-    with patch.object(aggregate, "count_matches", count):
+    with patch.object(counting, "count_matches", count):
         start = time.process_time()
         found: Execution = execute(plan, events)
         seconds = time.process_time() - start

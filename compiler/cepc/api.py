@@ -14,16 +14,16 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
 from .compiled_program import Compiled
-from .consequences import without_consequences
 from .diagnostics.render import as_text, errors, render
 from .errors import ProgramError
 from .files import messages
 from .files.read import load, read_import
-from .resolve import Lost, check, lost_in
+from .resolve import check
 from .running.messages import nothing_to_run
 from .small_patterns import surely_small
 
@@ -114,14 +114,13 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
     if not resolve:
         return Checked(None, diagnostics, known)
     statements = tuple(statement for one in parsed for statement in one.program.statements)
-    lost = reduce(or_, map(lost_in, programs, parsed), Lost())
+    lost = reduce(or_, (one.lost for one in parsed), NOTHING_LOST)
     resolved = check(ast.Program(statements), read_import, lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
         too_large = _too_large(resolved.program)
         return Checked(None if too_large else resolved.program, (*resolved.diagnostics, *too_large), known)
-    further = without_consequences(resolved.diagnostics, known, zip(programs, parsed, strict=True))
-    return Checked(None if errors(diagnostics) else resolved.program, diagnostics + further, known)
+    return Checked(None if errors(diagnostics) else resolved.program, diagnostics + resolved.diagnostics, known)
 
 
 def _too_large(program: CheckedProgram | None) -> tuple[Diagnostic, ...]:

@@ -11,6 +11,7 @@ from lark import Token, UnexpectedToken
 from . import ast
 from .builder import Builder
 from .keywords import KeywordLexer
+from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
@@ -31,7 +32,7 @@ class Parsed:
     """What a source says, and what is wrong with it.
 
     `extents` has, for each statement of the program, the span of its text with its `;`; `bare` the queries in bare
-    form.
+    form. `lost` is what the statements left out would have declared.
     """
 
     program: ast.Program
@@ -39,6 +40,7 @@ class Parsed:
     comments: tuple[Comment, ...]
     extents: tuple[Span, ...]
     bare: frozenset[Span]
+    lost: Lost = NOTHING_LOST
 
 
 @cache
@@ -53,6 +55,7 @@ def parse(source: Source) -> Parsed:
     statements: list[ast.Statement] = []
     extents: list[Span] = []
     bare: set[Span] = set()
+    lost = NOTHING_LOST
     pending = list(reversed(split_statements(source, lexed.tokens)))
     while pending:
         piece = pending.pop()
@@ -65,6 +68,8 @@ def parse(source: Source) -> Parsed:
             extents.append(Span(piece.tokens[0].start, piece.end, source.name))
             if piece.bare:
                 bare.add(statement.span)
+        else:
+            lost |= lost_in(piece.tokens[: len(piece.tokens) - (0 if rest is None else len(rest.tokens))])
     unclosed = {d.span.start for d in lexed.diagnostics if d.code == "E0102"}
     kept = [
         d
@@ -72,7 +77,7 @@ def parse(source: Source) -> Parsed:
         if d.code == "E0102" or not any(d.span.start <= s < max(d.span.end, d.span.start + 1) for s in unclosed)
     ]
     program = ast.Program(tuple(statements), Span(0, len(source.text), source.name))
-    return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare))
+    return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare), lost)
 
 
 def _parse_statement(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Unit = OneOf["us", "ms", "s", "day"]
 """What a tick is."""
+
+DROPPED: Final = -1
+"""Instead of a state to which something moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Move:
     """When an instant has events of exactly the letters `letters` among those of negation `negation`, what is in `source` moves to
-    `target` (-1: is dropped).
+    `target`, or is DROPPED.
     """
 
     negation: int

@@ -30,8 +30,8 @@ SEGMENT: Final = "_segment"
 LEAST, MOST = 2, 8
 """Overlaps that a segment is long: with 2, half of the events are sent, sorted and counted twice, with 8 an eighth."""
 
-HOUR: Final[Mapping[Unit, float]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 3_600, "day": 1 / 24}
-"""Ticks. A segment of more than two overlaps is no longer, so that a day's events are at least some twenty tasks."""
+HOUR: Final[Mapping[Unit, int]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 3_600, "day": 0}
+"""Whole ticks. A segment of more than two overlaps is no longer, so that a day's events are at least some twenty tasks."""
 
 HOURS: Final = 6
 """Segments that are no longer are short. Of longer ones a day has no more than a few, whereas panes, an eighth of a SLIDE, are many."""
@@ -77,11 +77,11 @@ def segments_for(queries: Collection[QueryPlan], unit: Unit) -> Segments:
     if aligned <= MOST * reach:
         overlap = overlap_of(queries, aligned)
         return Segments(max(1, ceil(_wanted(overlap, unit) / aligned)) * aligned, overlap)
-    length = ceil(_wanted(reach, unit))
+    length = _wanted(reach, unit)
     return Segments(length, overlap_of(queries, length))
 
 
-def _wanted(overlap: int, unit: Unit) -> float:
+def _wanted(overlap: int, unit: Unit) -> int:
     return max(LEAST * overlap, min(MOST * overlap, HOUR[unit]))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cepc_runtime.expression import Call, Expression
-from cepc_runtime.plan import Automaton, Edge, Guard, Letter, Move, Positions, Step
+from cepc_runtime.plan import DROPPED, Automaton, Edge, Guard, Letter, Move, Positions, Step
 from cepc_runtime.types import BOOLEAN
 
 from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
@@ -191,13 +191,15 @@ class _Construction:
         """
         if self.select == "CONTIGUOUS":
             letter = self.letters.number(Letter(None))
-            return [Move(number, (letter,), n, -1) for state, n in self.numbers.items() if state.begun]
+            return [Move(number, (letter,), n, DROPPED) for state, n in self.numbers.items() if state.begun]
         following = {
             n: {e.letter for position in state.prefix for e in self.edges[position] if not e.tie}
             for state, n in self.numbers.items()
             if state.begun
         }
-        return [Move(number + letter, (letter,), n, -1) for n, found in following.items() for letter in sorted(found)]
+        return [
+            Move(number + letter, (letter,), n, DROPPED) for n, found in following.items() for letter in sorted(found)
+        ]
 
     def _after(self, configuration: Configuration, edge: Edge) -> Configuration:
         progress = kept(
@@ -233,7 +235,7 @@ class _Construction:
                 moved.add(after)
         if moved == state.configurations:
             return []
-        target = self._number(_State(frozenset(moved), state.prefix)) if moved else -1
+        target = self._number(_State(frozenset(moved), state.prefix)) if moved else DROPPED
         return [Move(given.number, tuple(sorted(given.letters)), self.numbers[state], target)]
 
     def _is_wide(self, guard: Guard) -> bool:

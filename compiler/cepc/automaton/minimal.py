@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cepc_runtime.plan import DROPPED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -35,7 +37,7 @@ def minimal(automaton: Automaton, conditions: Mapping[Step, Expression]) -> tupl
 
     def moves(old: tuple[Move, ...]) -> tuple[Move, ...]:
         renamed = (
-            replace(m, source=of(m.source), target=of(m.target) if m.target in alive else -1)
+            replace(m, source=of(m.source), target=of(m.target) if m.target in alive else DROPPED)
             for m in old
             if m.source in alive
         )
@@ -79,7 +81,7 @@ def _classes(automaton: Automaton, conditions: Mapping[Step, Expression], alive:
             changed = False
             for move in automaton.moves:
                 more = arrivals.get(move.target, frozenset()) | arrivals.get(move.source, frozenset())
-                if move.target >= 0 and more != arrivals.get(move.target, frozenset()):
+                if move.target != DROPPED and more != arrivals.get(move.target, frozenset()):
                     arrivals[move.target] = more
                     changed = True
     first = {
@@ -97,7 +99,7 @@ def _classes(automaton: Automaton, conditions: Mapping[Step, Expression], alive:
         for move in moves:
             if move.source in alive:
                 out[move.source].append(
-                    ((kind, move.negation, move.letters), move.target if move.target in alive else -1)
+                    ((kind, move.negation, move.letters), move.target if move.target in alive else DROPPED)
                 )
     while True:
         refined = _numbered(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cepc_runtime.plan import DROPPED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,7 +32,8 @@ def settling(automaton: Automaton, stale: Iterable[Move]) -> Automaton:
 
     def of_both(moves: tuple[Move, ...]) -> tuple[Move, ...]:
         twins = (
-            replace(m, source=size + m.source, target=m.target if m.target < 0 else size + m.target) for m in moves
+            replace(m, source=size + m.source, target=DROPPED if m.target == DROPPED else size + m.target)
+            for m in moves
         )
         return (*moves, *twins)
 

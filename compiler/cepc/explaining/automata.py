@@ -8,7 +8,7 @@ from itertools import chain, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import is_counted
+from cepc_runtime.plan import DROPPED, is_counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -80,7 +80,7 @@ def state_names(automaton: Automaton) -> tuple[str, ...]:
 
 def _moves(automaton: Automaton) -> list[Move]:
     """Those after which something still stands."""
-    return [move for move in (*automaton.moves, *automaton.new_moves) if move.target >= 0]
+    return [move for move in (*automaton.moves, *automaton.new_moves) if move.target != DROPPED]
 
 
 def _names(

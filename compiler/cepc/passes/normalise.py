@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan import DROPPED, Member, SharedStates
 
 from .workload import counted
 
@@ -94,7 +94,7 @@ def _incoming(query: CountedQuery) -> Iterator[tuple[int, Hashable, int]]:
             yield step.target, ("step", tie, step.letter), step.source
     for new, moves in enumerate((automaton.moves, automaton.new_moves)):
         for move in moves:
-            if move.target >= 0:
+            if move.target != DROPPED:
                 yield move.target, ("move", new, move.negation, move.letters), move.source
 
 

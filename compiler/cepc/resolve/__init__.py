@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_grammar.lost import NOTHING_LOST, Lost
 
 from .. import model
 from .events import EventTypes, check_events
 from .functions import written_out
 from .imports import Loader, resolve_imports
-from .lost import NOTHING, Lost, lost_in
 from .messages import streams as say_stream
 from .names import clashes, declarations
 from .patterns import check_patterns
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .names import Declarations
     from .streams import KnownStream
 
-__all__ = ["Loader", "Lost", "Resolved", "check", "lost_in"]
+__all__ = ["Loader", "Resolved", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Resolved:
     sources: tuple[Source, ...] = ()
 
 
-def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING) -> Resolved:
+def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Resolved:
     """Check the statements of all files given as one program. `loader` reads the files that they import.
 
-    `lost` is what those files declare in statements with syntax errors, as `lost_in(source, parsed)` tells of each.
+    `lost` is what those files declare in statements with syntax errors, as the parser tells of each.
     """
     imported = resolve_imports(program, loader)
     written = written_out(imported.statements)

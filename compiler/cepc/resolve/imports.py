@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.lost import NOTHING_LOST, Lost
 from cepc_grammar.parser import Parsed, parse
 from cepc_grammar.source import Source
 
-from .lost import NOTHING, Lost, lost_in
 from .messages import names as say
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Importing:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     done: set[str] = field(default_factory=set)
     path: list[str] = field(default_factory=list)
-    lost: Lost = NOTHING
+    lost: Lost = NOTHING_LOST
 
     def visit(self, key: str) -> None:
         """Not by recursion: a chain of imports may be longer than Python's stack."""
@@ -114,7 +114,7 @@ class _Importing:
         self.files[key] = list(parsed.program.statements)
         self.sources.append(source)
         self.diagnostics += parsed.diagnostics
-        self.lost |= lost_in(source, parsed)
+        self.lost |= parsed.lost
 
 
 def imported_path(file: str, importing: str) -> str:

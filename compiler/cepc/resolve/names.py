@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from cepc_grammar import ast
+from cepc_grammar.lost import NOTHING_LOST, Lost
 
-from .lost import NOTHING, Lost
 from .messages import names as say
 from .walk import atoms
 
@@ -34,7 +34,9 @@ class Declarations:
     circles: Mapping[str, list[str]]
 
 
-def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> tuple[Declarations, list[Diagnostic]]:
+def declarations(
+    statements: Iterable[ast.Statement], lost: Lost = NOTHING_LOST
+) -> tuple[Declarations, list[Diagnostic]]:
     """What the statements declare, and which names clash."""
     statements = tuple(statements)
     streams = [s for s in statements if isinstance(s, ast.Stream)]
@@ -59,10 +61,16 @@ def declarations(statements: Iterable[ast.Statement], lost: Lost = NOTHING) -> t
         queries,
         {name: query.name for name, query in _by_name(queries).items()},
         tests,
-        lost,
+        _undeclared(lost, (*streams, *events, *patterns)),
         circles({name: [a.name.text for a in atoms(p.pattern)] for name, p in _by_name(patterns).items()}),
     )
     return found, problems
+
+
+def _undeclared(lost: Lost, statements: Iterable[ast.Stream | ast.DerivedEvent | ast.NamedPattern]) -> Lost:
+    """What is lost although a name may be declared twice, the second time without a mistake."""
+    declared = {statement.name.text for statement in statements}
+    return Lost(lost.streams - declared, lost.operands - declared)
 
 
 Named = TypeVar("Named", ast.Stream, ast.DerivedEvent, ast.NamedPattern, ast.Query)

@@ -63,7 +63,7 @@ class Binned:
                 rests.append(0.0)
                 continue
             whole = sum(number << shift for number, shift in zip(row, shifts, strict=True))
-            exact = Fraction(whole << least) if least > 0 else Fraction(whole, 1 << -least)
+            exact = Fraction(whole << max(least, 0), 1 << max(-least, 0))
             total, rest = pair(exact)
             totals.append(total if np.isfinite(total) else exact)
             rests.append(rest)

@@ -21,7 +21,7 @@ from .search import BLOCK
 from .standing import Matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from ..plan import Join, MatchAnswer, MatchPart, QueryPlan, SharedMatches
     from .budget import MatchBudget
@@ -32,10 +32,6 @@ PORTION = 1 << 19
 """Events in a portion, where groups are that large."""
 HELD = 1 << 23
 """Events of matches that are held at once."""
-
-
-class _TooMany(Exception):  # noqa: N818 - a portion was too large
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,18 +201,24 @@ class Joins:
         return [self._portion(portion.low, middle), self._portion(middle, portion.stop)]
 
     def _answered(self, portion: _Portion, wanted: Sequence[MatchAnswer]) -> Iterator[tuple[str, Matches]]:
+        left = yield from self._whole(portion, wanted)
+        if left:  # nothing is held any more
+            yield from self._smaller(portion, left)
+
+    def _whole(
+        self, portion: _Portion, wanted: Sequence[MatchAnswer]
+    ) -> Generator[tuple[str, Matches], None, list[MatchAnswer]]:
+        """The portion's matches, until there are too many to hold; the answers for which this leaves them to be found."""
         left = list(wanted)
         tables: dict[int, _Rows] = {}
         needed = self._needed(wanted)
         for done, (number, last_use) in enumerate(needed):
             self._tell(portion, done / len(needed))
-            try:
-                if last_use > number:
-                    tables[number] = self._table(number, tables, portion)
-            except _TooMany:
-                tables.clear()
-                yield from self._smaller(portion, left)
-                return
+            if last_use > number:
+                table = self._table(number, tables, portion)
+                if table is None:
+                    return left
+                tables[number] = table
             answers = [answer for answer in left if answer.part == number]
             if answers:
                 found = iter([tables[number]]) if number in tables else self._rows(number, tables, portion, last=True)
@@ -231,6 +233,7 @@ class Joins:
                 left = [answer for answer in left if answer.part != number]
             for over in [held for held, last in needed if last <= number and held in tables]:
                 del tables[over]
+        return left
 
     def _tell(self, portion: _Portion, part: float) -> None:
         """So much of the portion is done."""
@@ -272,15 +275,15 @@ class Joins:
 
     # ---- matches of a part -------------------------------------------------------------------------------------------
 
-    def _table(self, number: int, tables: Mapping[int, _Rows], portion: _Portion) -> _Rows:
-        """All matches of a part that begin in the portion or after it, and end before its end. Raises _TooMany."""
+    def _table(self, number: int, tables: Mapping[int, _Rows], portion: _Portion) -> _Rows | None:
+        """All matches of a part that begin in the portion or after it, and end before its end; None if they are too many to hold."""
         room = self._held - sum(table.size for table in tables.values())
         found: list[_Rows] = []
         for rows in self._rows(number, tables, portion, last=False):
             found.append(rows)
             room -= rows.size
             if room < 0:
-                raise _TooMany
+                return None
         if found:
             return _Rows.joined(found)
         empty = np.empty(0, dtype=np.int64)

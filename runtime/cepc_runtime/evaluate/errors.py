@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..expression import Call, Expression
 
     Found = TypeVar("Found")
-    Asking = TypeVar("Asking", bound="Named")
+    Asking = TypeVar("Asking", bound="HasName")
 
 
 class EvaluationError(Exception):
@@ -49,7 +49,7 @@ def about(query: str) -> Iterator[None]:
         raise
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """A query."""
 
     @property

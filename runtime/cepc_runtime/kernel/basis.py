@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .effects import order
@@ -156,14 +157,16 @@ def inner_of(memory: LaneMemory, region: int, happenings: Mapping[int, Happening
     dimensions = sorted({way.source for found in inside.values() for _, way in found.all()})
     planes = _planes(memory.regions[region], part, inside)
     rows = max(part.rows, dimensions[-1] + 1)
-    copies = 1 + (OWN if any(found.own for found in inside.values()) else 0)
-    own = tuple(tuple((-1 - region, copy * rows + row) for row in range(rows)) for copy in range(copies))
+    differ = any(found.own for found in inside.values())
+    copies = 1 + (OWN if differ else 0)
+    label = count()
+    own = tuple(tuple((-1 - region, next(label)) for _ in range(rows)) for _ in range(copies))
     apart: dict[Column, Bound] = {plane: [(plane.number, 0, 0)] for plane in planes.bound}
     add_region(memory, SharedLanes(own), [len(dimensions)] * copies, [apart] * copies)
     virtual = _Virtual(memory, own, dimensions)
     stash = memory.size
     memory.size += (copies - 1) * _room(memory.regions[region])
-    return Inner(memory, memory.regions[region], part, inside, ends, planes, virtual, stash)
+    return Inner(memory, memory.regions[region], part, inside, ends, planes, virtual, stash, differ)
 
 
 def _room(region: LaneRegion) -> int:
@@ -252,6 +255,7 @@ class Inner:
     planes: _Planes
     virtual: _Virtual
     stash: int
+    differ: bool
 
     def basis(self, copies: int) -> Basis:
         """The basis; what needs a copy has it `copies` further on."""
@@ -272,7 +276,7 @@ class Inner:
             ),
             self.stash,
             _room(self.region),
-            tuple(self._lane(application, lane, copies) for lane in lanes) if len(virtual.copies) > 1 else (),
+            tuple(self._lane(application, lane, copies) for lane in lanes) if self.differ else (),
         )
 
     def _lane(self, application: _Application, lane: int, copies: int) -> OwnColumns:

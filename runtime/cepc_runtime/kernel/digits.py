@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .effects import DROPPED
+from ..plan import DROPPED
 
 if TYPE_CHECKING:
     import numpy as np

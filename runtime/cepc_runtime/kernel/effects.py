@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..plan import DROPPED
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from ..plan import Automaton, Move
 
 UNBOUND: Final = -1
-DROPPED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)

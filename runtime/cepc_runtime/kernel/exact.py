@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..plan import DROPPED
 from ..windows import Sliding
-from .effects import DROPPED, moved
+from .effects import moved
 from .long import Long, long_of
 from .planes import is_exact
 

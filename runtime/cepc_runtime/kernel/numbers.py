@@ -34,8 +34,8 @@ def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, en
     for o in range(begin, end, OPERATION):
         code, target, source, width = t[o + CODE], t[o + TARGET], t[o + SOURCE], t[o + WIDTH]
         if code == ADD:  # which most are
-            a = m[target : target + width]
-            b = m[source : source + width]
+            a = m[target:]
+            b = m[source:]
             for i in range(width):
                 a[i] += b[i]
         else:
@@ -52,8 +52,8 @@ def carry_out_further(t: Ints, m: Floats, values: Matrix, event: int, begin: int
 
 
 def copy(m: Floats, target: int, source: int, width: int) -> None:
-    a = m[target : target + width]
-    b = m[source : source + width]
+    a = m[target:]
+    b = m[source:]
     for i in range(width):
         a[i] = b[i]
 
@@ -72,8 +72,8 @@ def apply_all(t: Ints, m: Floats, begin: int, end: int, further: int) -> tuple[i
 
 def carry_out(m: Floats, code: int, target: int, source: int, width: int, value: float) -> None:
     """One operation. A row that is added to itself is TWICE: then source and target are never the same."""
-    a = m[target : target + width]
-    b = m[source : source + width]
+    a = m[target:]
+    b = m[source:]
     if code == ADD:
         for i in range(width):
             a[i] += b[i]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ..plan import DROPPED
 from ..windows import Sliding
 from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
@@ -308,7 +309,7 @@ class _Builder:
         taken = [o._replace(source=o.source + at) for o in copied_to(memory, [source], third)]
         taken += cleared(memory, [source], at)
         put: list[Operation] = []
-        if move.target >= 0:
+        if move.target != DROPPED:
             columns = self._queries[n].columns
             put = added(memory, [(Atom(source, memory.place(n, move.target), True, columns, ()), third, at)])
         return [_bits(move.letters, order), new, *self._append(taken), *self._append(put)]

@@ -179,7 +179,9 @@ def concatenated(parts: Sequence[Folded]) -> Folded:
     """The panes of all parts; none is in two of them."""
     keys = {name: joined([part.keys[name] for part in parts]) for name in parts[0].keys}
     panes = np.concatenate([part.panes for part in parts])
-    columns = zip(*(part.numbers for part in parts), strict=True)
-    return Folded(
-        keys, panes, tuple(joined(c) if isinstance(c[0], pa.Array) else one_after_the_other(c) for c in columns)
-    )
+    return Folded(keys, panes, tuple(map(_joined, zip(*(part.numbers for part in parts), strict=True))))
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    first, *_ = columns  # all are of one type
+    return joined(columns) if isinstance(first, pa.Array) else one_after_the_other(columns)

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
+from ..enumerate.arranged import arrange_for
 from ..enumerate.matches import MatchRows
-from ..enumerate.run import arrange_for, letters_of
 from ..events import read, times_of
 from ..letters import classify
-from ..plan import is_counted
+from ..plan import is_counted, letters_read
 from ..plan_data import from_text_of_plan
 from ..types import STRING, Array, quote_name, to_arrow
 from ..windows import Sliding
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..enumerate.run import Arranged
+    from ..enumerate.arranged import Arranged
     from ..enumerate.standing import Frames, Matches
     from ..plan import QueryPlan, StreamPlan
     from ..types import DataType
@@ -62,7 +62,7 @@ def matches_of(
     (frame,) = events_of(spark, [part.stream], events)
     found = part.events(frame)
     if query.select != "CONTIGUOUS":
-        found = found.where(has_letter(len(part.streamed.letters), sorted(letters_of(query))))
+        found = found.where(has_letter(len(part.streamed.letters), sorted(letters_read(query))))
     stream = from_text_of_plan(text).stream
     keys = [F.col(quote_name(key)) for key in query.partition]
     order = [F.col(quote_name(column)) for column in (stream.time_column, *stream.order_by)]

@@ -97,14 +97,14 @@ def _reversed(graph: GloriaGraph, part: Sequence[int]) -> dict[int, list[dict[Li
     for pool in reversed(part):
         to_ends[pool], onward[pool] = [], []
         for node in range(len(graph.pools[pool].nodes)):
-            total, ways = 0.0, {}
+            ways, least = {}, []
             for link in graph.template.after[pool]:
                 if link.after in onward:
                     weights, distance = graph.pools[link.after].weights, to_ends[link.after]
                     costs = [w + weights[m] + distance[m] for m, w in enumerate(graph.edges[link][node])]
                     ways[link] = min(range(len(costs)), key=costs.__getitem__)
-                    total += costs[ways[link]]
-            to_ends[pool].append(total)
+                    least.append(costs[ways[link]])
+            to_ends[pool].append(sum(least))
             onward[pool].append(ways)
     return onward
 

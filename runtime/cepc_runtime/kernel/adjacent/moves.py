@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from ...plan import DROPPED
 
 if TYPE_CHECKING:
     from ...plan import Automaton
-
-DROPPED: Final = -1
 
 
 def reachable(automaton: Automaton) -> dict[int, frozenset[int]]:
