@@ -18,8 +18,8 @@ from .streaming import streamed, streamed_plan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.parts.segments import Segments
     from cepc_runtime.plan import NativeAggregate, NativeQuery
+    from cepc_runtime.segments import Segments
 
     from .names import StreamNames
     from .prepare import LetterSql, StreamJob
