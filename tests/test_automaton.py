@@ -168,8 +168,7 @@ def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
 
 
 def test_a_pattern_has_40_000_steps_at_most() -> None:
-    maybe: model.Pattern = Repeat(A, 0, 1)
-    optional = (maybe,) * 282  # each a step from all before it: 282 * 283 / 2
+    optional: list[model.Pattern] = [Repeat(A, 0, 1)] * 282  # each a step from all before it: 282 * 283 / 2
     assert len(make(seq(*(B,) * 97, *optional)).built.positions.edges) == 40_000
     with pytest.raises(PatternTooLarge, match="the pattern makes an automaton"):
         make(seq(*(B,) * 98, *optional))
