@@ -169,9 +169,9 @@ def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
 
 def test_a_pattern_has_40_000_steps_at_most() -> None:
     optional: list[model.Pattern] = [Repeat(A, 0, 1)] * 282  # each a step from all before it: 282 * 283 / 2
-    assert len(make(seq(*(B,) * 97, *optional)).built.positions.edges) == 40_000
+    assert len(make(seq(*[B] * 97, *optional)).built.positions.edges) == 40_000
     with pytest.raises(PatternTooLarge, match="the pattern makes an automaton"):
-        make(seq(*(B,) * 98, *optional))
+        make(seq(*[B] * 98, *optional))
 
 
 def test_a_some_that_explodes_is_refused_before_it_is_built() -> None:

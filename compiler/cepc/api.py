@@ -22,7 +22,7 @@ from .compiled_program import Compiled
 from .diagnostics.render import as_text, errors, render
 from .errors import ProgramError
 from .files import messages
-from .files.read import load, read_import
+from .files.read import ImportReader, load
 from .resolve import check
 from .running.messages import nothing_to_run
 from .too_large import too_large
@@ -115,7 +115,7 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
         return Checked(None, diagnostics, known)
     statements = tuple(statement for one in parsed for statement in one.program.statements)
     lost = reduce(or_, (one.lost for one in parsed), NOTHING_LOST)
-    resolved = check(ast.Program(statements), read_import, lost)
+    resolved = check(ast.Program(statements), ImportReader(), lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
         refused = () if resolved.program is None else too_large(resolved.program)
