@@ -415,9 +415,16 @@ def letters_read(query: QueryPlan) -> frozenset[int]:
             return automaton.letters
         case Native(letter):
             return frozenset((letter,))
+    return letters_listed(query)
+
+
+def letters_listed(query: QueryPlan) -> frozenset[int]:
+    """The letters of which events are needed to list its matches, however it is executed."""
+    found = frozenset(pattern_letters(query.positions))
+    match query.strategy:
         case List(prefixes) if prefixes is not None:
-            return frozenset(pattern_letters(query.positions)) | prefixes.letters
-    return frozenset(pattern_letters(query.positions))
+            return found | prefixes.letters
+    return found
 
 
 def pattern_letters(positions: Positions) -> Iterator[int]:
