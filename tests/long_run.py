@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from tests import (
     test_equivalence,
     test_motto_pass,
-    test_parts,
+    test_panes,
     test_passes,
     test_segments,
     test_shared_states,
@@ -78,8 +78,8 @@ PROPERTIES: Final[dict[str, Property]] = {
         "states side by side", test_shared_states.counted_programs, test_shared_states.whatever_is_shared
     ),
     "shared matches": Property("matches joined", test_motto_pass.programs, test_motto_pass.check),
-    "panes": Property("in panes", test_parts.without_negation, test_parts.cut_in_time),
-    "partitions": Property("by partitions", test_parts.partitioned, test_parts.by_partitions),
+    "panes": Property("in panes", test_panes.without_negation, test_panes.cut_in_time),
+    "partitions": Property("by partitions", test_panes.partitioned, test_panes.by_partitions),
     "segments": Property("in segments", test_segments.counted, test_segments.in_segments),
     "slices": Property("in slices", test_slices.counted, test_slices.in_slices),
     **{

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parent.parent
 RUNTIME: Final = "runtime/cepc_runtime"
 FOLDERS: Final = (
-    *(f"{RUNTIME}/{name}" for name in ("enumerate", "kernel", "parts", "streaming")),
+    *(f"{RUNTIME}/{name}" for name in ("enumerate", "kernel", "panes", "streaming")),
     *(f"compiler/cepc/{name}" for name in ("automaton", "passes")),
 )
 KEPT: Final = ROOT / ".mutants"

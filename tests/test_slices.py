@@ -9,13 +9,13 @@ import pytest
 from hypothesis import settings
 
 from cepc_runtime.events import read, ticks_of
-from cepc_runtime.parts.segments import reach_of
 from cepc_runtime.plan import is_counted
 from cepc_runtime.plan_data import to_text
+from cepc_runtime.segments import reach_of
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.rows import QUERY
-from cepc_runtime.spark.share import classes_of, in_parts, keys_of
+from cepc_runtime.spark.share import classes_of, has_subtotals, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
 from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
@@ -214,14 +214,14 @@ def with_large_groups(case: Case, _chance: Random) -> Seen:
     seen: dict[str, Answer] = {}
     for one in classes_of(plan.queries, cut=plan.stream.unit):
         if one.pane is not None or one.segments is not None:
-            continue  # test_parts.py and test_segments.py run these
+            continue  # test_panes.py and test_segments.py run these
         order = [(name, "ascending", "at_start") for name in (*one.keys, plan.stream.time_column)]
         table = events.take(pa.compute.sort_indices(events, order))
 
         def rows(most: int, table: Any = table, one: Any = one) -> list[Any]:
             batches = table.to_batches(max_chunksize=2)
             given = list(run_partition(batches, text, [one], None, rows=2, most=most))
-            for number in (n for n in one.queries if in_parts(plan.queries[n], plan.stream.unit)):
+            for number in (n for n in one.queries if has_subtotals(plan.queries[n], plan.stream.unit)):
                 parts = [batch for batch in given if batch.column(QUERY)[0].as_py() == str(number)]
                 others = [batch for batch in given if batch.column(QUERY)[0].as_py() != str(number)]
                 given = [*others, *together(text, number)(parts)]

@@ -15,7 +15,7 @@ import pytest
 
 from cepc_runtime.events import read, select
 from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.parts.folded import Folded, _exactly, fold, together
+from cepc_runtime.panes.folded import Folded, fold, product, together
 from cepc_runtime.spark.share import Class, keys_of
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
@@ -429,6 +429,19 @@ def test_large_counts_are_exact_beside_small_ones_of_the_same_step() -> None:
     assert same(seen[-1].rows[0], expected["q"])
 
 
+def test_a_stream_may_have_a_column_called_pane() -> None:
+    """The folding of its events has one of its own."""
+    compiled = compile_text(
+        f"{STREAM.replace('k INT', 'pane INT')}QUERY q RETURN SUM(A.pane) AS n PATTERN A WITHIN 10 s;"
+    )
+    rows = tuple({"at": at % 10, "kind": "A", "pane": 2} for at in range(50))
+    bucket = Bucket.of(compiled)
+    bucket.take(table_of(Case("", rows[:5]), compiled), 5)
+    assert bucket.state.panes == 1
+    bucket.take(table_of(Case("", rows[5:10]), compiled), END)
+    assert [row["n"] for row in bucket.rows[0]] == [20]
+
+
 def test_few_events_are_not_folded() -> None:
     compiled, table = crowd(FOLDED["windows side by side"], 8)
     assert max(bucket.state.panes for bucket in run_through(compiled, table)) == 0
@@ -545,7 +558,7 @@ def test_put_together_at_once_panes_are_what_they_are_query_by_query() -> None:
                 for half in (events.ticks % 20 < 10, events.ticks % 20 >= 10)
                 for part in [select(events, half)]
             )
-            at_once, exactly = together(family, first, second), _exactly(family, first, second)
+            at_once, exactly = together(family, first, second), product(family, first, second, exactly=True)[0]
             assert at_once is not None
             assert [column.tolist() for column in at_once.numbers] == [column.tolist() for column in exactly.numbers]
 

@@ -17,16 +17,15 @@ from bench.plots import Panel
 import cepc
 from cepc.shared_plans import plan_shared
 from cepc_runtime.batch import execute
-from cepc_runtime.parts.panes import pane_length
-from cepc_runtime.parts.product import totals_of_panes
-from cepc_runtime.parts.segments import SEGMENT, segments_for
+from cepc_runtime.panes.cutting import pane_length
 from cepc_runtime.plan import Plan, counted_queries
 from cepc_runtime.result_rows import result_table
 from cepc_runtime.results import Results
-from cepc_runtime.spark.cut import pane_rows, segment_rows
+from cepc_runtime.segments import SEGMENT, segments_for
+from cepc_runtime.spark.cut import pane_rows, segment_rows, totals_of
 from cepc_runtime.spark.events import PANE
 from cepc_runtime.spark.groups import ROWS
-from cepc_runtime.spark.rows import PARTS, Packing, layout_of
+from cepc_runtime.spark.rows import SUBTOTALS, Packing, layout_of, table_of
 from cepc_runtime.spark.share import Class
 from cepc_runtime.spark.slices import MOST
 from cepc_runtime.windows import Sliding
@@ -78,16 +77,15 @@ def panes(events: Any, plan: Plan) -> Iterator[float]:
     assert isinstance(window, Sliding)
     length = pane_length(window)
     one = Class((), tuple(range(len(plan.queries))), None, pane=length)
-    packing = Packing.of(replace(layout_of(plan), parts=True))
+    packing = Packing.of(replace(layout_of(plan), subtotals=True))
     given = batches(events, PANE, events.column(plan.stream.time_column).to_numpy() // length)
     start = time.process_time()
     found = pa.Table.from_batches(pane_rows(given, plan, one, packing, ROWS))
     counted = time.process_time()
     yield counted - start
     for number, query in enumerate(counted_queries(plan.queries)):
-        blobs = found.filter(pa.compute.equal(found.column("query"), str(number))).column(PARTS).to_pylist()
-        parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
-        result_table(Results(totals_of_panes(query, parts), plan.stream))
+        blobs = found.filter(pa.compute.equal(found.column("query"), str(number))).column(SUBTOTALS).to_pylist()
+        result_table(Results(totals_of(query, number, [table_of(blob) for blob in blobs]), plan.stream))
     yield time.process_time() - counted
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from . import passes
 from .passes.engine import EngineModel, load
 from .passes.pattern import pattern_of
+from .passes.strategy import strategy
 from .passes.workload import Budget, Context, Workload
 from .planning import plan_program
 from .statistics import Statistics
@@ -86,11 +87,12 @@ def share(
     deadline: float | None = None,
     observe: Observe | None = None,
 ) -> tuple[Workload, Context]:
-    """One plan after the passes, and what they knew."""
+    """One plan after the passes, with the strategies by which it is executed, and what the passes knew."""
     rates = options.statistics.get(plan.stream.name, Statistics())
     context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser)
     workload = workload_of(program, plan)
-    return passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe), context
+    workload = passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe)
+    return replace(workload, plan=strategy(workload.plan, "local")), context
 
 
 def workload_of(program: model.CheckedProgram, plan: Plan) -> Workload:

@@ -139,6 +139,19 @@ def ranks(column: Any) -> Ranks:
     return Ranks(numbers, encoded.dictionary.take(pa.array(order)))
 
 
+def as_places(values: Any, greatest: bool) -> tuple[Floats, Any]:
+    """Values as places in a plane of minima, which are negative for the greatest, inf for null; and the values by place."""
+    ranked = ranks(values)
+    sign = -1.0 if greatest else 1.0
+    return np.where(ranked.numbers < 0, np.inf, sign * ranked.numbers), ranked.values
+
+
+def values_at(places: Floats, values: Any) -> Any:
+    """The values at such places, null for inf."""
+    none = np.isinf(places)
+    return flat(flat(values).take(pa.array(np.abs(np.where(none, 0, places)).astype(np.int64), mask=none)))
+
+
 def _order(values: Any) -> Ints:
     """The order of different values: ascending, NaN last, strings by their bytes."""
     if pa.types.is_boolean(values.type) or pa.types.is_duration(values.type):

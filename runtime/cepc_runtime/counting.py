@@ -13,9 +13,9 @@ from .kernel.planes import planes_of
 from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds
-from .parts.segments import SEGMENT
 from .plan import Count, has_neighbours
 from .results import check_edges
+from .segments import SEGMENT
 from .stretch import EVERYWHERE, Means, Span, Stretch
 from .totals import totals_of
 from .windows import Sliding

@@ -133,7 +133,7 @@ def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: 
     compared = query.having is not None and any(
         (a.function, a.variable, a.argument) == wanted for shown in aggregates(query.having) for a in counted(shown)
     )
-    if compared or not all(is_integer(a.type) for a in uses):
+    if compared or not uses or not all(is_integer(a.type) for a in uses):
         return np.zeros(len(planes), dtype=np.bool_)
     if found.total is None:
         return planes[:, found.count or 0] > HOPELESS

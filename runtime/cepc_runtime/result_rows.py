@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from .columns import Ints, flat
 from .having import kept
+from .partition_sums import sums_table
 from .types import to_arrow
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 
 def result_table(results: Results) -> Any:
-    """The declared columns of the rows that HAVING keeps."""
+    """The declared columns of the rows that HAVING keeps; without outputs, the sums that make them."""
     query = results.totals.query
+    if not query.outputs:
+        return sums_table(results.totals)
     rows = np.arange(len(results.totals))
     if query.having is not None:
         rows = rows[kept(results, query.having, rows)]

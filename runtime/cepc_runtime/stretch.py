@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .enumerate.arranged import Arranged
     from .enumerate.standing import Matches
     from .events import Reading
-    from .parts.segments import Segments
     from .plan import Plan, QueryPlan
+    from .segments import Segments
     from .windows import Sliding
 
     Known = Callable[[QueryPlan, Matches, Arranged], Bools]

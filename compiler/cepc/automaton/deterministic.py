@@ -15,14 +15,13 @@ from cepc_runtime.expression import Call, Expression
 from cepc_runtime.plan import DROPPED, Automaton, Edge, Guard, Letter, Move, Positions, Step
 from cepc_runtime.types import BOOLEAN
 
+from .bound import MAX_STATES
 from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
 from .minimal import minimal
 from .selecting import settled, settling
 
 if TYPE_CHECKING:
     from .letters import Letters
-
-MAX_STATES = 600
 
 
 @dataclass(frozen=True, slots=True)

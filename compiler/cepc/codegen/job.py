@@ -63,7 +63,7 @@ def generate(
     """
     jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
     taken = bound_by(f"{IMPORTS}\n{_main(())}")
-    names = names_of(((job.stream.name, [query.name for query in job.plain]) for job in jobs), taken)
+    names = names_of(((job.stream.name, [query.name for query in job.native]) for job in jobs), taken)
     digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',

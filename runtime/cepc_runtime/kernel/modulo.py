@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .planes import QueryPlanes, is_exact
+from .planes import QueryPlanes
 from .run import run_kernel
 from .tables import build
 
@@ -22,8 +22,7 @@ FITS: Final = 2.0**62
 
 def whole(plane: Plane) -> bool:
     """Whether the plane is a sum of integers that this module computes."""
-    role, argument = plane.value.role, plane.value.argument
-    return role in ("one", "present") or (role == "value" and argument is not None and is_exact(argument.type))
+    return plane.is_whole and plane.value.role != "magnitude"
 
 
 def in_units(plane: Plane) -> bool:

@@ -47,6 +47,14 @@ class Plane:
     def additive(self) -> bool:
         return self.value.role not in ("least", "greatest")
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a count or a sum of integers."""
+        role, argument = self.value.role, self.value.argument
+        return role in ("one", "present", "magnitude") or (
+            role == "value" and argument is not None and is_exact(argument.type)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlanes:

@@ -13,7 +13,7 @@ from .caching import kept, kept_rows
 from .cut import together
 from .groups import runs
 from .rows import QUERY, of_queries, row_schema, slots_of, with_columns_of
-from .share import in_parts
+from .share import has_subtotals
 from .sinks import for_each
 from .worker import prepared
 
@@ -45,9 +45,9 @@ class Rows:
         """The numbers that the plan has for these queries, but for those that are not in it."""
         return [number for number, query in enumerate(self.plan.queries) if query.name in queries]
 
-    def made_from_parts(self, number: int) -> bool:
-        """Whether what tasks find are parts of the query's rows."""
-        return in_parts(self.plan.queries[number], self.plan.stream.unit)
+    def made_from_subtotals(self, number: int) -> bool:
+        """Whether what tasks find are subtotals of the query."""
+        return has_subtotals(self.plan.queries[number], self.plan.stream.unit)
 
     def kept(self) -> Rows:
         return replace(self, frame=kept_rows(self.frame))
@@ -56,13 +56,13 @@ class Rows:
         """The rows of one query, with its columns and no others."""
         plan, layout = self.plan, self.layout
         found = self._of_queries([number])
-        if self.made_from_parts(number):
+        if self.made_from_subtotals(number):
             one_task = found.repartition(1)
             found = one_task.mapInArrow(together(self.plan_text, number), row_schema(layout)).where(no_error())
         return with_columns_of(found, layout, plan.queries[number], number, plan.stream)
 
     def tables(self, numbers: Collection[int]) -> dict[str, Any]:
-        """The rows of queries, none of them made from parts, as tables of Arrow: by one job, for a job costs more than its rows."""
+        """The rows of queries, none of them made from subtotals, as tables of Arrow: by one job, for a job costs more than its rows."""
         plan, layout = self.plan, self.layout
         brought = self._of_queries(numbers).toArrow()
         batches = defaultdict[str, list[Any]](list)
@@ -112,9 +112,9 @@ class Answers:
         self._keep_events(alone, numbers)
         if self.rows is None:
             return _brought(alone)
-        parts = [number for number in numbers if self.rows.made_from_parts(number)]
-        whole = [number for number in numbers if number not in parts]
-        frames = alone | self._frames(parts, readers=len(parts) + bool(whole))
+        added_up = [number for number in numbers if self.rows.made_from_subtotals(number)]
+        whole = [number for number in numbers if number not in added_up]
+        frames = alone | self._frames(added_up, readers=len(added_up) + bool(whole))
         return (self.rows.tables(whole) if whole else {}) | _brought(frames)
 
     def _chosen(self, queries: Collection[str]) -> tuple[dict[str, DataFrame], list[int]]:

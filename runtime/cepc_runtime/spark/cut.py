@@ -7,57 +7,56 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from ..drive import drive, tables
+from ..drive import drive
 from ..events import read
-from ..parts.panes import can_be_cut, pane_queries
-from ..parts.partitions import has_partitions, totals_of_partitions
-from ..parts.product import totals_of_panes
-from ..parts.segments import SEGMENT, reach_of
+from ..letters import classify
+from ..panes.cutting import can_be_cut, pane_length
+from ..panes.folded import concatenated, fold_exactly
+from ..panes.shared_panes import Family
+from ..panes.tables import from_table, projected, to_table
+from ..panes.windows import totals_of_folded
+from ..partition_sums import has_partitions, totals_of_partitions
 from ..plan import is_counted
 from ..result_rows import result_table
 from ..results import Results, check_edges
+from ..segments import SEGMENT, reach_of
 from ..stretch import Stretch
 from ..types import BIGINT
+from ..windows import Sliding
 from .events import PANE
-from .rows import PARTS
+from .rows import SUBTOTALS, table_of
 from .slices import slices
 from .worker import USER_ERRORS, prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..parts.panes import PaneQueries
-    from ..parts.segments import Segments
-    from ..plan import Plan, QueryPlan
+    from ..plan import CountedQuery, Plan, QueryPlan
+    from ..segments import Segments
+    from ..totals import Totals
     from .rows import Packing
     from .share import Class
 
 
 def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:
-    """For a class with panes, the matrices of its queries; the batches are sorted by pane."""
-    types = dict(plan.stream.columns)
-    cut = {n: pane_queries(query, types, PANE) for n in one.queries if can_be_cut(query := plan.queries[n])}
-    paned = _plan(plan, list(cut.values()))
+    """For a class with panes, what these tell of its queries; the batches are sorted by pane."""
+    cut = [(number, query) for number in one.queries if can_be_cut(query := plan.queries[number])]
+    family, alone = _family(cut), {number: _family([(number, query)]) for number, query in cut}
     for part in slices(batches, (PANE,), plan.stream.time_column, None, rows):  # a pane is never cut
-        reading = read(part.table, paned.stream)
+        reading = read(part.table, plan.stream)
         for number in one.queries:
             check_edges(reading.ticks, plan.queries[number], plan.stream)
-        found = tables(drive(Stretch(paned, reading), paned.queries))
-        for number, queries in cut.items():
-            matrices = pa.concat_tables(found[query.name] for query in queries.queries)
-            if matrices.num_rows:
-                yield packing.part(number, matrices)
+        kinds = classify(reading, plan.letters)
+        folded = fold_exactly(family, plan, reading, kinds, reading.ticks // family.length)
+        if len(folded):
+            for number, own in alone.items():
+                yield packing.subtotals(number, to_table(projected(folded, family, own)))
 
 
-def _plan(plan: Plan, cut: list[PaneQueries]) -> Plan:
-    return replace(
-        plan,
-        stream=replace(plan.stream, columns=(*plan.stream.columns, (PANE, BIGINT))),
-        queries=tuple(query for found in cut for query in found.queries),
-        sharing=tuple(part for found in cut for part in found.sharing),
-    )
+def _family(queries: Sequence[tuple[int, CountedQuery]]) -> Family:
+    """Queries of one group with panes of one length."""
+    (length,) = {pane_length(query.window) for _, query in queries if isinstance(query.window, Sliding)}
+    return Family((), length, tuple(queries))
 
 
 def segment_rows(
@@ -80,20 +79,27 @@ def _within_segment(query: QueryPlan) -> QueryPlan:
 
 
 def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """The function for `mapInArrow` that makes the rows of a query from all of its parts."""
+    """The function for `mapInArrow` that makes the rows of a query from all of its subtotals."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         plan, packing = prepared(plan_text)
-        query = plan.queries[number]
-        blobs = [blob for batch in batches for blob in batch.column(PARTS).to_pylist()]
-        if not blobs:
+        found = [table_of(blob) for batch in batches for blob in batch.column(SUBTOTALS).to_pylist()]
+        if not found:
             return
-        parts = pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs)
         try:
-            assert is_counted(query)  # no other has parts
-            totals = totals_of_partitions(query, parts) if has_partitions(query) else totals_of_panes(query, parts)
+            totals = totals_of(plan.queries[number], number, found)
             yield from packing.rows(number, [result_table(Results(totals, plan.stream))])
         except USER_ERRORS as error:
             yield packing.error(str(error))
 
     return run
+
+
+def totals_of(query: QueryPlan, number: int, found: Sequence[Any]) -> Totals:
+    """The totals of query `number` of a plan from the subtotals that tasks have found."""
+    assert is_counted(query)  # no other has subtotals
+    if has_partitions(query):
+        return totals_of_partitions(query, found)
+    family = _family([(number, query)])
+    folded = concatenated([from_table(family, table) for table in found])
+    return next(totals for _, totals in totals_of_folded(family, (number,), folded))

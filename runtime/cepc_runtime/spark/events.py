@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..letter_words import BITS, words_needed
 from ..literal import string_literal
-from ..parts.segments import SEGMENT
+from ..segments import SEGMENT
 from ..types import quote_name
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from ..parts.segments import Segments
+    from ..segments import Segments
     from .share import Class
 
 CLASS: Final = "_class"

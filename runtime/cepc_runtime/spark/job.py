@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyarrow import Table
 
-from ..parts.segments import Segments
+from ..segments import Segments
 from .answers import Answers, Rows
 from .build import no_error
 from .encoding import encoded

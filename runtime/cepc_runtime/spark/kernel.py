@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..drive import drive
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..events import read
-from ..parts.partitions import has_partitions, partition_query
-from ..parts.segments import reach_of
+from ..partition_sums import has_partitions, partition_query
+from ..segments import reach_of
 from ..streaming.advance import flow
 from ..streaming.program import Program
 from ..stretch import Means, Stretch
@@ -109,4 +109,4 @@ def _packed(found: Iterable[tuple[str, Any]], plan: Plan, one: Class, packing: P
         if not has_partitions(plan.queries[number]):
             yield from packing.rows(number, [table])
         elif table.num_rows:
-            yield packing.part(number, table)
+            yield packing.subtotals(number, table)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ..columns import flat
 from ..types import STRING as TEXT
 from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
-from .share import in_parts
+from .share import has_subtotals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 QUERY: Final = "query"
 ERROR: Final = "error"
-PARTS: Final = "parts"
+SUBTOTALS: Final = "subtotals"
 FAILED: Final = "failed"
 """In the place of a query's number: the user's error, which is why there are no other rows."""
 BATCH: Final = 1 << 14
@@ -42,13 +42,13 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `parts`: some query is found in parts,
-    and there is a column for them.
+    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `subtotals`: some query's rows are made from
+    subtotals, and there is a column for them.
     """
 
     slots: tuple[Slot, ...]
     places: tuple[tuple[int, ...], ...]
-    parts: bool = False
+    subtotals: bool = False
 
 
 def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
@@ -81,7 +81,7 @@ def layout_of(plan: Plan) -> RowLayout:
             row.append(same[used[type_]])
             used[type_] += 1
         places.append(tuple(row))
-    return RowLayout(tuple(slots), tuple(places), any(in_parts(query, plan.stream.unit) for query in plan.queries))
+    return RowLayout(tuple(slots), tuple(places), any(has_subtotals(query, plan.stream.unit) for query in plan.queries))
 
 
 def slots_of(layout: RowLayout, query: QueryPlan, number: int, stream: StreamPlan) -> list[tuple[str, str]]:
@@ -107,9 +107,21 @@ def of_queries(numbers: Collection[int]) -> str:
 def row_schema(layout: RowLayout) -> str:
     """The schema of the rows as DDL."""
     columns = [(QUERY, "STRING"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
-    if layout.parts:
-        columns.append((PARTS, "BINARY"))
+    if layout.subtotals:
+        columns.append((SUBTOTALS, "BINARY"))
     return ", ".join(f"{quote_name(name)} {type_}" for name, type_ in columns)
+
+
+def to_bytes(table: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def table_of(data: bytes) -> Any:
+    """What was made `to_bytes`."""
+    return pa.ipc.open_stream(data).read_all()
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,7 @@ class Packing:
     def of(cls, layout: RowLayout) -> Packing:
         found = [pa.field(QUERY, pa.string()), pa.field(ERROR, pa.string())]
         found += [pa.field(s.name, to_arrow(s.type)) for s in layout.slots]
-        return cls(layout, pa.schema([*found, *([pa.field(PARTS, pa.binary())] if layout.parts else [])]))
+        return cls(layout, pa.schema([*found, *([pa.field(SUBTOTALS, pa.binary())] if layout.subtotals else [])]))
 
     def rows(self, number: int, tables: Iterable[Any]) -> Iterator[Any]:
         """The tables of query `number` as batches."""
@@ -131,13 +143,10 @@ class Packing:
             for start in range(0, table.num_rows, BATCH):
                 yield self._batch(number, table.slice(start, BATCH))
 
-    def part(self, number: int, table: Any) -> Any:
-        """Numbers of a part of query `number` as one row."""
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+    def subtotals(self, number: int, table: Any) -> Any:
+        """What a task has found of query `number`, as one row."""
         columns = [pa.nulls(1, field.type) for field in self.schema]
-        columns[0], columns[-1] = pa.array([str(number)]), pa.array([sink.getvalue().to_pybytes()], pa.binary())
+        columns[0], columns[-1] = pa.array([str(number)]), pa.array([to_bytes(table)], pa.binary())
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def error(self, text: str) -> Any:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..parts.panes import can_be_cut, has_loops, pane_length
-from ..parts.partitions import has_partitions
-from ..parts.segments import are_short, can_have_segments, segments_for
+from ..panes.cutting import can_be_cut, has_loops, pane_length
+from ..partition_sums import has_partitions
 from ..plan import is_counted, pattern_letters
+from ..segments import are_short, can_have_segments, segments_for
 from ..windows import Sliding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..parts.segments import Segments
     from ..plan import QueryPlan, Unit
+    from ..segments import Segments
 
 
 Groupings = frozenset[tuple[str, ...]]
@@ -54,7 +54,7 @@ def pane_of(query: QueryPlan, unit: Unit) -> int | None:
     return pane_length(query.window)
 
 
-def in_parts(query: QueryPlan, unit: Unit) -> bool:
+def has_subtotals(query: QueryPlan, unit: Unit) -> bool:
     """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
     return has_partitions(query) or pane_of(query, unit) is not None
 

@@ -16,7 +16,8 @@ import numpy as np
 from ..columns import codes, combine_codes, dense, joined
 from ..events import select
 from ..letters import Kinds
-from ..parts.folded import fold, spots_of, together, totals_of_folded
+from ..panes.folded import fold, spots_of, together
+from ..panes.windows import totals_of_folded
 from ..result_rows import result_table
 from ..results import Results, check_edges
 from .state import Panes
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from ..columns import Bools, Ints
     from ..events import Reading
-    from ..parts.families import Family
-    from ..parts.folded import Folded
+    from ..panes.folded import Folded
+    from ..panes.shared_panes import Family
     from ..plan import Plan
     from .decision import Windows
     from .matches import Step

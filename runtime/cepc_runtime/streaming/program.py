@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..expression import Field
-from ..parts.families import families_of
+from ..panes.shared_panes import families_of
 from ..plan import Letter, Plan
 from ..types import BOOLEAN
 from ..windows import Unbounded
@@ -18,7 +18,7 @@ from .size import fold_from
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..parts.families import Family
+    from ..panes.shared_panes import Family
     from ..plan import Positions, QueryPlan
     from ..spark.share import Class
 

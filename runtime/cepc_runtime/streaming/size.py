@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..parts.families import families_of
+from ..panes.shared_panes import families_of
 from ..types import Array, DataType, Decimal, Map, Struct
 from ..windows import Unbounded
 from .decision import Windows, decision_of
 
 if TYPE_CHECKING:
-    from ..parts.families import Family
+    from ..panes.shared_panes import Family
     from ..plan import Plan, QueryPlan
 
 _WIDTHS: Final = {

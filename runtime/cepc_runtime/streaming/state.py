@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..parts.folded import Kept, from_index, from_numbers, index_table, numbers_table
+from ..panes.folded import Kept
+from ..panes.tables import from_index, from_numbers, index_table, numbers_table
 from .ticks import BEGIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..columns import Bools
-    from ..parts.families import Family
-    from ..parts.folded import Folded
+    from ..panes.folded import Folded
+    from ..panes.shared_panes import Family
 
 VERSION: Final = 3
 """Of the bytes. A checkpoint of another version is refused, never misread."""

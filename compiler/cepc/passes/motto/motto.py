@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
 from cepc_runtime.expression import Field, rewrite, variables
-from cepc_runtime.plan import Join, LeafCondition, MatchAnswer, MatchPart, SharedMatches
+from cepc_runtime.plan import JoinStep, LeafCondition, MatchAnswer, MatchPart, SharedMatches
 
 from .. import pattern as tree
 from .cost import EngineModel, PatternStatistics
@@ -197,7 +197,7 @@ def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping
     given = frozenset() if source is None else _placed(source.conditions, places)
     nested = [i for i, o in enumerate(pattern.operands) if isinstance(o, Pattern)]
     inner = dict(zip(nested, result.inner(), strict=True))
-    joins: list[Join] = []
+    joins: list[JoinStep] = []
     bound = sorted(derivation.places)
     for i in derivation.rest:
         joins.append(_join(pattern, i, bound, number.get(inner[i]) if i in inner else None))
@@ -223,11 +223,11 @@ def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping
     )
 
 
-def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None) -> Join:
+def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None) -> JoinStep:
     """How an operand is joined to those that are bound: in a SEQ only its neighbours among these matter."""
     where = extents(pattern)
     letter = pattern.operands[operand]
-    made = Join(tuple(where[operand]), letter if isinstance(letter, int) else None, part)
+    made = JoinStep(tuple(where[operand]), letter if isinstance(letter, int) else None, part)
     if pattern.operator == "AND":
         return replace(made, apart=tuple(leaf for i in bound for leaf in where[i]))
     earlier, later = [i for i in bound if i < operand], [i for i in bound if i > operand]

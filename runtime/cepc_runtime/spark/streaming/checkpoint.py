@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ...plan import unshared
 from ...plan_data import to_data
 from ..schema import JobError
 from ..share import letters_of
@@ -29,7 +29,7 @@ _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
 
 def identity(what: Continuous) -> dict[str, Any]:
     """What state depends on: equal for the same queries, whichever compiler wrote the job, and whatever queries share in it."""
-    data = to_data(replace(what.plan, sharing=(), shared_matches=()))
+    data = to_data(unshared(what.plan))
     queries = {
         query.name: _digest([record, [what.streamed.letters[i] for i in sorted(letters_of(query) or ())]])
         for query, record in zip(what.plan.queries, data["queries"], strict=True)

@@ -6,7 +6,7 @@ steps, up to the numbers of states and variables, are one number. Imports no num
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,3 +84,20 @@ def _way(start: int, end: int, steps: list[Labelled]) -> Way:
                 waiting.append(step.target)
     shape = sorted((states[s.source], states[s.target], s.letter, variables[s.variable], tie) for s, tie in steps)
     return Way(Shape(tuple(shape), states[end]), variables)
+
+
+def from_to(automaton: Automaton, start: int, end: int) -> Automaton:
+    """The automaton that accepts what leads from one state to another."""
+    number = {0: start, start: 0}  # the two change places
+    return replace(
+        automaton,
+        steps=tuple(
+            replace(s, source=number.get(s.source, s.source), target=number.get(s.target, s.target))
+            for s in automaton.steps
+        ),
+        ties=tuple(
+            replace(s, source=number.get(s.source, s.source), target=number.get(s.target, s.target))
+            for s in automaton.ties
+        ),
+        accepting=(number.get(end, end),),
+    )

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from math import ceil, gcd, lcm
 from typing import TYPE_CHECKING, Final
 
-from ..plan import is_counted
-from ..windows import Sliding
+from .plan import is_counted
+from .windows import Sliding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from ..plan import QueryPlan, Unit
+    from .plan import QueryPlan, Unit
 
 SEGMENT: Final = "_segment"
 """The column with the number of an event's segment."""

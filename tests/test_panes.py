@@ -1,4 +1,4 @@
-"""A group in parts, put together, has the rows of the group as a whole: parts are partitions, or panes."""
+"""A group counted in panes or by partitions, put together, has the rows of the group as a whole."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.events import read
-from cepc_runtime.exactness import EXACT
-from cepc_runtime.kernel.planes import planes_of
-from cepc_runtime.parts.matrices import Matrices
-from cepc_runtime.parts.panes import PaneQueries, can_be_cut, pane_length, pane_queries
-from cepc_runtime.parts.partitions import has_partitions, partition_query, totals_of_partitions
-from cepc_runtime.parts.product import totals_of_panes
-from cepc_runtime.parts.ways import ways_of
+from cepc_runtime.events import read, select
+from cepc_runtime.letters import classify
+from cepc_runtime.number_columns import from_arrow, objects, to_arrow
+from cepc_runtime.panes.between_states import ways_of
+from cepc_runtime.panes.cutting import can_be_cut, pane_length
+from cepc_runtime.panes.folded import concatenated, fold, fold_exactly
+from cepc_runtime.panes.shared_panes import Family
+from cepc_runtime.panes.tables import from_table, to_table
+from cepc_runtime.panes.windows import totals_of_folded
+from cepc_runtime.partition_sums import has_partitions, partition_query, totals_of_partitions
 from cepc_runtime.plan import counted_queries
 from cepc_runtime.result_rows import result_table
 from cepc_runtime.results import Results
-from cepc_runtime.types import BIGINT
+from cepc_runtime.spark.rows import table_of as from_bytes
+from cepc_runtime.spark.rows import to_bytes
 from cepc_runtime.windows import Sliding
 from tests.automata import automaton, query
 from tests.driven import driven
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan import CountedQuery, Plan
 
-PANE = "pane number"
 STREAM = "STREAM s (at BIGINT, kind STRING, t TIMESTAMP, u TIMESTAMP, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
 LENGTHS = [
@@ -66,13 +68,6 @@ def test_which_queries_can_be_cut(one: CountedQuery, can: bool) -> None:
     assert can_be_cut(one) == can
 
 
-def test_there_is_a_query_for_each_pair_of_states_and_they_share_their_rows() -> None:
-    found = pane_queries(query(automaton("0 A 1, 1 B 2", [2])), {"g": BIGINT}, PANE)
-    assert [one.name for one in found.queries] == [f"q {i} {j}" for i in range(3) for j in range(3)]
-    assert [len(part.members) for part in found.sharing if part.equal] == [3, 3, 3]
-    assert [one.automaton.accepting for one in found.queries[3:6] if one.automaton] == [(1,), (0,), (2,)]
-
-
 WAYS = [
     ("a sequence", "0 A 1, 1 B 2", [(0, 1), (0, 2), (1, 2)]),
     ("a loop is a way to itself", "0 A 1, 1 A 1, 1 B 2", [(0, 1), (0, 2), (1, 1), (1, 2)]),
@@ -94,19 +89,18 @@ def test_ways_are_equal_whatever_the_states_are_called_and_what_else_there_is() 
 
 
 def cut(whole: Plan, one: CountedQuery, table: Any) -> Any:
-    """The query's rows by way of panes."""
-    stream = whole.stream
-    found = pane_queries(one, dict(stream.columns), PANE)
-    columns = (*stream.columns, (PANE, BIGINT))
-    paned = replace(whole, stream=replace(stream, columns=columns), queries=found.queries, sharing=found.sharing)
-    matrices = pa.concat_tables(driven(_with_panes(table, whole, found), paned, interpreted=True).values())
-    return result_table(Results(totals_of_panes(one, matrices), stream))
-
-
-def _with_panes(table: Any, whole: Plan, found: PaneQueries) -> Any:
+    """The query's rows by way of panes, each second of which was found in another task."""
+    assert isinstance(one.window, Sliding)
+    family = Family(tuple(sorted(one.partition)), pane_length(one.window), ((0, one),))
     reading = read(table, whole.stream)
-    numbers = pa.array((reading.ticks // found.length).tolist(), pa.int64())
-    return reading.table.append_column(PANE, numbers)
+    panes = reading.ticks // family.length
+    found = []
+    for half in (panes % 2 == 0, panes % 2 == 1):
+        part = select(reading, half)
+        folded = fold_exactly(family, whole, part, classify(part, whole.letters), panes[half])
+        found.append(from_table(family, from_bytes(to_bytes(to_table(folded)))))
+    ((_, totals),) = totals_of_folded(family, (0,), concatenated(found))
+    return result_table(Results(totals, whole.stream))
 
 
 def cut_in_time(case: Case, _chance: Random) -> Seen:
@@ -161,7 +155,7 @@ def by_partitions(case: Case, chance: Random) -> Seen:
             ]
             for task in range(tasks)
         ]
-        totals = totals_of_partitions(one, pa.concat_tables(parts))
+        totals = totals_of_partitions(one, [from_bytes(to_bytes(part)) for part in parts])
         rows = result_table(Results(totals, alone.stream)).to_pylist()
         assert same(rows, answers[one.name].rows, ABOUT), (one.name, rows, answers[one.name].rows)
     return Seen.of(case, {one.name: answers[one.name] for one in apart_ones})
@@ -202,9 +196,41 @@ def test_what_adds_up_other_things_than_numbers_is_not_cut(result: str, cut: boo
     assert can_be_cut(plan) is cut
 
 
-def test_numbers_are_floats_until_they_are_counted_exactly() -> None:
-    one = query(automaton("0 A 1", [1]))
-    assert one.automaton is not None
-    matrices = Matrices(planes_of(one.automaton, one.measures, rests=False), {}, EXACT)
-    exactly = matrices.exactly(np.arange(0))
-    assert [some.one(1)[0].dtype for some in (matrices, exactly)] == [np.float64, object]
+SIZES = [
+    ("none", [], pa.int8()),
+    ("a byte", [-128, 127], pa.int8()),
+    ("all of 64 bits", [-(2**63), 2**63 - 1], pa.int64()),
+    ("a bit more", [0, 2**63], pa.binary(9)),
+    ("a bit less", [1, -(2**63) - 1], pa.binary(9)),
+    ("hundreds of digits", [10**300, -(10**300), 7], pa.binary(125)),
+]
+
+
+@pytest.mark.parametrize(("numbers", "type_"), [case[1:] for case in SIZES], ids=[case[0] for case in SIZES])
+def test_integers_travel_in_as_few_bytes_as_they_need(numbers: list[int], type_: pa.DataType) -> None:
+    column = to_arrow(objects(numbers))
+    assert column.type == type_
+    assert from_arrow(column).tolist() == numbers
+    assert from_arrow(column.slice(1)).tolist() == numbers[1:]
+
+
+def test_floats_travel_as_such() -> None:
+    column = to_arrow(np.array([0.5, 2.0**70, float("inf")]))
+    assert column.type == pa.float64()
+    assert from_arrow(column).tolist() == [0.5, 2.0**70, float("inf")]
+
+
+def test_panes_of_a_batch_have_all_digits_even_where_results_do_not_ask_for_them() -> None:
+    text = (
+        "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
+        "QUERY q RETURN CAST(COUNT(*) AS DOUBLE) AS n PATTERN A+ WITHIN 100 s;"
+    )
+    compiled = compile_text(text)
+    reading = read(
+        table_of(Case(text, tuple({"at": i, "kind": "A"} for i in range(90))), compiled), compiled.plan.stream
+    )
+    (one,) = counted_queries(compiled.plan.queries)
+    family, kinds = Family((), 100, ((0, one),)), classify(reading, compiled.plan.letters)
+    for how, exact in ((fold_exactly, True), (fold, False)):
+        folded = how(family, compiled.plan, reading, kinds, reading.ticks // 100)
+        assert (2**90 - 1 in folded.numbers[0].tolist()) is exact

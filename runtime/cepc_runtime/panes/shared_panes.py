@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from ..aggregate_functions import ALONE, COUNT
-from ..expression import Aggregate, Field, rewrite
+from ..expression import Field, rewrite
 from ..kernel.planes import is_exact, planes_of
-from ..plan import Count, Measure, Member, OutputPlan, QueryPlan, SharedStates
-from ..types import DOUBLE, STRING
+from ..plan import Count, Measure, Member, QueryPlan, SharedStates
 from ..windows import Sliding, Unbounded
-from .panes import PANE, between, can_be_cut
+from .between_states import count_of_ways, from_to, ways_of
+from .cutting import can_be_cut
 from .products import Products, rows_of
-from .ways import count_of_ways, ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ..expression import Expression
     from ..kernel.planes import Plane, QueryPlanes, Role
     from ..plan import CountedQuery
-    from .ways import Shape, Way
+    from .between_states import Shape, Way
+
+PANE: Final = "_pane"
+"""The column with the number of an event's pane; no stream of a job has one of this name."""
 
 MOST: Final = 200
 """So many entries a query's matrix may have; the events of one with more are kept."""
@@ -51,9 +54,12 @@ class Number:
 
 @dataclass(frozen=True)
 class Counting:
-    """A query that counts the ways of a shape, and which of its planes have which of the family's numbers."""
+    """A query that counts the ways of a shape, and which of its planes have which of the family's numbers. The ways lead from the state
+    of the query that `source` says.
+    """
 
     query: CountedQuery
+    source: tuple[int, int]
     planes: tuple[tuple[int, int], ...]  # plane, number
 
 
@@ -125,10 +131,9 @@ class Family:
     @cached_property
     def sharing(self) -> tuple[SharedStates, ...]:
         """Those that count ways from the same state of the same query are kept once."""
-        found: dict[str, list[Member]] = {}
+        found = defaultdict[tuple[int, int], list[Member]](list)
         for one in self.counting:
-            member = Member(one.query.name, tuple(range(one.query.automaton.states)))
-            found.setdefault(one.query.name.rpartition(" ")[0], []).append(member)
+            found[one.source].append(Member(one.query.name, tuple(range(one.query.automaton.states))))
         return tuple(SharedStates(tuple(members), equal=True) for members in found.values() if len(members) > 1)
 
 
@@ -210,7 +215,7 @@ def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
         of_shape.setdefault(number.shape, []).append(place)
     done: set[Shape] = set()
     keys = (*family.partition, PANE)
-    for _, query in family.queries:
+    for of, query in family.queries:
         automaton = query.automaton
         for (i, j), way in ways_of(automaton).items():
             if way.shape in done:
@@ -218,34 +223,21 @@ def _counting(family: Family, exact: frozenset[Number]) -> Iterable[Counting]:
             done.add(way.shape)
             names = {number: automaton.variables[v] for v, number in way.variables.items()}
             numbers = [family.numbers[place] for place in of_shape[way.shape]]
-            outputs = _outputs(numbers, names, exact)
             one = replace(
-                query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, window=Unbounded(),
-                strategy=Count(between(automaton, i, j)), measures=_measures(outputs), outputs=outputs, having=None,
+                query, name=f"{query.name} {i} {j}", partition=keys, group_by=keys, window=Unbounded(), outputs=(),
+                strategy=Count(from_to(automaton, i, j)), measures=_measures(numbers, names, exact), having=None,
             )  # fmt: skip
-            yield Counting(one, _planes(one, numbers, names, of_shape[way.shape]))
+            yield Counting(one, (of, i), _planes(one, numbers, names, of_shape[way.shape]))
 
 
-def _outputs(numbers: Sequence[Number], names: dict[int, str], exact: frozenset[Number]) -> tuple[OutputPlan, ...]:
-    """As results: those that have to be exact are text, which has no bounds."""
-    found = []
-    for place, number in enumerate(numbers):
-        to = STRING if number.whole and number in exact else DOUBLE
-        if number.role is None:
-            expression = Aggregate(COUNT, None, None, False, None, to)
-        else:
-            name, argument = names[number.variable], number.argument
-            expression = Aggregate(ALONE[number.role], name, argument, False, None, to)
-        found.append(OutputPlan(f"n{place}", expression))
-    return tuple(found)
-
-
-def _measures(outputs: Sequence[OutputPlan]) -> tuple[Measure, ...]:
+def _measures(numbers: Sequence[Number], names: dict[int, str], exact: frozenset[Number]) -> tuple[Measure, ...]:
     found: dict[Measure, None] = {}
-    for output in outputs:
-        a = output.expression
-        assert isinstance(a, Aggregate)
-        found[Measure(a.function, a.variable, a.argument, a.type != DOUBLE)] = None
+    for number in numbers:
+        exactly = number.whole and number in exact
+        if number.role is None:
+            found[Measure(COUNT, None, None, exactly)] = None
+        else:
+            found[Measure(ALONE[number.role], names[number.variable], number.argument, exactly)] = None
     return tuple(found)
 
 
