@@ -36,9 +36,9 @@ SECONDS: Final = 4.0
 class Options:
     """What to share and how hard to think about it.
 
-    Level 0: every query by itself; 1: what is always right and never dearer; 2: what the optimisers find as well. `optimiser`
-    forces the plan of one of them, whatever it costs ("none": that of no one). `steps` bounds each optimiser, `seconds` all
-    of them together (None: only steps do).
+    Level 0: every query by itself; 1: what is always right and never dearer; 2: what the optimisers find as well.
+    `optimiser` forces the plan of one of them, whatever it costs ("none": that of no one). `steps` bounds each
+    optimiser, `seconds` all of them together (None: only steps do).
     """
 
     level: Literal[0, 1, 2] = 2
@@ -58,7 +58,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class SharedPlans:
-    """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said, by plan."""
+    """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said,
+    by plan.
+    """
 
     plans: tuple[Plan, ...]
     diagnostics: tuple[Diagnostic, ...]

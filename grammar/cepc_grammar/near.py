@@ -58,7 +58,8 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 def distance(a: str, b: str, limit: int | None = None) -> int:
-    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; more than the limit where there are more.
+    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; more than the limit where
+    there are more.
 
     >>> distance("travle", "travel"), distance("abc", "xbcd")
     (1, 2)

@@ -47,8 +47,9 @@ class LetterSql:
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `plan` is that of a stream,
-    `kernel` that of the workers in a batch: its letters are decided, and it is without the queries that Spark answers alone.
+    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `plan` is
+    that of a stream, `kernel` that of the workers in a batch: its letters are decided, and it is without the queries
+    that Spark answers alone.
     """
 
     stream: model.Stream

@@ -16,7 +16,9 @@ _MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
 
 
 def streamed_plan(job: StreamJob) -> Plan:
-    """Of the queries that a batch leaves to Spark: a stream needs their windows closed one by one, like those of others."""
+    """Of the queries that a batch leaves to Spark: a stream needs their windows closed one by one, like those of
+    others.
+    """
     names = {query.name for query in job.native}
     return replace(job.kernel, queries=tuple(query for query in job.plan.queries if query.name in names))
 

@@ -35,8 +35,8 @@ How = OneOf["kept once", "side by side", "on basis columns", "found once"]
 
 @dataclass(frozen=True, slots=True)
 class SharedPart:
-    """States that queries share, and the names that the first of the queries has for them. What is found once are the matches of
-    a common part of patterns.
+    """States that queries share, and the names that the first of the queries has for them. What is found once are the
+    matches of a common part of patterns.
     """
 
     how: How
@@ -47,11 +47,12 @@ class SharedPart:
 
 @dataclass(frozen=True, slots=True)
 class QueryExplanation:
-    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
+    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or
+    over parts of it.
 
-    `strategy` is that of this process and of a stream, `batch` that of Spark over all events. `load` is what it would cost by itself,
-    for a query with an automaton. `window_text` says the window. `state` is what it keeps as a stream, None if it cannot be one, and
-    `keeps` says it.
+    `strategy` is that of this process and of a stream, `batch` that of Spark over all events. `load` is what it would
+    cost by itself, for a query with an automaton. `window_text` says the window. `state` is what it keeps as a stream,
+    None if it cannot be one, and `keeps` says it.
     """
 
     query: str

@@ -70,14 +70,17 @@ def read(name: str) -> tuple[Source | None, Diagnostic | None]:
 
 @dataclass(slots=True)
 class ImportReader:
-    """Reads the files that one program imports. What lies around a missing one is looked at for the first HINTED of them."""
+    """Reads the files that one program imports. What lies around a missing one is looked at for the first HINTED of
+    them.
+    """
 
     missing: int = 0
 
     def __call__(self, path: str, /) -> Source | Diagnostic:
         """The text of a file, or what is wrong with it.
 
-        A program may come from somebody else: of a file that is no program nothing is shown, and what never ends is not read.
+        A program may come from somebody else: of a file that is no program nothing is shown, and what never ends is not
+        read.
         """
         if not path.endswith(".cep"):
             return messages.no_program(path)

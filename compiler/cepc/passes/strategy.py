@@ -1,7 +1,8 @@
 """strategy, the last pass: by which strategy each query is executed, and why.
 
-What planning gives a query is how it would be executed by itself. It is joined where another pass has found parts for it, and left to
-Spark where Spark's own aggregation gives the kernel's rows. No pass comes after this one, and no engine chooses again.
+What planning gives a query is how it would be executed by itself. It is joined where another pass has found parts for
+it, and left to Spark where Spark's own aggregation gives the kernel's rows. No pass comes after this one, and no engine
+chooses again.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ Target = OneOf["local", "batch", "stream"]
 
 
 def strategy(plan: Plan, target: Target) -> Plan:
-    """The plan in which every query has the strategy by which the target executes it. Of a plan that has been here for another target,
-    too, unless that was Spark's batch.
+    """The plan in which every query has the strategy by which the target executes it. Of a plan that has been here for
+    another target, too, unless that was Spark's batch.
     """
     joins = {answer.query: number for number, shared in enumerate(plan.shared_matches) for answer in shared.answers}
     return replace(plan, queries=tuple(_executed(query, plan, joins, target) for query in plan.queries))

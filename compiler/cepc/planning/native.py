@@ -1,7 +1,8 @@
-"""Native aggregation: a query over single events that Spark answers without the kernel, first by panes, then by windows.
+"""Native aggregation: a query over single events that Spark answers without the kernel, first by panes, then by
+windows.
 
-A pane is as long as the greatest common divisor of WITHIN and SLIDE, so that every window is a whole number of panes and an event
-is looked at once, in however many windows it counts. Imports no numpy, like all that plans.
+A pane is as long as the greatest common divisor of WITHIN and SLIDE, so that every window is a whole number of panes
+and an event is looked at once, in however many windows it counts. Imports no numpy, like all that plans.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
 
 
 def _fitting(query: QueryPlan, aggregate: Aggregate) -> Fitting | None:
-    """Where Spark computes in a wider type than the query's: what does not fit is null, or an error with the words of the kernel."""
+    """Where Spark computes in a wider type than the query's: what does not fit is null, or an error with the words of
+    the kernel.
+    """
     function, argument = aggregate.function, aggregate.argument
     if function.counts and aggregate.type == BIGINT:
         return None

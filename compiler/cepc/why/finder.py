@@ -47,8 +47,8 @@ Match = tuple[MatchEvent, ...]
 
 @dataclass(frozen=True)
 class Finder:
-    """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how the
-    query's own plan reads them.
+    """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how
+    the query's own plan reads them.
     """
 
     program: model.CheckedProgram
