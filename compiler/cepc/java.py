@@ -153,8 +153,8 @@ def _shim_home(real_home: Path, env: Mapping[str, str]) -> Path:
     java = home / "bin" / "java"
     if not is_private(home):
         raise JavaNotFoundError(
-            f"the Java at {real_home} needs a small file at {java}, where others than you can write: XDG_CACHE_HOME may name a "
-            "directory of your own, or `apt install default-jre-headless` avoids it."
+            f"the Java at {real_home} needs a small file at {java}, where others than you can write: XDG_CACHE_HOME "
+            "may name a directory of your own, or `apt install default-jre-headless` avoids it."
         )
     if not java.exists():
         try:

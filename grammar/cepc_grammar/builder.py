@@ -147,7 +147,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             if suffix.upper() not in _SUFFIXES or (suffix.upper() in _INTEGERS and not whole):
                 self._error(
                     "E0111", f"`{children[0]}` is no number", self._span(meta), f"`{suffix}` does not belong here",
-                    notes=("a number may end in L (BIGINT), S (SMALLINT), Y (TINYINT), D (DOUBLE), F (FLOAT) or BD (DECIMAL)",),
+                    notes=(
+                        (
+                            "a number may end in L (BIGINT), S (SMALLINT), Y (TINYINT), D (DOUBLE), F (FLOAT) "
+                            "or BD (DECIMAL)"
+                        ),
+                    ),
                 )  # fmt: skip
             else:
                 kind = _SUFFIXES[suffix.upper()]
@@ -351,7 +356,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         self._error(
             "E0114", "an alias on a composed pattern", alias.span, "an alias names an event type or a named pattern",
             notes=(f"if `{alias.text}` is meant as another element, a comma is missing before it",),
-            hint="declare the pattern with `PATTERN name AS …` and write `name alias`, or give each event an alias of its own",
+            hint="declare the pattern with `PATTERN name AS …` and write `name alias`, "
+            "or give each event an alias of its own",
             others=(Label(body.span, "this is neither"),),
         )  # fmt: skip
         return body

@@ -42,7 +42,7 @@ def format_source(source: Source) -> str | tuple[Diagnostic, ...]:
     return text
 
 
-# A comment in the middle of a part moves to where the next round finds it beside that part; nearly always one is enough.
+# A comment in the middle of a part moves to where the next round finds it beside the part. One is mostly enough.
 _ROUNDS = 5
 
 

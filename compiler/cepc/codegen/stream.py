@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.types import quote_name
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from .names import StreamNames
     from .prepare import LetterSql, StreamJob
+
+
+_ROWS: Final = "The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."
 
 
 def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
@@ -82,7 +85,8 @@ def _constants(job: StreamJob, constant: str) -> str:
         f"{lay_out(classes, before=f'{constant}_CLASSES = ')}"
     )
     blocks.append(
-        f"# What the kernel does: automata, conditions over several events, results.\n{plan_text(job.kernel, f'{constant}_PLAN')}"
+        "# What the kernel does: automata, conditions over several events, results.\n"
+        + plan_text(job.kernel, f"{constant}_PLAN")
     )
     return "\n\n".join(blocks)
 
@@ -161,7 +165,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     order = [job.stream.time.column, *job.stream.time.order_by]
     lines = [
         f"def {name}_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:",
-        '    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""',
+        f'    """{_ROWS}"""',
         f"    classes = job.shares({constant}_CLASSES, {constant}_PLAN, queries)",
     ]
     ways = [

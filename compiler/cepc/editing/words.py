@@ -13,7 +13,8 @@ from cepc_runtime.aggregate_functions import spellings
 CONSTANTS: Final = ("FALSE", "NULL", "TRUE")
 AGGREGATES: Final = tuple(sorted((*spellings(), "PREV")))
 TYPES: Final = (
-    "ARRAY", "BIGINT", "BINARY", "BOOLEAN", "BYTE", "DATE", "DEC", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTEGER", "LONG", "MAP",
+    "ARRAY", "BIGINT", "BINARY", "BOOLEAN", "BYTE", "DATE", "DEC", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTEGER",
+    "LONG", "MAP",
     "NUMERIC", "REAL", "SHORT", "SMALLINT", "STRING", "STRUCT", "TIMESTAMP", "TIMESTAMP_NTZ", "TINYINT",
 )  # fmt: skip
 DECLARES: Final = ("EVENT", "FUNCTION", "PATTERN", "QUERY", "STREAM", "TEST")

@@ -130,7 +130,8 @@ def _cost(one: Explanation) -> Iterator[str]:
         share = load.nanoseconds / one.alone.nanoseconds
         yield (
             f'<tr><th>{name}</th><td class="bar"><svg viewBox="0 0 100 10" preserveAspectRatio="none">'
-            f'<rect width="{min(share, 1) * 100:.1f}" height="10"/></svg><span>{share:.0%}</span></td>{_load(load)}</tr>'
+            f'<rect width="{min(share, 1) * 100:.1f}" height="10"/></svg><span>{share:.0%}</span></td>'
+            f"{_load(load)}</tr>"
         )
     yield "</table>"
 
@@ -202,7 +203,8 @@ def _parts(number: int, one: Explanation) -> Iterator[str]:
     yield "<h3>What is shared</h3>"
     for how, meaning in HOW.items():
         rows = [
-            f'<tr data-part="{number}-{p}" data-queries="{" ".join(place[query] for query in part.queries)}" tabindex="0">'
+            f'<tr data-part="{number}-{p}" data-queries="{" ".join(place[query] for query in part.queries)}"'
+            f' tabindex="0">'
             f'<td><svg width="14" height="14"><rect width="14" height="14" rx="3" fill="{palette[p].fill}"'
             f' stroke="{palette[p].line}"/></svg></td>'
             f"<td>{escaped(', '.join(part.states))}</td><td>{escaped(', '.join(part.queries))}</td></tr>"
@@ -211,7 +213,8 @@ def _parts(number: int, one: Explanation) -> Iterator[str]:
         ]
         if rows:
             yield f'<p class="how"><b>{how}</b>: {meaning}</p><table class="parts">'
-            yield f"<tr><th></th><th>{'part' if how == 'found once' else 'states'}</th><th>queries</th></tr>{''.join(rows)}</table>"
+            what = "part" if how == "found once" else "states"
+            yield f"<tr><th></th><th>{what}</th><th>queries</th></tr>{''.join(rows)}</table>"
 
 
 def _passes(one: Explanation) -> Iterator[str]:

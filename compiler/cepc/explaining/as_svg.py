@@ -41,7 +41,8 @@ def to_svg(explanations: Sequence[Explanation]) -> str:
         below = layout.height + panes.height(strips)
         legend = "".join(_legend(one, graph, TITLE + below + 4))
         parts.append(
-            f'<g transform="translate(0 {_n(top)})">{heading}<g transform="translate(0 {TITLE})">{drawn}</g>{legend}</g>'
+            f'<g transform="translate(0 {_n(top)})">{heading}'
+            f'<g transform="translate(0 {TITLE})">{drawn}</g>{legend}</g>'
         )
         top += TITLE + below + LEGEND
         width = max(
@@ -52,7 +53,8 @@ def to_svg(explanations: Sequence[Explanation]) -> str:
         )
     style = files(__package__).joinpath("picture.css").read_text("utf-8")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(top)}" viewBox="0 0 {_n(width)} {_n(top)}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(top)}"'
+        f' viewBox="0 0 {_n(width)} {_n(top)}"'
         f' role="img"><title>What the queries share</title><style>{style}</style>{ARROW}'
         f'<rect class="ground" width="100%" height="100%"/>\n{chr(10).join(parts)}\n</svg>\n'
     )
@@ -70,8 +72,8 @@ def still(one: Explanation) -> str:
 
 
 ARROW: Final = (
-    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7.5" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9"'
-    ' orient="auto-start-reverse">'
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7.5" refY="4" markerUnits="userSpaceOnUse"'
+    ' markerWidth="9" markerHeight="9" orient="auto-start-reverse">'
     '<path class="head" d="M0 0.5 8 4 0 7.5z"/></marker></defs>'
 )
 
@@ -102,7 +104,8 @@ def _shape(node: GraphNode, box: Box, colour: str) -> str:
         return f'<circle cx="{_n(box.x)}" cy="{_n(box.y)}" r="7"{colour}/>'
     left, top = box.x - box.width / 2, box.y - box.height / 2
     radius = HEIGHT / 2 if node.kind == "query" or node.listed else 6
-    return f'<rect x="{_n(left)}" y="{_n(top)}" width="{_n(box.width)}" height="{_n(box.height)}" rx="{_n(radius)}"{colour}/>'
+    size = f'width="{_n(box.width)}" height="{_n(box.height)}"'
+    return f'<rect x="{_n(left)}" y="{_n(top)}" {size} rx="{_n(radius)}"{colour}/>'
 
 
 # ---- edges -----------------------------------------------------------------------------------------------------------

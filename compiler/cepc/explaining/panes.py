@@ -133,8 +133,8 @@ def drawn(one: Explanation, found: Sequence[DrawnPanes], top: float, prefix: str
             data = f' data-queries="{" ".join(f"{prefix}{q}" for q in row.queries)}"' if prefix else ""
             y = top + HEAD + ROW * number
             bars = "".join(
-                f'<rect x="{_n(LEFT + begin * scale)}" y="{_n(y + TEXT + 7 * level)}" width="{_n((end - begin) * scale)}"'
-                f' height="5" rx="2" fill="{colour.fill}" stroke="{colour.line}"/>'
+                f'<rect x="{_n(LEFT + begin * scale)}" y="{_n(y + TEXT + 7 * level)}"'
+                f' width="{_n((end - begin) * scale)}" height="5" rx="2" fill="{colour.fill}" stroke="{colour.line}"/>'
                 for level, (begin, end) in enumerate(_first(row, each.edges[-1]))
             )
             text = f'<text class="legend" x="{LEFT}" y="{_n(y + 11)}">{escaped(_named(one, row))}</text>'

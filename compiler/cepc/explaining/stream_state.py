@@ -25,5 +25,6 @@ def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
         pane = size.pane
         others = f", together with those of {', '.join(pane.others)}" if pane.others else ""
         yield (
-            f"{pane.least} or more of them in one pane of {duration(pane.length, stream)} become {pane.size} bytes{others}, kept {held}"
+            f"{pane.least} or more of them in one pane of {duration(pane.length, stream)}"
+            f" become {pane.size} bytes{others}, kept {held}"
         )

@@ -31,7 +31,8 @@ _NEAR_AGGREGATES: Final = {
 
 _OTHER_NAMES: Final = {
     "isnullorempty": "length", "now": "at", "strlen": "length", "substringof": "contains", "datepart": "date_part",
-    "trunc": "date_trunc", "indexof": "instr", "charindex": "locate", "prior": "prev", "previous": "prev", "lag": "prev",
+    "trunc": "date_trunc", "indexof": "instr", "charindex": "locate", "prior": "prev", "previous": "prev",
+    "lag": "prev",
     **{other.lower(): function.name for function in AGGREGATES for other in function.also},
     "iif": "if", "isnull_": "coalesce", "tolower": "lower",
     "toupper": "upper", "len_": "length", "power_": "pow", "string_length": "length",

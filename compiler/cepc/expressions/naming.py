@@ -18,8 +18,8 @@ from .written_types import SIMPLE, data_type
 
 _UPPER: Final = frozenset(
     (
-        "sqrt", "exp", "expm1", "log10", "log2", "log1p", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh",
-        "cosh", "tanh", "degrees", "radians", "hypot", "signum", "pi", "e", "rlike", "regexp",
+        "sqrt", "exp", "expm1", "log10", "log2", "log1p", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+        "sinh", "cosh", "tanh", "degrees", "radians", "hypot", "signum", "pi", "e", "rlike", "regexp",
     )
 )  # fmt: skip
 """Functions that Spark prints in capitals."""

@@ -3,7 +3,8 @@ for all.
 
 This is only a layout, so it changes no row of the result and never costs more. It takes what no other pass has taken.
 
-    q: SEQ(A, B, C)     r: SEQ(X, B, C), other windows      →      B beside B and C beside C: B to C is one operation, twice as wide
+    q: SEQ(A, B, C)     r: SEQ(X, B, C), other windows
+    →      B beside B and C beside C: B to C is one operation, twice as wide
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def columns(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 -
     taken = {place for part in plan.sharing if not part.equal for place in part.places}
     leader = leaders(plan)
     labels = {query.name: _labels(query) for query in counted(plan)}
-    # Queries that have more in common are neighbours, so that their columns are neighbours wherever they occur together.
+    # Queries with more in common are neighbours, so that their columns are neighbours wherever they occur together.
     order = sorted(labels, key=lambda name: sorted(map(repr, labels[name].values())))
     classes: defaultdict[Hashable, list[Member]] = defaultdict(list)
     for name in order:

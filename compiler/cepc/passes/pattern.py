@@ -56,8 +56,8 @@ def pattern_of(query: model.Query, letters: Mapping[Letter, int]) -> Pattern:
 def relettered(pattern: Pattern, letters: Mapping[int, int]) -> Pattern:
     """The pattern with other letters, where they say one.
 
-    >>> relettered(Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None))), {1: 2})
-    Seq(parts=(Event(letter=0, variable='a'), Repeat(body=Event(letter=2, variable='b'), least=1, most=None, reluctant=False)))
+    >>> relettered(Seq((Event(0, "a"), Not(Event(1, "b")))), {1: 2})
+    Seq(parts=(Event(letter=0, variable='a'), Not(body=Event(letter=2, variable='b'), within=None)))
     """
     return with_leaves(pattern, Event, lambda event: replace(event, letter=letters.get(event.letter, event.letter)))
 

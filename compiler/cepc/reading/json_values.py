@@ -132,7 +132,8 @@ def _integer(value: Any, low: int, high: int) -> int:
 
 
 _NAMED = {
-    "NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf", "-INF": "-inf",
+    "NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf",
+    "-INF": "-inf",
 }  # fmt: skip
 
 

@@ -39,6 +39,7 @@ def to_html(
     title = escaped(
         ", ".join(query.name for query in program.queries[:4]) + (", …" if len(program.queries) > 4 else "")
     )
+    shown = f'<section class="warnings"><h2>Warnings</h2><pre>{escaped(warnings)}</pre></section>'
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -46,7 +47,7 @@ def to_html(
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>A run of {title}</title>',
             f"<style>{''.join(style.read_text('utf-8') for style in styles)}</style></head><body>",
             f"<header><h1>A run of {title}</h1><p>{escaped(summary)}</p></header>",
-            *([f'<section class="warnings"><h2>Warnings</h2><pre>{escaped(warnings)}</pre></section>'] if warnings else []),
+            *([shown] if warnings else []),
             f"<section><h2>Time</h2>{''.join(_stages(seconds))}</section>",
             *_streams(program, report),
             "</body></html>\n",
@@ -73,10 +74,14 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
     for workload in report.workloads:
         name = workload.plan.stream.name
         queries = [query for query in program.queries if query.stream == name]
-        yield f'<section><h2>{escaped(name)}</h2><table class="figures"><tr><th>query</th><th>rows</th><th>pattern</th></tr>'
+        yield (
+            f'<section><h2>{escaped(name)}</h2><table class="figures">'
+            "<tr><th>query</th><th>rows</th><th>pattern</th></tr>"
+        )
         for query in queries:
             described = escaped(pattern(query.pattern, program.stream(name)))
-            yield f"<tr><th>{escaped(query.name)}</th><td>{report.tables[query.name].num_rows:,}</td><td>{described}</td></tr>"
+            rows = report.tables[query.name].num_rows
+            yield f"<tr><th>{escaped(query.name)}</th><td>{rows:,}</td><td>{described}</td></tr>"
         yield "</table><h3>What was shared</h3>"
         yield from _planned(workload)
         if name in report.efforts:
@@ -104,7 +109,8 @@ def _done(effort: Effort) -> Iterator[str]:
     """What was decided while the events were there, and done."""
     if effort.operations:
         yield (
-            f"<p>Counting took <b>{effort.operations:,}</b> row operations, which changed <b>{effort.numbers:,}</b> numbers.</p>"
+            f"<p>Counting took <b>{effort.operations:,}</b> row operations, "
+            f"which changed <b>{effort.numbers:,}</b> numbers.</p>"
         )
     together, apart = effort.events_shared, effort.events_split
     if not together + apart:

@@ -122,8 +122,10 @@ class _Importing:
 def imported_path(file: str, importing: str) -> str:
     """The path of an import, which is relative to the file that has it.
 
-    >>> imported_path("./mine.cep", "queries/all.cep"), imported_path("../x.cep", "q/a.cep"), imported_path("/x.cep", "a.cep")
-    ('queries/mine.cep', 'x.cep', '/x.cep')
+    >>> imported_path("./mine.cep", "queries/all.cep"), imported_path("../x.cep", "q/a.cep")
+    ('queries/mine.cep', 'x.cep')
+    >>> imported_path("/x.cep", "a.cep")
+    '/x.cep'
     """
     folder = Path() if importing.startswith("<") else Path(importing).parent
     return os.path.normpath(folder / file)

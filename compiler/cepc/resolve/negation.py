@@ -99,7 +99,7 @@ def _nested(node: Written, *, top: bool) -> Iterator[Diagnostic]:
                     of = edges(part)
                     for negation in _distinct((*of.first, *of.last)):
                         yield say.not_at_edge(negation.span, part.span, word(node))
-            # An operand of SOME by itself is all there is, but in another form it is not, and one wrong form is an error.
+            # An operand of SOME alone is all there is, but in another form it is not, and one wrong form is an error.
             for part in parts:
                 yield from _nested(part, top=False)
         case Repeat(body, _, most):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _INNER = (
-    ast.Call, ast.Member, ast.Index, ast.Unary, ast.Binary, ast.Between, ast.In, ast.Like, ast.Is, ast.IsDistinct, ast.Case, ast.Branch,
-    ast.Cast, ast.Extract,
+    ast.Call, ast.Member, ast.Index, ast.Unary, ast.Binary, ast.Between, ast.In, ast.Like, ast.Is, ast.IsDistinct,
+    ast.Case, ast.Branch, ast.Cast, ast.Extract,
 )  # fmt: skip
 _PARTS: dict[type, tuple[str, ...]] = {
     node: tuple(f.name for f in fields(node) if f.name not in ("span", "type", "function", "name")) for node in _INNER

@@ -37,12 +37,14 @@ def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnost
     if error.matches:
         more = "1" + "0" * len(str(error.limit))  # ten times as large, as a person writes it
         return Diagnostic(
-            "E0803", f"`{error.query}` has too many matches", place, "each match is a row, and they are found one by one",
+            "E0803", f"`{error.query}` has too many matches", place,
+            "each match is a row, and they are found one by one",
             notes=(f"more than {error.limit:,} partial matches were found",),
             hint=f"{error.cure}; `--most {more}`, in Python `most={more}`, lets the run go on for longer",
         )  # fmt: skip
     return Diagnostic(
-        "E0803", f"`{error.query}` has too many partial matches", place, "its matches cannot be counted without listing them",
+        "E0803", f"`{error.query}` has too many partial matches", place,
+        "its matches cannot be counted without listing them",
         notes=(f"more than {error.limit:,} had to be listed {error.why or 'one by one'}",), hint=error.cure,
     )  # fmt: skip
 
@@ -50,7 +52,8 @@ def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnost
 def no_value(error: EvaluationError, place: Span) -> Diagnostic:
     where = f" in `{error.expression}`" if error.expression else ""
     return Diagnostic(
-        "E0804", f"{error.reason}{where}", place, notes=("it happened for a value of these events, as in Spark's ANSI mode",),
+        "E0804", f"{error.reason}{where}", place,
+        notes=("it happened for a value of these events, as in Spark's ANSI mode",),
         hint=error.hint,
     )  # fmt: skip
 

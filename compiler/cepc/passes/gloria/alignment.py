@@ -37,7 +37,8 @@ def alignments(shared: Iterable[SharedTransition]) -> tuple[Alignment, ...]:
     >>> from .plan import SharedTransition
     >>> from .query import WrittenPlace, Type
     >>> (a, b, c), e = map(WrittenPlace, range(3)), Type((0,))
-    >>> shared = SharedTransition((("q", b, c), ("r", a, b)), None, e, e), SharedTransition((("q", a, b), ("s", a, b)), None, e, e)
+    >>> one = SharedTransition((("q", b, c), ("r", a, b)), None, e, e)
+    >>> shared = one, SharedTransition((("q", a, b), ("s", a, b)), None, e, e)
     >>> for found in alignments(shared):
     ...     print([(query, [p.event for p in places]) for query, places in found.members])
     [('q', [0]), ('s', [0])]

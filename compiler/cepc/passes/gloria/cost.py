@@ -200,7 +200,12 @@ class EngineModel:
             columns = (len(snapshot.types) + 1) * self.planes
         return self._total((target,)) * self._row(columns)
 
-    def renewed(self, sources: Sequence[tuple[Type, Members]], snapshot: Type, queries: Members) -> float:  # noqa: ARG002
+    def renewed(
+        self,
+        sources: Sequence[tuple[Type, Members]],
+        snapshot: Type,
+        queries: Members,  # noqa: ARG002
+    ) -> float:
         return math.fsum(self.shared(source, snapshot, None, members) for source, members in sources)
 
     def evaluated(self, kind: Type, snapshot: Snapshot, queries: Members) -> float:  # noqa: ARG002

@@ -1,7 +1,8 @@
 """gloria, the pass: transitions that queries share, also within Kleene, are propagated on basis columns where that
 pays.
 
-    q: SEQ(A, SEQ(B, C)+, D)     r: SEQ(E, SEQ(B, C)+)      →      B and C of both on one basis, between events A, D and E
+    q: SEQ(A, SEQ(B, C)+, D)     r: SEQ(E, SEQ(B, C)+)
+    →      B and C of both on one basis, between events A, D and E
 
 That states lie side by side is what `columns` does for all queries; here it is decided which of them get a basis.
 """

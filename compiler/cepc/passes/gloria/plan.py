@@ -76,9 +76,9 @@ def share(
     >>> workload = [Query("q", Seq((a, b, c, d))), Query("r", Seq((a, b, c, e)))]
     >>> plan = share(workload, PaperModel({0: 3, 1: 9, 2: 9}))
     >>> for s in plan.shared:
-    ...     print(s.queries, [place.event for place in s.members[0][1:]], "with snapshots of letter", s.snapshot.letters[0])
-    ('q', 'r') [0, 1] with snapshots of letter 0
-    ('q', 'r') [1, 2] with snapshots of letter 0
+    ...     print(s.queries, [place.event for place in s.members[0][1:]], "snapshots:", s.snapshot.letters[0])
+    ('q', 'r') [0, 1] snapshots: 0
+    ('q', 'r') [1, 2] snapshots: 0
     >>> plan.unshared, plan.weight
     (240.0, 108.0)
     """

@@ -1,6 +1,7 @@
 """motto, the pass: match queries share the matches of common parts of their patterns, and are answered by joins.
 
-    q: SEQ(A a, B b, C c)     r: SEQ(A x, C y)      →      the matches of SEQ(A, C) are found once; q joins the events of B between
+    q: SEQ(A a, B b, C c)     r: SEQ(A x, C y)
+    →      the matches of SEQ(A, C) are found once; q joins the events of B between
 
 It takes the queries that the runtime can answer by joins: every match, of patterns of SEQ and AND over single events,
 with single types that NOT forbids in the whole window. The rest of MOTTO's plans, SOME and OR, is not executed.

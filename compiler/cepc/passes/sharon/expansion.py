@@ -74,7 +74,8 @@ def options(candidate: Candidate, causes: Iterable[Dropped]) -> Iterator[Candida
     counts only proper subsets of the causing queries, but example 14 drops all of them, which is what helps most.
 
     >>> from .candidates import Query, sharable
-    >>> p1, p2 = sharable([Query("q", ("A", "B")), Query("r", ("A", "B")), *(Query(n, ("A", "B", "C")) for n in "st")])[:2]
+    >>> longer = (Query(name, ("A", "B", "C")) for name in "st")
+    >>> p1, p2 = sharable([Query("q", ("A", "B")), Query("r", ("A", "B")), *longer])[:2]
     >>> p1.pattern, p2.pattern
     (('A', 'B'), ('A', 'B', 'C'))
     >>> [option.queries for option in options(p1, conflict_causes((p1, p2))[0])]

@@ -59,7 +59,8 @@ def event_column(text: str, span: Span, column: str, grouped: Sequence[str]) -> 
         span,
         "has many values in one result row",
         notes=("an aggregate query has one row for each group and window, whatever the number of matches",),
-        hint=f"write `MAX({text})`, say, add `GROUP BY {', '.join((*grouped, column))}`, or `RETURN MATCH …` for a row for each match",
+        hint=f"write `MAX({text})`, say, add `GROUP BY {', '.join((*grouped, column))}`, "
+        "or `RETURN MATCH …` for a row for each match",
     )
 
 

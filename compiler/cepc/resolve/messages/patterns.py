@@ -223,7 +223,10 @@ def overflow(span: Span, part: Span) -> Diagnostic:
         span,
         "doubles with every event",
         notes=(
-            "64 events of `A+` have 2^64 - 1 matches under SELECT ANY; a job whose count does not fit stops with an error",
+            (
+                "64 events of `A+` have 2^64 - 1 matches under SELECT ANY; "
+                "a job whose count does not fit stops with an error"
+            ),
         ),
         others=(Label(part, "repeated without bound"),),
         hint="write `CAST(COUNT(*) AS DECIMAL(38,0))`, `AS STRING` (any size) or `AS DOUBLE`, or `TRY_COUNT(*)`",

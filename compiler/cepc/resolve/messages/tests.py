@@ -32,8 +32,10 @@ def no_result(name: ast.Name, query: str, known: Sequence[str]) -> Diagnostic:
 
 def not_given(columns: Sequence[ast.Name], missing: str, what: str) -> Diagnostic:
     return Diagnostic(
-        "E0903", f"the events given have no `{missing}`", columns[0].span.to(columns[-1].span), f"the {what} is missing",
-        notes=("columns that are not named are null, and a row without a time or a type is no event",), hint=f"add `{missing}`",
+        "E0903", f"the events given have no `{missing}`", columns[0].span.to(columns[-1].span),
+        f"the {what} is missing",
+        notes=("columns that are not named are null, and a row without a time or a type is no event",),
+        hint=f"add `{missing}`",
     )  # fmt: skip
 
 
@@ -68,13 +70,15 @@ def in_turn(call: ast.Call, first: str, second: str) -> Diagnostic:
     name = call.function.text.upper()
     return Diagnostic(
         "E0905", f"{name} takes {first} and {second} in turn", call.span,
-        f"{_many(len(call.arguments), 'value')}, the last of them alone", hint=f"write {_WRITTEN[Map if name == 'MAP' else Struct]}",
+        f"{_many(len(call.arguments), 'value')}, the last of them alone",
+        hint=f"write {_WRITTEN[Map if name == 'MAP' else Struct]}",
     )  # fmt: skip
 
 
 def struct_length(call: ast.Call, type_: Struct) -> Diagnostic:
     return Diagnostic(
-        "E0905", f"a STRUCT of {_many(len(call.arguments), 'value')} for {_many(len(type_.fields), 'field')}", call.span,
+        "E0905", f"a STRUCT of {_many(len(call.arguments), 'value')} for {_many(len(type_.fields), 'field')}",
+        call.span,
         f"the fields are {_listed([f.name for f in type_.fields])}",
         hint="write NULL for a value that is not there, or name the others: NAMED_STRUCT('name', value, …)",
     )  # fmt: skip
