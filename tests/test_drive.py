@@ -10,9 +10,13 @@ import pytest
 
 from cepc.shared_plans import plan_shared
 from cepc_runtime.drive import drive
+from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.evaluate.errors import EvaluationError, about, naming
 from cepc_runtime.events import read
 from cepc_runtime.plan import unshared
+from cepc_runtime.streaming.decision import Windows, decision_of
+from cepc_runtime.streaming.matches import Step
+from cepc_runtime.streaming.windows import closed
 from cepc_runtime.stretch import Means, Span, Stretch
 from tests.driven import driven
 from tests.equivalence import compile_text
@@ -130,3 +134,37 @@ def test_matches_are_given_that_are_known(several: int) -> None:
     )
     found = [(name, row["a"]) for name, table in drive(stretch, plan.queries, Means()) for row in table.to_pylist()]
     assert sorted(found) == [(f"q{i}", 1) for i in range(several)]
+
+
+# ---- windows that close together -------------------------------------------------------------------------------------
+
+LISTED = f"{COUNT} PATTERN SEQ(A a, A c, B b) WHERE a.x < b.x WITHIN 4 s"
+
+
+def closing(text: str, most: int) -> tuple[list[Any], Exception | None]:
+    """The rows of all windows as they close at once, under a limit on partial matches, and the error that ends them."""
+    plan, found = plan_of(LISTED), list[Any]()
+    reading, windows = read(events(text), plan.stream), decision_of(plan.queries[0])
+    assert isinstance(windows, Windows)
+    try:
+        for _, table in closed(reading, plan, plan.queries, windows, Step(-1, 100, most)):
+            found += table.to_pylist()
+    except TooManyPartialMatchesError as error:
+        return found, error
+    return found, None
+
+
+def test_windows_that_are_too_much_at_once_are_found_one_by_one() -> None:
+    text = "A1 A1 B2 B2 " * 10
+    with pytest.raises(TooManyPartialMatchesError):
+        driven(events(text), plan_of(LISTED), most=20)
+    rows = driven(events(text), plan_of(LISTED))["q0"].to_pylist()
+    assert len(rows) == 10
+    assert closing(text, 20) == (rows, None) == closing(text, 1000)
+
+
+def test_a_window_that_fails_by_itself_is_an_error_after_the_rows_of_those_before_it() -> None:
+    rows, error = closing("A1 A1 B2 B2 " * 2 + "A1 A1 A1 B2 " + "A1 A1 B2 B2", 6)
+    assert [row["window_start"] for row in rows] == [0, 4]
+    assert isinstance(error, TooManyPartialMatchesError)
+    assert error.query == "q0"
