@@ -194,6 +194,8 @@ def _engine(plan: QueryPlan) -> str:
             return "counted between neighbours"
         case List():
             return "listed"
+        case other:
+            raise AssertionError(f"{other} by itself")
 
 
 def _data(case: Case, answer: Answer) -> Iterator[str]:

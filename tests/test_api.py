@@ -49,6 +49,10 @@ def test_a_name_whose_declaration_has_a_syntax_error_is_not_unknown(broken: str)
     assert codes(STREAM + broken + query("SEQ(A, C)")) == ["E0101"]
 
 
+def test_the_pattern_of_a_query_is_no_declaration_that_got_lost() -> None:
+    assert codes(STREAM + "EVENT C AS;" + query("\nx(A, B)")) == ["E0101", "E0202"]
+
+
 def test_a_stream_with_a_syntax_error_is_not_missing() -> None:
     assert codes("STREAM s (at TIMESTAMP kind STRING) EVENT TIME at;" + query("SEQ(A, C)")) == ["E0101"]
 

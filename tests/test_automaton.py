@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import get_args
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from cepc import model
+from cepc.automaton.bound import MAX_STATES, surely_within
 from cepc.automaton.deterministic import Selection, TooManyStates, deterministic
 from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
@@ -164,10 +168,10 @@ def test_a_pattern_that_explodes_is_refused_by_operator_and_size() -> None:
 
 
 def test_a_pattern_has_40_000_steps_at_most() -> None:
-    optional = (model.Repeat(A, 0, 1),) * 282  # each a step from all before it: 282 * 283 / 2
-    assert len(make(seq(*(B,) * 97, *optional)).built.positions.edges) == 40_000
+    optional: list[model.Pattern] = [Repeat(A, 0, 1)] * 282  # each a step from all before it: 282 * 283 / 2
+    assert len(make(seq(*[B] * 97, *optional)).built.positions.edges) == 40_000
     with pytest.raises(PatternTooLarge, match="the pattern makes an automaton"):
-        make(seq(*(B,) * 98, *optional))
+        make(seq(*[B] * 98, *optional))
 
 
 def test_a_some_that_explodes_is_refused_before_it_is_built() -> None:
@@ -205,6 +209,20 @@ outermost = st.one_of(
     st.tuples(patterns, patterns, negatable().map(no)).map(And),
 )
 streams = st.lists(st.sampled_from(["a", "b", "c", "(ab)", "(ac)", "(aab)", "(bc)"]), max_size=6).map("".join)
+
+
+@given(outermost, st.sampled_from(get_args(Selection)))
+@settings(max_examples=portion(300))
+def test_an_automaton_is_no_larger_than_its_positions_tell(pattern: model.Pattern, select: Selection) -> None:
+    """Before states with the same future are merged."""
+    try:
+        made = make(pattern)
+    except PatternTooLarge:
+        reject()
+    most = next((most for most in range(1, MAX_STATES + 1) if surely_within(made.built.positions, most)), None)
+    assume(most is not None)
+    with patch("cepc.automaton.deterministic.MAX_STATES", most), suppress(NotCounted):
+        assert deterministic(made.built.positions, made.letters, select=select).automaton.states > 0
 
 
 @given(outermost, streams)

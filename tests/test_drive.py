@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ from cepc.shared_plans import plan_shared
 from cepc_runtime.drive import drive
 from cepc_runtime.evaluate.errors import EvaluationError, about, naming
 from cepc_runtime.events import read
+from cepc_runtime.plan import unshared
 from cepc_runtime.stretch import Means, Span, Stretch
 from tests.driven import driven
 from tests.equivalence import compile_text
@@ -123,7 +123,7 @@ def test_windows_are_found_that_begin_in_the_span(pattern: str) -> None:
 def test_matches_are_given_that_are_known(several: int) -> None:
     plan = plan_of(*["RETURN a.at AS a PATTERN SEQ(A a, B b) WITHIN 9 s"] * several)
     if several == 1:
-        plan = replace(plan, shared_matches=())
+        plan = unshared(plan)
     reading = read(events("A1 A2 B3"), plan.stream)
     stretch = Stretch(
         plan, reading, known=lambda _query, matches, arranged: arranged.events.ticks[matches.positions[0]] == 1

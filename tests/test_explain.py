@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import TYPE_CHECKING
 
@@ -68,12 +69,45 @@ LISTED = [
 @pytest.mark.parametrize(("clauses", "reason"), LISTED, ids=[reason for _, reason in LISTED])
 def test_the_text_says_why_matches_are_listed(clauses: str, reason: str) -> None:
     shown = text(f"QUERY q RETURN COUNT(*) PATTERN {clauses} WITHIN 9 min;")
-    assert f"automaton        none: its matches are listed one by one, because {reason}\n" in shown
+    assert f"strategy         its matches are listed one by one, because {reason}\n" in shown
 
 
 def test_that_a_match_query_lists_its_matches_needs_no_reason() -> None:
-    shown = text("QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 min;")
-    assert "automaton        none: its matches are listed one by one\n" in shown
+    shown = text("QUERY q RETURN MATCH * PATTERN SEQ(A, B+) WITHIN 9 min;")
+    assert "strategy         its matches are listed one by one\n" in shown
+
+
+PLAIN = "QUERY q RETURN COUNT(*) PATTERN A WITHIN 9 min;"
+SHARING = "".join(
+    f"QUERY {q} RETURN MATCH * PATTERN SEQ(A, B, {t}) WITHIN 9 min;" for q, t in (("qC", "C"), ("rD", "D"))
+)
+STRATEGIES = [
+    (TWO, 0, "count", "its matches are counted, and none is made: its conditions are on single events", None),
+    (
+        "QUERY q RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x < B.x WITHIN 9 min;",
+        0, "count neighbours", "its matches are counted, and none is made: A.x < B.x is between neighbours", None,
+    ),
+    ("QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 min;", 0, "join", "its matches are joined, part by part", None),
+    (SHARING, 1, "join", "its matches are joined, with qC, from those of parts of their patterns", None),
+    (
+        PLAIN, 0, "count", "its matches are counted, and none is made: its conditions are on single events",
+        "Spark's own functions aggregate its events: a match is a single event, and the results are the same to the last bit",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("queries", "number", "way", "said", "batch"), STRATEGIES)
+def test_the_strategy_of_a_query_is_said_with_its_reason(
+    queries: str, number: int, way: str, said: str, batch: str | None
+) -> None:
+    program, found = explained(queries)
+    data = json.loads(as_json.to_json([found]))["streams"][0]["executions"][number]
+    assert data["strategy"]["way"] == way
+    assert data["strategy"]["reason"]["kind"] == found.executions[number].strategy.reason.kind
+    for shown in (as_text.to_text(program, [found]), html.unescape(as_html.to_html(program, [found], {}))):
+        assert said in shown
+        assert ("in Spark's batch" in shown) == (batch is not None)
+        assert batch is None or batch in shown
 
 
 OBSTACLES = [

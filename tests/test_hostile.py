@@ -23,9 +23,10 @@ from cepc.cli import cepc
 from cepc.codegen.compiling import job_of
 from cepc.diagnostics.render import errors
 from cepc.errors import RunError
-from cepc.files.read import read_import
+from cepc.files.read import ImportReader
 from cepc.planning import plan_program
 from cepc.resolve import check
+from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
@@ -199,6 +200,8 @@ MISTAKES = {
     "a keyword": "EVENT e{i} AS ANY WERE at = 1;",
     "a word too many": "EVENT e{i} AS ANY WHERE at = 1 1;",
     "one name": "EVENT e AS ANY WHERE at = 1;",
+    "a file": "IMPORT './p{i}.cep';",
+    "a module": "IMPORT pkg.p{i};",
     "a pattern that nobody uses": "PATTERN p{i} AS (A x) WHERE x.y = 1;",
     "a parameter that nobody uses": "PATTERN p{i}(t, u) AS (A, t x);",
 }
@@ -212,7 +215,7 @@ def seconds(mistake: str, count: int) -> tuple[float, float]:
     started = time.process_time()
     parsed = parse(source)
     between = time.process_time()
-    resolved = check(parsed.program, read_import, NOTHING_LOST)
+    resolved = check(parsed.program, ImportReader(), NOTHING_LOST)
     ended = time.process_time()
     gc.unfreeze()
     wrong = errors([*parsed.diagnostics, *resolved.diagnostics])
@@ -229,6 +232,26 @@ def test_of_eight_times_as_many_mistakes_each_takes_no_longer(mistake: str) -> N
     )
     for once, often in zip(few, many, strict=True):
         assert often < 16 * once + 0.02, (once, often)
+
+
+def test_what_lies_around_missing_files_is_looked_at_for_no_more_of_them_than_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("p1.cep").write_text("")
+    looked: list[Path] = []
+
+    def entries(folder: Path) -> list[Path]:
+        looked.append(folder)
+        return [Path("p1.cep")]
+
+    monkeypatch.setattr("cepc.files.read._entries", entries)
+    reader = ImportReader()
+    found = [reader(f"missing{i}.cep") for i in range(300)]
+    assert len(looked) == 100
+    assert [one.hint for one in found if isinstance(one, Diagnostic)] == [
+        *["the programs there are `p1.cep`"] * 100,
+        *["name the file that holds the program, or `-` for standard input"] * 200,
+    ]
 
 
 def test_a_chain_of_three_thousand_events_is_checked_in_seconds() -> None:

@@ -13,6 +13,7 @@ from cepc.explaining.as_text import to_text
 from cepc.explaining.explanation import explain
 from cepc.passes.motto import share
 from cepc.passes.motto.motto import Asked, asked_of, matches_alone, shared_matches
+from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared, workload_of
 from cepc_runtime import plan_data
 from cepc_runtime.batch import execute
@@ -25,6 +26,7 @@ from cepc_runtime.enumerate.matches import MatchRows
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
+from cepc_runtime.plan import unshared
 from cepc_runtime.work_done import Work
 from tests.driven import driven
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
@@ -77,7 +79,7 @@ def sharing_all(compiled: Compiled) -> Plan:
         shared = shared_matches(made, of_class)
         found += [shared] if shared is not None else []
         found += matches_alone(made, of_class)
-    return replace(compiled.plan, shared_matches=tuple(found))
+    return strategy(replace(compiled.plan, shared_matches=tuple(found)), "local")
 
 
 # --- which queries
@@ -256,7 +258,7 @@ def check(case: Case, chance: Random) -> Seen:
         return NOTHING  # a run that must fail may fail at another event
     plan, table = sharing_all(compiled), table_of(case, compiled)
     reading = read(table, plan.stream)
-    alone = driven(reading, replace(plan, shared_matches=()))
+    alone = driven(reading, unshared(plan))
     together = execute(plan, table).tables
     for query in plan.queries:
         assert same(alone[query.name].to_pylist(), expected[query.name].rows), query.name

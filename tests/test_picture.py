@@ -329,8 +329,8 @@ SHARED_MATCHES = (
 )
 SAID = [
     ("Sharing is expected to leave <strong>62%</strong> of the work", Q + R),
-    ("counted by an automaton of 4 states", Q),
-    ("its matches are listed one by one, along the places of its pattern", M),
+    ("<dt>automaton</dt><dd>of 4 states", Q),
+    ("<dt>strategy</dt><dd>its matches are listed one by one", M),
     ("<dt>windows open</dt><dd>2 at once</dd>", Q),
     ("<dt>kept once</dt><dd>start, A, B: with r</dd>", Q + R),
     ("<h3>Could be</h3><ul><li>r2 would share all with q if its window were", Q + Q.replace(" q ", " r2 ").replace("5 min", "2 min")),

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cepc.api import check_sources
 from cepc.planning import plan_program
+from cepc_grammar.source import Source
 from cepc_runtime.plan import List, is_counted
 from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
@@ -76,6 +78,24 @@ def test_prefixes_are_kept_for_next_alone() -> None:
     clauses = "PATTERN SEQ(A, B, C) WHERE A.x < C.x"
     found = [planned(f"QUERY q RETURN COUNT(*) AS n {clauses}{select}").strategy for select in ("", " SELECT NEXT")]
     assert [isinstance(one, List) and one.prefixes is not None for one in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["SEQ(A, NOT C, B)", "SEQ(A, AND(B, C), D)", "SEQ(A, B{2,30}, C)", "SEQ(NOT C, A, NOT SEQ(B, E), D+)"]
+)
+def test_who_asks_only_whether_a_pattern_is_too_large_plans_no_small_one(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepc.planning.query.plan_query", None)
+    text = f"{STREAM}QUERY q RETURN TRY_COUNT(*) AS n PATTERN {pattern} WITHIN 9 s SLIDE 3 s;"
+    assert check_sources([Source("q.cep", text)]).ok
+
+
+@pytest.mark.parametrize("query", ["RETURN COUNT(*) AS n", "RETURN MATCH *"])
+def test_a_pattern_that_is_too_large_is_refused_by_check_as_by_planning(query: str) -> None:
+    pattern = "AND(" + ", ".join(f"SEQ(A a{i}, B b{i}, C c{i}, D d{i})" for i in range(8)) + ")"
+    found = check_sources([Source("q.cep", f"{STREAM}QUERY q {query} PATTERN {pattern} WITHIN 9 s;")])
+    assert [d.code for d in found.diagnostics if d.severity == "error"] == ["E0801"]
 
 
 @pytest.mark.parametrize("condition", ["c.x > a.x", "c.x > b.x AND b.x > a.x"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cepc.diagnostics.as_json import as_json
 from cepc.diagnostics.cells import LONGEST, show, width
-from cepc.diagnostics.near import did_you_mean, nearest
+from cepc.diagnostics.near import did_you_mean, distance, nearest
 from cepc.diagnostics.render import as_text, render, summary
 from cepc_grammar.diagnostic import Diagnostic, Label
 from cepc_grammar.source import NOWHERE, Source, Span
@@ -329,3 +329,13 @@ def test_a_line_is_never_shown_wider_than_promised(line: str, around: int) -> No
 def test_the_nearest_name(name: str, candidates: list[str], near: str | None) -> None:
     assert nearest(name, candidates) == near
     assert did_you_mean(name, candidates) == (f"did you mean `{near}`?" if near else "")
+
+
+NAMES = st.text("abc", max_size=9)
+
+
+@given(NAMES, st.lists(NAMES, max_size=6))
+def test_the_nearest_name_is_that_of_the_least_distance(name: str, candidates: list[str]) -> None:
+    others = [other for other in candidates if other != name]
+    near = [other for other in others if distance(name, other) <= max(len(name), len(other)) // 3]
+    assert nearest(name, candidates) == min(near, key=lambda other: distance(name, other), default=None)

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 import cepc
 from cepc.cli import cepc as command
 from cepc.documenting import document
-from cepc.files.read import read_import
+from cepc.files.read import ImportReader
 from cepc.resolve.imports import resolve_imports, standard_module, standard_modules
 from cepc.testing.run import run_test
 from cepc.testing.values import table_of
@@ -47,7 +47,7 @@ def patterns(name: str) -> list[str]:
 def statements(name: str) -> tuple[ast.Statement, ...]:
     """Those of the test program, with what it imports."""
     parsed = parse(Source(str(path(name)), path(name).read_text(encoding="utf-8")))
-    return resolve_imports(parsed.program, read_import).statements
+    return resolve_imports(parsed.program, ImportReader()).statements
 
 
 def test_every_module_has_a_program() -> None:

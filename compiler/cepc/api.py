@@ -22,10 +22,10 @@ from .compiled_program import Compiled
 from .diagnostics.render import as_text, errors, render
 from .errors import ProgramError
 from .files import messages
-from .files.read import load, read_import
+from .files.read import ImportReader, load
 from .resolve import check
 from .running.messages import nothing_to_run
-from .small_patterns import surely_small
+from .too_large import too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,21 +115,12 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
         return Checked(None, diagnostics, known)
     statements = tuple(statement for one in parsed for statement in one.program.statements)
     lost = reduce(or_, (one.lost for one in parsed), NOTHING_LOST)
-    resolved = check(ast.Program(statements), read_import, lost)
+    resolved = check(ast.Program(statements), ImportReader(), lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
-        too_large = _too_large(resolved.program)
-        return Checked(None if too_large else resolved.program, (*resolved.diagnostics, *too_large), known)
+        refused = () if resolved.program is None else too_large(resolved.program)
+        return Checked(None if refused else resolved.program, (*resolved.diagnostics, *refused), known)
     return Checked(None if errors(diagnostics) else resolved.program, diagnostics + resolved.diagnostics, known)
-
-
-def _too_large(program: CheckedProgram | None) -> tuple[Diagnostic, ...]:
-    """What planning refuses; it is asked only where it could."""
-    if program is None or all(surely_small(query.pattern) for query in program.queries):
-        return ()
-    from .planning import plan_program
-
-    return plan_program(program).diagnostics
 
 
 def _is_empty(parsed: Parsed) -> bool:

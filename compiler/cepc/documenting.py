@@ -41,8 +41,8 @@ class ModulePage:
 
 
 def document(source: Source, parsed: Parsed) -> ModulePage:
-    """The page of a module. A block of comments belongs to what follows on the next line; one that is followed by a blank
-    line, to the module.
+    """The page of a module. A block of comments belongs to what follows on the next line; one that is followed by a
+    blank line, to the module.
     """
     head = ""
     above: dict[int, str] = {}

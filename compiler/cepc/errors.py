@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 class CepcError(Exception):
-    """Something that a user can mend. `str` is what the command line prints; `sources` are the texts it shows parts of."""
+    """Something that a user can mend. `str` is what the command line prints; `sources` are the texts it shows parts
+    of.
+    """
 
     def __init__(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
         self.diagnostics = tuple(diagnostics)

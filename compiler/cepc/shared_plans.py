@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from . import passes
 from .passes.engine import EngineModel, load
 from .passes.pattern import pattern_of
+from .passes.strategy import strategy
 from .passes.workload import Budget, Context, Workload
 from .planning import plan_program
 from .statistics import Statistics
@@ -35,9 +36,9 @@ SECONDS: Final = 4.0
 class Options:
     """What to share and how hard to think about it.
 
-    Level 0: every query by itself; 1: what is always right and never dearer; 2: what the optimisers find as well. `optimiser`
-    forces the plan of one of them, whatever it costs ("none": that of no one). `steps` bounds each optimiser, `seconds` all
-    of them together (None: only steps do).
+    Level 0: every query by itself; 1: what is always right and never dearer; 2: what the optimisers find as well.
+    `optimiser` forces the plan of one of them, whatever it costs ("none": that of no one). `steps` bounds each
+    optimiser, `seconds` all of them together (None: only steps do).
     """
 
     level: Literal[0, 1, 2] = 2
@@ -57,7 +58,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class SharedPlans:
-    """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said, by plan."""
+    """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said,
+    by plan.
+    """
 
     plans: tuple[Plan, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -86,11 +89,12 @@ def share(
     deadline: float | None = None,
     observe: Observe | None = None,
 ) -> tuple[Workload, Context]:
-    """One plan after the passes, and what they knew."""
+    """One plan after the passes, with the strategies by which it is executed, and what the passes knew."""
     rates = options.statistics.get(plan.stream.name, Statistics())
     context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser)
     workload = workload_of(program, plan)
-    return passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe), context
+    workload = passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe)
+    return replace(workload, plan=strategy(workload.plan, "local")), context
 
 
 def workload_of(program: model.CheckedProgram, plan: Plan) -> Workload:

@@ -1,7 +1,7 @@
 """The abstract syntax of a program.
 
-Frozen nodes compared by structure; `span` is last and never compared. The parser normalises spelling (keyword case, `==`, units,
-`WINDOW … SLIDE …`), so that two texts that differ only in spelling give equal trees.
+Frozen nodes compared by structure; `span` is last and never compared. The parser normalises spelling (keyword case,
+`==`, units, `WINDOW … SLIDE …`), so that two texts that differ only in spelling give equal trees.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class TypeField:
 
 @dataclass(frozen=True, slots=True)
 class TypeExpr:
-    """A Spark SQL type as written: `DECIMAL(10, 2)` has numbers, `ARRAY<INT>` and `MAP<…>` parameters, `STRUCT<…>` fields.
+    """A Spark SQL type as written: `DECIMAL(10, 2)` has numbers, `ARRAY<INT>` and `MAP<…>` parameters, `STRUCT<…>`
+    fields.
 
     `name` is in upper case.
     """
@@ -99,7 +100,8 @@ LiteralKind = OneOf[
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant. `text` is the number without its suffix, the string's value, TRUE or FALSE, or the quoted part of DATE '…'.
+    """A constant. `text` is the number without its suffix, the string's value, TRUE or FALSE, or the quoted part of
+    DATE '…'.
 
     A number without suffix is `integer` (1), `decimal` (1.5) or `double` (1e3), as in Spark SQL.
     """

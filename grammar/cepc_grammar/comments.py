@@ -1,8 +1,8 @@
 """Comments inside a statement: each finds the part of the statement that it stands by, and moves with it.
 
 A comment on a line of its own goes above what follows it, one at the end of a line behind what precedes it, and one in
-the middle of a line stays there. What follows and precedes is looked for in the smallest part that holds the comment, so
-that it does not leave the parentheses it stands in.
+the middle of a line stays there. What follows and precedes is looked for in the smallest part that holds the comment,
+so that it does not leave the parentheses it stands in.
 """
 
 from __future__ import annotations
@@ -195,7 +195,9 @@ def tidy(comment: str) -> str:
 
 
 def _rebuilt(root: _Place) -> Doc:
-    """The document with what was attached; bottom up and with a stack, since documents are deeper than recursion goes."""
+    """The document with what was attached; bottom up and with a stack, since documents are deeper than recursion
+    goes.
+    """
     around: dict[int, _Place] = {}
     stack = [root]
     while stack:

@@ -51,7 +51,9 @@ def _remarks(parsed: Parsed) -> list[str]:
 
 
 def formatted(source: Source, parsed: Parsed) -> str:
-    """One round: the text of a source that was parsed without errors, in canonical layout and with its own line ends."""
+    """One round: the text of a source that was parsed without errors, in canonical layout and with its own line
+    ends.
+    """
     text = text_of(_assembled(source.text, _chunks(source, parsed)))
     text = text + "\n" if text else ""
     return text.replace("\n", "\r\n") if "\r\n" in source.text else text

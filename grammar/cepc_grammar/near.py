@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,17 +26,22 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 @lru_cache(maxsize=1024)  # a pattern that is written out many times has the same unknown name as often
 def _nearest(name: str, candidates: tuple[str, ...]) -> str | None:
     best: tuple[int, str] | None = None
+    folded, letters = name.casefold(), Counter(name.casefold())
     for candidate in candidates:
         if candidate == name:
             continue
-        if candidate.casefold() == name.casefold():
+        other = candidate.casefold()
+        if other == folded:
             return candidate
         limit = max(len(name), len(candidate)) // 3
         if best is not None:
             limit = min(limit, best[0] - 1)  # of two that are equally near the first is taken
         if abs(len(name) - len(candidate)) > limit:
             continue
-        apart = distance(name.casefold(), candidate.casefold(), limit)
+        common = sum(min(times, other.count(letter)) for letter, times in letters.items())
+        if max(len(folded), len(other)) - common > limit:
+            continue  # so many letters have to change whatever their order, which is soon known
+        apart = distance(folded, other, limit)
         if apart <= limit:
             best = (apart, candidate)
     return best[1] if best else None
@@ -52,7 +58,8 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 def distance(a: str, b: str, limit: int | None = None) -> int:
-    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; more than the limit where there are more.
+    """Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; more than the limit where
+    there are more.
 
     >>> distance("travle", "travel"), distance("abc", "xbcd")
     (1, 2)

@@ -97,7 +97,8 @@ def children(pattern: P) -> tuple[P, ...]:
 
 
 def walk(pattern: P, into: Callable[[P], bool] = lambda _: True) -> Iterator[P]:
-    """The pattern and all that is in it, the outer before the inner, from left to right; `into` says where to look inside.
+    """The pattern and all that is in it, the outer before the inner, from left to right; `into` says where to look
+    inside.
 
     >>> [node for node in walk(Seq(("a", Repeat("b", 1, None)))) if isinstance(node, str)]
     ['a', 'b']

@@ -1,7 +1,7 @@
 """Expressions to documents, with no more parentheses than Spark SQL's precedence needs.
 
-A part is wrapped in its `Origin` only where a line can break behind it, so that a comment there has a line to end. A level
-of nesting takes few calls: `nesting.MAX_DEPTH` levels must stay well inside Python's limit on recursion.
+A part is wrapped in its `Origin` only where a line can break behind it, so that a comment there has a line to end. A
+level of nesting takes few calls: `nesting.MAX_DEPTH` levels must stay well inside Python's limit on recursion.
 """
 
 from __future__ import annotations

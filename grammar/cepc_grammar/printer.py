@@ -147,7 +147,9 @@ def _expected(values: ast.Values | None) -> Doc:
 
 
 def _values(values: ast.Values) -> Doc:
-    """The rows below one another, their values in columns; a row that is too long for a line goes on below by itself."""
+    """The rows below one another, their values in columns; a row that is too long for a line goes on below by
+    itself.
+    """
     cells = [[text_of(render(expression(value), width=_UNBROKEN)) for value in row.values] for row in values.rows]
     widths = [max(len(row[i]) for row in cells if i < len(row)) for i in range(max(map(len, cells)))]
     padded = [[f"{cell}, ".ljust(w + 2) for cell, w in zip(row[:-1], widths, strict=False)] for row in cells]

@@ -46,7 +46,9 @@ class Spot:
         return 0 <= at < len(self.tokens) and self.tokens[at].kind in ("WORD", "QUOTED")
 
     def span(self, first: int = 0, last: int | None = None) -> Span:
-        """From the token so far from here to another one; the last token of the statement where that is past its end."""
+        """From the token so far from here to another one; the last token of the statement where that is past its
+        end.
+        """
         top = len(self.tokens) - 1
         start, end = min(self.at + first, top), min(self.at + (first if last is None else last), top)
         return Span(self.tokens[start].start, self.tokens[end].end, self.source.name)

@@ -1,7 +1,9 @@
-"""The parser's tables, which take longer to build than most programs take to check: `tables.json`, a part of the package.
+"""The parser's tables, which take longer to build than most programs take to check: `tables.json`, a part of the
+package.
 
-They are made from the grammar by `python -m cepc_grammar.tables`, and a test holds the two equal. No table is read that did not come
-with the package, and none is written, so nobody can put one in its place who could not as well change the package.
+They are made from the grammar by `python -m cepc_grammar.tables`, and a test holds the two equal. No table is read that
+did not come with the package, and none is written, so nobody can put one in its place who could not as well change the
+package.
 """
 
 from __future__ import annotations
@@ -43,8 +45,9 @@ def parser(lexer: type[Lexer]) -> Lark:
 
 
 def text(lexer: type[Lexer]) -> str:
-    """What stands in the file: Lark's own form, but tokens are their names, and states are numbered in the order in which they are
-    met, for Lark numbers both differently each time. Where a token leads is a state, or below zero a rule.
+    """What stands in the file: Lark's own form, but tokens are their names, and states are numbered in the order in
+    which they are met, for Lark numbers both differently each time. Where a token leads is a state, or below zero a
+    rule.
     """
     grammar = GRAMMAR.read_bytes()
     data, memo = _built(grammar.decode(), lexer).memo_serialize([lark.lexer.TerminalDef, lark.grammar.Rule])

@@ -1,4 +1,5 @@
-"""Text to tokens: words, quoted names, numbers, strings, operators; comments aside. Never fails: what is no token becomes UNKNOWN.
+"""Text to tokens: words, quoted names, numbers, strings, operators; comments aside. Never fails: what is no token
+becomes UNKNOWN.
 
 Whether a word is a keyword is not decided here but in `keywords.py`, where the parser's state is known.
 """
@@ -111,7 +112,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]|\\[uU](?:0000)?[dD][89a-fA-F]")
 
 
 def _halves(text: str, start: int, end: int, name: str) -> Iterator[Diagnostic]:
-    """What stands for half a character: by itself no text may have it, whatever holds the program or is given its value."""
+    """What stands for half a character: by itself no text may have it, whatever holds the program or is given its
+    value.
+    """
     for found in _ESCAPED_HALF.finditer(text, start, end):
         half = found["half"]
         if half is not None and (len(half) == 1 or text[start] in "\"'"):

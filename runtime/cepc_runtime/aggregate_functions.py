@@ -65,7 +65,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Native:
+class NativeSql:
     """Spark's SQL: over the argument's values in a pane, then over the panes of a window. `of` are the arguments' types
     for which Spark's result is the kernel's.
     """
@@ -90,7 +90,7 @@ class AggregateFunction:
     result: Callable[[DataType], DataType]
     gathers: tuple[Gathers, ...]
     end: End | None = None  # from sums to a column of the type, null where it does not fit, and where that is
-    native: Native | None = None
+    native: NativeSql | None = None
     squares: bool = False
     of_any_size: bool = False
     divided: bool = False
@@ -248,15 +248,15 @@ def _of_spread(name: str, *, sample: bool, root: bool, also: tuple[str, ...] = (
 
 COUNT: Final = AggregateFunction(
     "count", "anything", lambda _: BIGINT, ("present",), _count,
-    Native(lambda _: True, _applied("COUNT"), _applied("SUM")), of_any_size=True,
+    NativeSql(lambda _: True, _applied("COUNT"), _applied("SUM")), of_any_size=True,
 )  # fmt: skip
 SUM: Final = AggregateFunction(
     "sum", "what can be added", _of_sum, ("present", "value"), _total,
-    Native(_adds_alike, _sum_of_events, _applied("SUM")), of_any_size=True, also=("TOTAL",),
+    NativeSql(_adds_alike, _sum_of_events, _applied("SUM")), of_any_size=True, also=("TOTAL",),
 )  # fmt: skip
 AVG: Final = AggregateFunction(
     "avg", "what can be added", _of_average, ("present", "value"), _average,
-    Native(
+    NativeSql(
         is_float,  # Spark rounds averages of integers and decimals on the way
         lambda text, _: f"NAMED_STRUCT('sum', SUM({text}), 'count', COUNT({text}))",
         lambda name: f"SUM({name}.sum) / NULLIF(SUM({name}.count), 0)",
@@ -264,10 +264,14 @@ AVG: Final = AggregateFunction(
     divided=True, also=("MEAN", "AVERAGE", "TRY_AVG"),
 )  # fmt: skip
 MIN: Final = AggregateFunction(
-    "min", "what has an order", _itself, ("least",), native=Native(_orders_alike, _applied("MIN"), _applied("MIN"))
+    "min", "what has an order", _itself, ("least",), native=NativeSql(_orders_alike, _applied("MIN"), _applied("MIN"))
 )
 MAX: Final = AggregateFunction(
-    "max", "what has an order", _itself, ("greatest",), native=Native(_orders_alike, _applied("MAX"), _applied("MAX"))
+    "max",
+    "what has an order",
+    _itself,
+    ("greatest",),
+    native=NativeSql(_orders_alike, _applied("MAX"), _applied("MAX")),
 )
 VARIANCE: Final = _of_spread("variance", sample=True, root=False, also=("VAR_SAMP",))
 VAR_POP: Final = _of_spread("var_pop", sample=False, root=False)

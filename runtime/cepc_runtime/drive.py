@@ -14,7 +14,7 @@ from .enumerate.arranged import arrange_for
 from .enumerate.listing import joined, listed
 from .evaluate.errors import about, naming
 from .letters import classify
-from .plan import by_partition, counted_queries, letters_read, listed_queries
+from .plan import Join, List, by_partition, counted_queries, is_counted, letters_read
 from .result_rows import result_table
 from .results import Results
 from .stretch import Means
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .letters import Kinds
-    from .plan import Plan, QueryPlan, SharedMatches
+    from .plan import QueryPlan
     from .stretch import Stretch
 
 
@@ -46,14 +46,17 @@ def drive(stretch: Stretch, queries: Sequence[QueryPlan], means: Means | None = 
                 table = result_table(Results(totals, plan.stream))
             yield query.name, table
         means.work.finished(len(counted))
-    for same in by_partition(listed_queries(queries)):
+    for same in by_partition(query for query in queries if not is_counted(query)):
         arranged = arrange_for(stretch.reading, kinds, plan, (*same, *stretch.beside), means.work)
-        for shared, together in _found_together(plan, same):
-            if shared is None:
-                (alone,) = together
-                yield from ((alone.name, table) for table in listed(arranged, alone, stretch, means))
-            else:
-                yield from joined(arranged, shared, together, stretch, means)
+        for together in found_together(same):
+            first = together[0]
+            match first.strategy:
+                case Join(shared):
+                    yield from joined(arranged, plan.shared_matches[shared], together, stretch, means)
+                case List():
+                    yield from ((first.name, table) for table in listed(arranged, first, stretch, means))
+                case _:
+                    raise ValueError(f"query {first.name} is for Spark alone")
             means.work.finished(len(together))
 
 
@@ -65,14 +68,10 @@ def tables(found: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: several[0] if len(several) == 1 else pa.concat_tables(several) for name, several in parts.items()}
 
 
-def found_together(plan: Plan, queries: Iterable[QueryPlan]) -> list[list[QueryPlan]]:
-    """Queries that are not counted: those of one join together, any other by itself."""
-    return [together for _, together in _found_together(plan, queries)]
-
-
-def _found_together(plan: Plan, queries: Iterable[QueryPlan]) -> Iterator[tuple[SharedMatches | None, list[QueryPlan]]]:
-    left = {query.name: query for query in queries}
-    for shared in plan.shared_matches:
-        if together := [left.pop(answer.query) for answer in shared.answers if answer.query in left]:
-            yield shared, together
-    yield from ((None, [query]) for query in left.values())
+def found_together(queries: Iterable[QueryPlan]) -> list[list[QueryPlan]]:
+    """Queries of one partition that are not counted: those of one join together, any other by itself."""
+    found: dict[int | str, list[QueryPlan]] = {}
+    for query in queries:
+        of = query.strategy.shared if isinstance(query.strategy, Join) else query.name
+        found.setdefault(of, []).append(query)
+    return list(found.values())

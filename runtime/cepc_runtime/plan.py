@@ -13,7 +13,7 @@ inside AND.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Generic, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .aggregate_functions import AggregateFunction
     from .expression import Expression
     from .types import DataType
-    from .windows import Window
+    from .windows import Sliding, Window
 
 
 Unit = OneOf["us", "ms", "s", "day"]
@@ -260,10 +260,25 @@ class AdjacentCondition:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a query has its strategy. `text` is the condition, or the NOT, that decides it, if one does; of joins the queries with which
+    parts are shared.
+    """
+
+    kind: OneOf[
+        "single events", "neighbours",
+        "match query", "no neighbours", "negated", "NEXT", "NOT", "undecided", "states", "letters",
+        "joins", "native",
+    ]  # fmt: skip
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """The kernel counts matches: values move between the states of the automaton, and no match is ever made."""
 
     automaton: Automaton
+    reason: Reason = Reason("single events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,14 +287,7 @@ class CountNeighbours:
 
     automaton: Automaton
     conditions: tuple[AdjacentCondition, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why matches are listed: `text` is the condition, or the NOT, that is in the way of counting, if one is."""
-
-    kind: OneOf["match query", "no neighbours", "negated", "NEXT", "NOT", "undecided", "states", "letters"]
-    text: str = ""
+    reason: Reason = Reason("neighbours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +301,51 @@ class List:
     reason: Reason = Reason("match query")
 
 
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Matches are joined from those of parts of the pattern: `shared` is the place in `Plan.shared_matches` that says how."""
+
+    shared: int
+    reason: Reason = Reason("joins")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """The type that a value has to fit, and what is said where it does not; nothing is said where it is null then."""
+
+    type: str
+    said: str | None
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class NativeAggregate:
+    """An aggregate as Spark computes it: of the events of a pane, then of the panes of a window, then in its type."""
+
+    name: str
+    of_events: str
+    of_panes: str
+    fitting: Fitting | None
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Spark aggregates the events of a letter alone, by its own functions: in panes, then in windows, all in its SQL. `windows` is None
+    where panes are the windows; `edges` are a window's. A job has it as text, and its plan never holds it.
+    """
+
+    letter: int
+    pane: str
+    windows: Sliding | None
+    edges: tuple[str, str]
+    aggregates: tuple[NativeAggregate, ...]
+    having: str | None
+    outputs: tuple[tuple[str, str], ...]
+    reason: Reason = Reason("native")
+
+
 Counting = Count | CountNeighbours
-Strategy = Count | CountNeighbours | List
+Strategy = Count | CountNeighbours | List | Join | Native
 S_co = TypeVar("S_co", bound=Strategy, covariant=True)
 
 
@@ -328,23 +379,52 @@ class PlannedQuery(Generic[S_co]):
 QueryPlan = PlannedQuery[Strategy]
 CountedQuery = PlannedQuery[Counting]
 NeighboursQuery = PlannedQuery[CountNeighbours]
+NativeQuery = PlannedQuery[Native]
 
 
 def is_counted(query: QueryPlan) -> TypeGuard[CountedQuery]:
-    return not isinstance(query.strategy, List)
+    return isinstance(query.strategy, Count | CountNeighbours)
+
+
+def is_native(query: QueryPlan) -> TypeGuard[NativeQuery]:
+    return isinstance(query.strategy, Native)
 
 
 def has_neighbours(query: QueryPlan) -> TypeGuard[NeighboursQuery]:
     return isinstance(query.strategy, CountNeighbours)
 
 
+def without_reason(strategy: Strategy) -> Strategy:
+    """The same for an engine, which need not know why."""
+    match strategy:
+        case Count(automaton):
+            return Count(automaton)
+        case CountNeighbours(automaton, conditions):
+            return CountNeighbours(automaton, conditions)
+        case List(prefixes):
+            return List(prefixes)
+        case Join(shared):
+            return Join(shared)
+    return strategy
+
+
 def letters_read(query: QueryPlan) -> frozenset[int]:
     """The letters that its executor asks events for, negated ones too."""
-    if is_counted(query):
-        return query.automaton.letters
-    assert isinstance(query.strategy, List)
-    prefixes = query.strategy.prefixes
-    return frozenset(pattern_letters(query.positions)) | (frozenset() if prefixes is None else prefixes.letters)
+    match query.strategy:
+        case Count(automaton) | CountNeighbours(automaton):
+            return automaton.letters
+        case Native(letter):
+            return frozenset((letter,))
+    return letters_listed(query)
+
+
+def letters_listed(query: QueryPlan) -> frozenset[int]:
+    """The letters of which events are needed to list its matches, however it is executed."""
+    found = frozenset(pattern_letters(query.positions))
+    match query.strategy:
+        case List(prefixes) if prefixes is not None:
+            return found | prefixes.letters
+    return found
 
 
 def pattern_letters(positions: Positions) -> Iterator[int]:
@@ -356,10 +436,6 @@ def pattern_letters(positions: Positions) -> Iterator[int]:
 
 def counted_queries(queries: Iterable[QueryPlan]) -> list[CountedQuery]:
     return [query for query in queries if is_counted(query)]
-
-
-def listed_queries(queries: Iterable[QueryPlan]) -> list[QueryPlan]:
-    return [query for query in queries if not is_counted(query)]
 
 
 # ---- what queries share ----------------------------------------------------------------------------------------------
@@ -406,7 +482,7 @@ class LeafCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class JoinStep:
     """The events of `letter`, or the matches of part number `part`, become the leaves `leaves`: after the events at the leaves
     `after`, before those at `before`, and none of those at `apart`.
     """
@@ -431,7 +507,7 @@ class MatchPart:
 
     leaves: int
     within: int | None
-    joins: tuple[Join, ...]
+    joins: tuple[JoinStep, ...]
     source: int | None = None
     places: tuple[int, ...] = ()
     order: tuple[tuple[int, int], ...] = ()
@@ -495,6 +571,15 @@ class Plan:
         for query, state in (place for part in self.sharing if not part.equal for place in part.places):
             if (query, state) in follow:
                 raise ValueError(f"state {state} of query {query} is kept with another, which has to stand for it")
+
+
+def unshared(plan: Plan) -> Plan:
+    """The plan as it is before anything is shared: every query is executed by itself."""
+    return replace(plan, queries=tuple(map(_by_itself, plan.queries)), sharing=(), shared_matches=())
+
+
+def _by_itself(query: QueryPlan) -> QueryPlan:
+    return replace(query, strategy=List()) if isinstance(query.strategy, Join) else query
 
 
 def by_partition(queries: Iterable[PlannedQuery[S_co]]) -> list[list[PlannedQuery[S_co]]]:

@@ -24,6 +24,7 @@ from .plan import (
     Edge,
     Guard,
     Join,
+    JoinStep,
     LeafCondition,
     Letter,
     List,
@@ -49,7 +50,7 @@ from .windows import MatchBound, Sliding, Unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -161,7 +162,12 @@ def _one_of(kinds: dict[str, type[Any]]) -> _Codec:
 
 
 _WINDOWS: Final[dict[str, type[Any]]] = {"sliding": Sliding, "bound of a match": MatchBound, "unbounded": Unbounded}
-_STRATEGIES: Final[dict[str, type[Any]]] = {"count": Count, "count neighbours": CountNeighbours, "list": List}
+_STRATEGIES: Final[dict[str, type[Any]]] = {
+    "count": Count,
+    "count neighbours": CountNeighbours,
+    "list": List,
+    "join": Join,
+}
 
 _STEPS: Final = _many(_record(Step))
 _MOVES: Final = _many(_record(Move))
@@ -177,7 +183,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     },
     SharedStates: {"members": _many(_record(Member))},
     SharedMatches: {"parts": _many(_record(MatchPart)), "answers": _many(_record(MatchAnswer))},
-    MatchPart: {"joins": _many(_record(Join)), "conditions": _many(_record(LeafCondition))},
+    MatchPart: {"joins": _many(_record(JoinStep)), "conditions": _many(_record(LeafCondition))},
     LeafCondition: {"condition": _record(ConditionPlan)},
     StreamPlan: {"columns": _many(_COLUMN)},
     Letter: {"conditions": _many(_EXPRESSION), "excluded": _many(_many(_EXPRESSION))},
@@ -194,9 +200,14 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     Measure: {"function": _AGGREGATE, "argument": _optional(_EXPRESSION)},
     OutputPlan: {"expression": _EXPRESSION},
     AdjacentCondition: {"expression": _EXPRESSION},
-    Count: {"automaton": _record(Automaton)},
-    CountNeighbours: {"automaton": _record(Automaton), "conditions": _many(_record(AdjacentCondition))},
+    Count: {"automaton": _record(Automaton), "reason": _record(Reason)},
+    CountNeighbours: {
+        "automaton": _record(Automaton),
+        "conditions": _many(_record(AdjacentCondition)),
+        "reason": _record(Reason),
+    },
     List: {"prefixes": _optional(_record(Automaton)), "reason": _record(Reason)},
+    Join: {"reason": _record(Reason)},
     PlannedQuery: {
         "window": _one_of(_WINDOWS),
         "positions": _record(Positions),

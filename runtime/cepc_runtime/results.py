@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from .aggregate_functions import Gathered
+from .aggregate_texts import aggregate_text, cure
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
-from .expression import Aggregate, Field, FieldKey, aggregates, counted
+from .expression import Aggregate, FieldKey, aggregates, counted
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
 
@@ -178,23 +179,3 @@ class Results:
         group = {name: self.key_column(name, one)[0].as_py() for name in self.totals.keys}
         text, type_ = aggregate_text(aggregate), aggregate.type.sql
         return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, cure(aggregate))
-
-
-def aggregate_text(aggregate: Aggregate) -> str:
-    """The aggregate in a user's words."""
-    name = aggregate.function.written
-    if aggregate.variable is None:
-        return f"{name}(*)"
-    match aggregate.argument:
-        case None:
-            return f"{name}({aggregate.variable})"
-        case Field(_, column):
-            return f"{name}({aggregate.variable}.{column})"
-    return f"{name}(… of {aggregate.variable})"
-
-
-def cure(aggregate: Aggregate) -> str:
-    text = aggregate_text(aggregate)
-    if not aggregate.function.of_any_size:
-        return f"TRY_CAST({text} AS {aggregate.type.sql}) is null instead"
-    return f"CAST({text} AS STRING) is exact at any size, TRY_{text} is null instead"

@@ -1,4 +1,5 @@
-"""Position automata to deterministic ones by subset construction: one accepted word for each match (the template of the papers).
+"""Position automata to deterministic ones by subset construction: one accepted word for each match (the template of the
+papers).
 
 A state is a set of configurations: a position, and the progress of the negations asked about from there on (gaps.py).
 Guards so survive the construction: a match stands if at least one of its derivations does.
@@ -15,14 +16,13 @@ from cepc_runtime.expression import Call, Expression
 from cepc_runtime.plan import DROPPED, Automaton, Edge, Guard, Letter, Move, Positions, Step
 from cepc_runtime.types import BOOLEAN
 
+from .bound import MAX_STATES
 from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
 from .minimal import minimal
 from .selecting import settled, settling
 
 if TYPE_CHECKING:
     from .letters import Letters
-
-MAX_STATES = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Deterministic:
 def deterministic(
     positions: Positions, letters: Letters, conditions: EdgeConditions | None = None, select: Selection = "ANY"
 ) -> Deterministic:
-    """Without `select`, that of all matches. Raises NotCounted for negations the kernel cannot follow, TooManyStates, and
-    Undecided.
+    """Without `select`, that of all matches. Raises NotCounted for negations the kernel cannot follow, TooManyStates,
+    and Undecided.
     """
     construction = _Construction(positions, letters, conditions or {}, select)
     return construction.run()
@@ -133,8 +133,8 @@ class _Construction:
         return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
 
     def _ask_where_gaps_are_open(self) -> None:
-        """A gap on a track stays open while events of the other tracks are read: what asks about it at the end asks from its
-        beginning on.
+        """A gap on a track stays open while events of the other tracks are read: what asks about it at the end asks
+        from its beginning on.
         """
         waiting = [edge for edge in self.positions.edges if self.asked[edge.target]]
         while waiting:
@@ -155,7 +155,9 @@ class _Construction:
     def _read(
         self, state: _State, variable: str, satisfied: frozenset[int], tie: bool
     ) -> tuple[_State | None, Expression | None]:
-        """Where an event of these letters, bound to the variable, leads, and the one condition that all ways there share."""
+        """Where an event of these letters, bound to the variable, leads, and the one condition that all ways there
+        share.
+        """
 
         def reads(edge: Edge) -> bool:
             return edge.tie == tie and edge.variable == variable and edge.letter in satisfied

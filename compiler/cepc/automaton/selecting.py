@@ -1,8 +1,8 @@
 """SELECT NEXT and CONTIGUOUS while counting: one number for each state is enough, because what is skipped drops values.
 
-A partial match that an event makes stale can never go on, but a complete match stays. So every state has a *settled* twin
-with no ways on, for matches that end there: each step leads to the state and to its twin, only twins accept, and only
-the others lose their values. What NOT does to values it does to both.
+A partial match that an event makes stale can never go on, but a complete match stays. So every state has a *settled*
+twin with no ways on, for matches that end there: each step leads to the state and to its twin, only twins accept, and
+only the others lose their values. What NOT does to values it does to both.
 """
 
 from __future__ import annotations

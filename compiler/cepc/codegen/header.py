@@ -63,7 +63,7 @@ def _query(query: QueryPlan, program: model.CheckedProgram, job: StreamJob) -> I
 
 
 def _how(query: QueryPlan, job: StreamJob) -> str:
-    if query in job.plain:
+    if query.name in {native.name for native in job.native}:
         return "aggregates events in Spark's own functions"
     if query.kind == "match":
         return "lists its matches"

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from ..passes.workload import Rates
 
 HOT: Final = 1 / 16
-"""The share of the events from which on one group, which is one task, keeps the others waiting: of 16 processors 15 then have nothing
-to do when it is half done, whereas segments have an eighth of all events sent twice, at best.
+"""The share of the events from which on one group, which is one task, keeps the others waiting: of 16 processors 15
+then have nothing to do when it is half done, whereas segments have an eighth of all events sent twice, at best.
 """
 
 

@@ -40,7 +40,8 @@ from cepc_runtime.spark import job"""
 
 @dataclass(frozen=True, slots=True)
 class GeneratedJob:
-    """`text` is a Python module with `build`, `tables`, `stream`, `matches` and `main`; `declared`: every stream has a FROM.
+    """`text` is a Python module with `build`, `tables`, `stream`, `matches` and `main`; `declared`: every stream has a
+    FROM.
 
     `plans` are those that the text carries, one for each stream.
     """
@@ -58,12 +59,12 @@ def generate(
     version: str,
     hot: Sequence[Groupings],
 ) -> GeneratedJob:
-    """The job of a program: equal programs, equal text. `hot` are the GROUP BYs of each plan that have a group of many events.
-    Raises ReservedColumnError.
+    """The job of a program: equal programs, equal text. `hot` are the GROUP BYs of each plan that have a group of many
+    events. Raises ReservedColumnError.
     """
     jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
     taken = bound_by(f"{IMPORTS}\n{_main(())}")
-    names = names_of(((job.stream.name, [query.name for query in job.plain]) for job in jobs), taken)
+    names = names_of(((job.stream.name, [query.name for query in job.native]) for job in jobs), taken)
     digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',

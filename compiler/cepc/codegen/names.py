@@ -19,8 +19,8 @@ FUNCTIONS: Final = ("events", "rows", "results")
 
 @dataclass(frozen=True, slots=True)
 class StreamNames:
-    """`word` begins the names of the stream's functions, and in capitals those of its constants; `queries` are the functions of
-    queries that have one, by the queries' names.
+    """`word` begins the names of the stream's functions, and in capitals those of its constants; `queries` are the
+    functions of queries that have one, by the queries' names.
     """
 
     word: str
@@ -52,7 +52,9 @@ def bound_by(text: str) -> frozenset[str]:
 
 
 def names_of(streams: Iterable[tuple[str, Sequence[str]]], taken: frozenset[str]) -> list[StreamNames]:
-    """The names for each stream, given with those of its queries that have a function; none of them is among those taken."""
+    """The names for each stream, given with those of its queries that have a function; none of them is among those
+    taken.
+    """
     found: list[StreamNames] = []
     for stream, queries in streams:
         base, number = identifier(stream), 1

@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.letter_words import word_letters, words_needed
-from cepc_runtime.plan import List
+from cepc_runtime.plan import is_native, without_reason
 from cepc_runtime.spark.share import Class, classes_of
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import STRING, quote_name
 
+from ..passes.strategy import strategy
+from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
-from .plain import column_of, plain
 
 if TYPE_CHECKING:
     from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter, Plan, QueryPlan
+    from cepc_runtime.plan import Letter, NativeQuery, Plan, QueryPlan
     from cepc_runtime.spark.share import Groupings
 
     from .. import model
@@ -46,14 +47,15 @@ class LetterSql:
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `kernel` is the plan with
-    letters already decided, without the queries of `plain`, which Spark answers alone.
+    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `plan` is
+    that of a stream, `kernel` that of the workers in a batch: its letters are decided, and it is without the queries
+    that Spark answers alone.
     """
 
     stream: model.Stream
     plan: Plan
     kernel: Plan
-    plain: tuple[QueryPlan, ...]
+    native: tuple[NativeQuery, ...]
     letters: tuple[LetterSql, ...]
     read: tuple[str, ...]
     passed: tuple[str, ...]
@@ -69,8 +71,8 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
     untyped = replace(stream, type_column=None)
     passed = columns_needed(untyped, (), plan.queries)
     types = dict(plan.stream.columns)
-    simple = tuple(q for q in plan.queries if plain(q, plan.stream) is not None)
-    others = tuple(q for q in plan.queries if q not in simple)
+    batch = strategy(plan, "batch").queries
+    others = tuple(query for query in batch if not is_native(query))
     kernel_stream = replace(
         plan.stream,
         columns=tuple(c for c in plan.stream.columns if c[0] in passed),
@@ -82,9 +84,9 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
     kept = tuple(_without_reason(query) for query in others)
     return StreamJob(
         stream=stream,
-        plan=plan,
+        plan=strategy(plan, "stream"),
         kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=kept),
-        plain=simple,
+        native=tuple(query for query in batch if is_native(query)),
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
@@ -93,8 +95,8 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
 
 
 def _without_reason(query: QueryPlan) -> QueryPlan:
-    """Why matches are listed is for people, and no engine reads it."""
-    return replace(query, strategy=List(query.strategy.prefixes)) if isinstance(query.strategy, List) else query
+    """Why a query has its strategy is for people, and no engine reads it."""
+    return replace(query, strategy=without_reason(query.strategy))
 
 
 def type_text(stream: model.Stream) -> str:

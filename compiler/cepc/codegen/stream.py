@@ -8,34 +8,33 @@ from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.types import quote_name
 from cepc_runtime.windows import Unbounded
 
-from .plain import plain, ticks
+from ..planning.event_sql import ticks
 from .plan_text import plan_text
 from .prepare import ALWAYS, type_text
 from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
-from .streaming import plain_plan, streamed
+from .streaming import streamed, streamed_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import NativeAggregate, NativeQuery
     from cepc_runtime.segments import Segments
 
     from .names import StreamNames
-    from .plain import Part, Plain
     from .prepare import LetterSql, StreamJob
 
 
 def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
     """A title, the constants, and each function."""
     name, constant = names.word, names.constant
-    functions = {query: names.queries[query.name] for query in job.plain}
+    functions = {query.name: names.queries[query.name] for query in job.native}
     return [
         comment(f"---- stream {job.stream.name} ".ljust(118, "-")),
         _constants(job, constant),
         _events(job, name, constant),
         *([_rows(job, name, constant)] if job.kernel.queries else []),
-        *(_plain(query, job, function, constant) for query, function in functions.items()),
+        *(_native(query, functions[query.name], constant) for query in job.native),
         _results(job, name, functions),
         streamed(job, constant),
     ]
@@ -62,10 +61,9 @@ def _constants(job: StreamJob, constant: str) -> str:
         f"# Letter i is the events of this type for which this is true; the plan knows events by their letters.\n"
         f"{lay_out(listed(map(_letter, job.letters)), before=f'{constant}_LETTERS = ')}"
     )
-    if job.plain:
-        blocks.append(
-            f"# Queries that Spark answers alone in a batch, as a stream has them.\n{plan_text(plain_plan(job), f'{constant}_PLAIN')}"
-        )
+    if job.native:
+        title = comment("Queries that Spark answers alone in a batch, as a stream has them.")
+        blocks.append(f"{title}\n{plan_text(streamed_plan(job), f'{constant}_PLAIN')}")
     if not job.kernel.queries:
         return "\n\n".join(blocks)
     classes = listed(
@@ -204,26 +202,25 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     return "\n".join([*lines, *_chain(start, chain)])
 
 
-def _plain(query: QueryPlan, job: StreamJob, function: str, constant: str) -> str:
+def _native(query: NativeQuery, function: str, constant: str) -> str:
     """A function that answers the query without the kernel."""
-    how = plain(query, job.plan.stream)
-    assert how is not None
-    keys = [_column(key) for key in how.keys]
+    how = query.strategy
+    keys = [_column(key) for key in query.group_by]
     start = "_pane" if how.windows is not None else "_window"
     chain = [
         f".where(job.has_letter(len({constant}_LETTERS), [{how.letter}]))",
         lay_out(call(".groupBy", *keys, _expr(how.pane, start)), 8),
-        lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.parts)), 8),
+        lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.aggregates)), 8),
     ]
     if how.windows is not None:
         windows = Code(f'F.explode(job.windows({how.windows.span}, {how.windows.slide})).alias("_window")')
-        chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.parts)), 8))
+        chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.aggregates)), 8))
     chain += [
         lay_out(call(".groupBy", *keys, string("_window")), 8),
-        lay_out(call(".agg", *(_expr(part.of_panes, part.name) for part in how.parts)), 8),
+        lay_out(call(".agg", *(_expr(part.of_panes, part.name) for part in how.aggregates)), 8),
     ]
-    if any(part.fitting for part in how.parts):
-        values = (_fitting(part, how, query) for part in how.parts)
+    if any(part.fitting for part in how.aggregates):
+        values = (_fitting(part, query) for part in how.aggregates)
         chain.append(lay_out(call(".select", *keys, string("_window"), *values), 8))
     if how.having is not None:
         chain.append(lay_out(call(".where", string(how.having)), 8))
@@ -235,14 +232,14 @@ def _plain(query: QueryPlan, job: StreamJob, function: str, constant: str) -> st
     return "\n".join([*title, *_chain("events", chain)])
 
 
-def _fitting(part: Part, how: Plain, query: QueryPlan) -> Node:
+def _fitting(part: NativeAggregate, query: NativeQuery) -> Node:
     if part.fitting is None:
         return string(part.name)
     name, type_ = string(part.name), string(part.fitting.type)
     if part.fitting.said is None:
         return call("job.fitting", name, type_, Code("None"))
-    where = {} if isinstance(query.window, Unbounded) else {"window": tupled(map(string, how.edges))}
-    keys = {"keys": listed(map(string, how.keys))} if how.keys else {}
+    where = {} if isinstance(query.window, Unbounded) else {"window": tupled(map(string, query.strategy.edges))}
+    keys = {"keys": listed(map(string, query.group_by))} if query.group_by else {}
     return call("job.fitting", name, type_, string(part.fitting.said), string(part.fitting.cure), **keys, **where)
 
 
@@ -250,9 +247,9 @@ def _expr(sql: str, name: str) -> Node:
     return Code(f"F.expr({string(sql).text}).alias({string(name).text})")
 
 
-def _results(job: StreamJob, name: str, functions: Mapping[QueryPlan, str]) -> str:
+def _results(job: StreamJob, name: str, functions: Mapping[str, str]) -> str:
     rows = call("job.Rows", Code(f"{name}_rows(found, queries)"), Code(f"{name.upper()}_PLAN"))
-    alone = mapped((query.name, Code(f"{function}(found)")) for query, function in functions.items())
+    alone = mapped((query, Code(f"{function}(found)")) for query, function in functions.items())
     answers = call(
         "job.Answers",
         Code("found"),

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 _MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
 
 
-def plain_plan(job: StreamJob) -> Plan:
-    """Of the queries that a batch leaves to Spark: a stream needs their windows closed one by one, like those of others."""
-    return replace(job.kernel, queries=job.plain)
+def streamed_plan(job: StreamJob) -> Plan:
+    """Of the queries that a batch leaves to Spark: a stream needs their windows closed one by one, like those of
+    others.
+    """
+    names = {query.name for query in job.native}
+    return replace(job.kernel, queries=tuple(query for query in job.plan.queries if query.name in names))
 
 
 def whole_plan(job: StreamJob) -> Plan:
@@ -27,7 +30,7 @@ def whole_plan(job: StreamJob) -> Plan:
 
 def streamed(job: StreamJob, constant: str) -> str:
     """The constant that describes the stream as it runs continuously."""
-    plans = [f"{constant}_PLAN"] * bool(job.kernel.queries) + [f"{constant}_PLAIN"] * bool(job.plain)
+    plans = [f"{constant}_PLAN"] * bool(job.kernel.queries) + [f"{constant}_PLAIN"] * bool(job.native)
     late = _milliseconds(job.stream.time.watermark, job.plan.stream.unit)
     described = call(
         "job.Streamed",

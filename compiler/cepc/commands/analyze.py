@@ -7,7 +7,7 @@ import sys
 import click
 
 from ..visible import visible_lines
-from .common import chosen_program, event_options, failed, load, places_of, right_program
+from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program
 
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
@@ -21,9 +21,7 @@ from .common import chosen_program, event_options, failed, load, places_of, righ
     help="Write a statistics file instead of printing tables.",
 )
 @click.pass_context
-def analyze(
-    ctx: click.Context, files: tuple[str, ...], events: tuple[str, ...], input_format: str | None, output: str | None
-) -> None:
+def analyze(ctx: click.Context, files: tuple[str, ...], given: GivenEvents, output: str | None) -> None:
     """Measure what a planner asks of events: how many of each type come in a second, how many pass a query's conditions
     on single events, how many groups there are, and how many events of one type come in a row.
 
@@ -40,7 +38,7 @@ def analyze(
     checked = right_program(ctx, files)
     try:
         program = chosen_program(checked)
-        places = places_of(program, events, input_format)
+        places = places_of(program, given)
         with Progress(sys.stderr) as progress:
             found = analyzed(program, lambda s, plan: load(places, s, plan, progress), checked.sources)
         if output is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -24,8 +26,32 @@ if TYPE_CHECKING:
     from ..running.sources import EventSource
 
 
+@dataclass(frozen=True, slots=True)
+class GivenEvents:
+    """Where the command line says that events are, and in which format, if it does."""
+
+    events: tuple[str, ...]
+    input_format: str | None
+
+
+def together(
+    name: str, value: Callable[..., Any], options: tuple[str, ...]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Hands several options to a command as one value."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def with_value(*args: Any, **given: Any) -> Any:
+            made = value(*(given.pop(option) for option in options))
+            return command(*args, **{name: made}, **given)
+
+        return with_value
+
+    return decorated
+
+
 def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Where a command's events are, as `events` and `input_format`."""
+    """Where a command's events are, as `given`."""
     options = (
         click.option(
             "--events", multiple=True, metavar="[STREAM=]PATH", type=click.Path(),
@@ -36,6 +62,7 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="What the events are, where the names of the files do not say it.",
         ),
     )  # fmt: skip
+    command = together("given", GivenEvents, ("events", "input_format"))(command)
     for option in reversed(options):
         command = option(command)
     return command
@@ -72,15 +99,13 @@ def chosen_program(checked: Checked, queries: tuple[str, ...] = ()) -> model.Che
         raise click.UsageError(str(error)) from None
 
 
-def places_of(
-    program: model.CheckedProgram, events: tuple[str, ...], input_format: str | None
-) -> dict[str, EventSource]:
+def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, EventSource]:
     """Where the events of each stream are that some query reads. Raises DataError."""
     from ..running import sources
     from ..running.local import streams_read
 
     try:
-        return sources.places(streams_read(program), events, input_format)
+        return sources.places(streams_read(program), given.events, given.input_format)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
 

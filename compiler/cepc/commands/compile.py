@@ -25,8 +25,8 @@ def compile(  # noqa: A001 - the word for it
 ) -> None:
     """Make one PySpark job of a program.
 
-    Several FILES together are one program; `-` is standard input. The job answers all queries in one read of the source. It
-    imports `cepc_runtime`, which --bundle puts beside it.
+    Several FILES together are one program; `-` is standard input. The job answers all queries in one read of the
+    source. It imports `cepc_runtime`, which --bundle puts beside it.
     """
     from ..api import check_files
     from ..codegen.bundle import write_bundle

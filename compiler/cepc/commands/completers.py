@@ -1,4 +1,6 @@
-"""What a shell completes beyond commands, options and files: queries and tests of the program named, codes, modules, functions."""
+"""What a shell completes beyond commands, options and files: queries and tests of the program named, codes, modules,
+functions.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,8 @@ def functions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[
 
 
 def _named(ctx: click.Context, kind: type[ast.Query | ast.Test], begun: str) -> list[CompletionItem]:
-    """Of the files that the command line names, as far as they can be read. While an option waits for its value, click takes no
-    argument for a file.
+    """Of the files that the command line names, as far as they can be read. While an option waits for its value, click
+    takes no argument for a file.
     """
     from cepc_grammar.parser import parse
 

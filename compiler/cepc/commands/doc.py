@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 @click.argument("module", required=False, metavar="[MODULE|NAME|FILE]", shell_complete=modules_or_files)
 @click.pass_context
 def doc(ctx: click.Context, module: str | None) -> None:
-    """Show what a module declares, with its comments: `cepc doc std.shapes`; one name of it, as `cepc doc v_shape`; or what a
-    file declares. Without a module, list those that `IMPORT` knows.
+    """Show what a module declares, with its comments: `cepc doc std.shapes`; one name of it, as `cepc doc v_shape`; or
+    what a file declares. Without a module, list those that `IMPORT` knows.
     """
     from ..documenting import document, page_text
     from ..resolve.imports import standard_module, standard_modules

@@ -63,8 +63,8 @@ def check(sharing: dict[str, Any]) -> None:
 
 
 def options_of(sharing: dict[str, Any], program: model.CheckedProgram, *, timed: bool = True) -> Options:
-    """Without a budget given, `timed` bounds the seconds too. Raises DataError for statistics that cannot be read or are of another
-    program.
+    """Without a budget given, `timed` bounds the seconds too. Raises DataError for statistics that cannot be read or
+    are of another program.
     """
     from ..shared_plans import Options
     from ..statistics.read import read_statistics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..reading import readers
 from ..running.stages import Stages
 from ..writing import writers
 from . import completers
-from .common import chosen_program, event_options, failed, load, places_of, right_program, warn
+from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program, together, warn
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,32 @@ if TYPE_CHECKING:
 
 
 _FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "or")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Which one runs the queries, and how many matches of a query it lists before it stops."""
+
+    name: str
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """What becomes of the rows: how they are written, into which directory, with which page, how many of a query."""
+
+    asked_form: str | None
+    output: str | None
+    page: str | None
+    limit: int | None
+
+    @property
+    def form(self) -> str:
+        if self.asked_form is not None:
+            return self.asked_form
+        if self.output is not None:
+            return "parquet"
+        return "table" if sys.stdout is not None and sys.stdout.isatty() else "jsonl"
 
 
 @click.command(
@@ -70,18 +97,15 @@ _FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "o
 )  # fmt: skip
 @optimisation
 @click.pass_context
+@together("engine", Engine, ("engine", "most"))
+@together("wanted", RowOptions, ("form", "output", "page", "limit"))
 def run(
     ctx: click.Context,
     files: tuple[str, ...],
-    events: tuple[str, ...],
+    given: GivenEvents,
     queries: tuple[str, ...],
-    engine: str,
-    input_format: str | None,
-    form: str | None,
-    output: str | None,
-    page: str | None,
-    limit: int | None,
-    most: int,
+    engine: Engine,
+    wanted: RowOptions,
     sharing: dict[str, Any],
 ) -> None:
     from ..errors import CepcError
@@ -93,25 +117,23 @@ def run(
     try:
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)
-        form = form or _usual_form(output)
-        write = _written_by(ctx, form, output, len(program.queries))
-        by = partial(_by_spark if engine == "spark" else _by_this_process, most=most)
-        report = by(program, checked, events, input_format, options, stages)
+        write = _written_by(ctx, wanted, len(program.queries))
+        by = partial(_by_spark if engine.name == "spark" else _by_this_process, most=engine.most)
+        report = by(program, checked, given, options, stages)
         with stages("writing rows"):
-            _write(report.tables, write, output, limit)
-        if page is not None:
-            _write_page(page, program, checked, report, stages, summary(report, limit, output))
+            _write(report.tables, write, wanted)
+        if wanted.page is not None:
+            _write_page(wanted.page, program, checked, report, stages, summary(report, wanted))
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
-    click.echo(summary(report, limit, output), err=True)
+    click.echo(summary(report, wanted), err=True)
 
 
 def _by_this_process(
     program: model.CheckedProgram,
     checked: Checked,
-    events: tuple[str, ...],
-    input_format: str | None,
+    given: GivenEvents,
     options: Options,
     stages: Stages,
     most: int,
@@ -119,7 +141,7 @@ def _by_this_process(
     from ..running import local
     from ..running.progress import Progress
 
-    places = places_of(program, events, input_format)
+    places = places_of(program, given)
     with Progress(sys.stderr) as progress:
         return local.run(
             program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options,
@@ -130,8 +152,7 @@ def _by_this_process(
 def _by_spark(
     program: model.CheckedProgram,
     checked: Checked,
-    events: tuple[str, ...],
-    input_format: str | None,
+    given: GivenEvents,
     options: Options,
     stages: Stages,
     most: int,
@@ -139,7 +160,7 @@ def _by_spark(
     from ..running import sources, spark
 
     try:
-        places = spark.places(program, events, input_format)
+        places = spark.places(program, given.events, given.input_format)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, most)
@@ -158,17 +179,12 @@ def _write_page(
     write_text(path, to_html(program, report, stages.seconds, said, warnings))
 
 
-def _usual_form(output: str | None) -> str:
-    if output is not None:
-        return "parquet"
-    return "table" if sys.stdout is not None and sys.stdout.isatty() else "jsonl"
-
-
-def _written_by(ctx: click.Context, form: str, output: str | None, queries: int) -> Write:
+def _written_by(ctx: click.Context, wanted: RowOptions, queries: int) -> Write:
     """What writes the rows; combinations without a meaning are refused."""
     from ..output import is_coloured
     from ..writing.store import store
 
+    form, output = wanted.form, wanted.output
     writer = writers.by_name(form)
     if output is not None:
         if writer.save is None:
@@ -187,20 +203,20 @@ def _written_by(ctx: click.Context, form: str, output: str | None, queries: int)
     return lambda tables, limit: show(tables, sys.stdout, limit, is_coloured(sys.stdout))
 
 
-def _write(tables: Mapping[str, Any], write: Write, output: str | None, limit: int | None) -> None:
+def _write(tables: Mapping[str, Any], write: Write, wanted: RowOptions) -> None:
     """Print or store the rows. Raises RunError where that cannot be done."""
     from ..errors import RunError
     from ..files.messages import unwritable
 
     try:
-        write(tables, limit)
+        write(tables, wanted.limit)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise RunError([unwritable(output or "<stdout>", error)]) from None
+        raise RunError([unwritable(wanted.output or "<stdout>", error)]) from None
 
 
-def summary(report: Report, limit: int | None, output: str | None) -> str:
+def summary(report: Report, wanted: RowOptions) -> str:
     """What was read, dropped and produced, in one line."""
     from ..writing.show import rows
 
@@ -213,14 +229,16 @@ def summary(report: Report, limit: int | None, output: str | None) -> str:
     if report.read is not None and report.files is not None:
         read = f"{_many(report.read, 'event')} read from {_many(report.files, 'file')}"
     made = sum(table.num_rows for table in report.tables.values())
-    written = made if limit is None else sum(min(table.num_rows, limit) for table in report.tables.values())
+    written = (
+        made if wanted.limit is None else sum(min(table.num_rows, wanted.limit) for table in report.tables.values())
+    )
     return "".join(
         (
             read,
             f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
             f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",
-            f" in {output}" if output is not None else "",
+            f" in {wanted.output}" if wanted.output is not None else "",
             _shared(*report.shared),
         )
     )

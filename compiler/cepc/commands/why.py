@@ -7,7 +7,7 @@ import sys
 import click
 
 from ..visible import visible_lines
-from .common import chosen_program, event_options, failed, load, places_of, right_program
+from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program
 from .completers import queries
 
 
@@ -30,10 +30,9 @@ def why(
     ctx: click.Context,
     files: tuple[str, ...],
     name: str | None,
-    events: tuple[str, ...],
+    given: GivenEvents,
     group: tuple[str, ...],
     window: str | None,
-    input_format: str | None,
     limit: int,
 ) -> None:
     """Explain a row of a query: the matches behind it, with their events and the conditions' values. Or explain why
@@ -54,7 +53,7 @@ def why(
             raise click.UsageError(f"which query? Say it with --query: {known}")
         (query,) = program.queries
         scope = scope_of(query, program.stream(query.stream), group, window)
-        places = places_of(program, events, input_format)
+        places = places_of(program, given)
         with Progress(sys.stderr) as progress:
             text = explained(
                 program, query, scope, lambda s, plan: load(places, s, plan, progress), checked.sources, limit

@@ -28,8 +28,8 @@ AT_MOST: Final = 100
 
 
 def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Line]:
-    """The first of the diagnostics in the order of their places, errors before warnings where there are too many to read, each once, a
-    blank line after it, and how many there are.
+    """The first of the diagnostics in the order of their places, errors before warnings where there are too many to
+    read, each once, a blank line after it, and how many there are.
     """
     found = in_order(diagnostics, sources)
     shown = found

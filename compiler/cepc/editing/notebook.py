@@ -1,4 +1,6 @@
-"""`%load_ext cepc`, then a program in a cell under `%%cep`: its rows as tables, below them what its queries share as a picture."""
+"""`%load_ext cepc`, then a program in a cell under `%%cep`: its rows as tables, below them what its queries share as a
+picture.
+"""
 
 from __future__ import annotations
 

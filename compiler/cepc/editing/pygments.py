@@ -18,7 +18,9 @@ def _any(*of: str) -> words:
 
 
 class CepLexer(RegexLexer):  # type: ignore[misc] # Pygments has no types
-    """Programs of cepc. A keyword counts only in its place; the lexer takes a word for one unless it stands beside a dot."""
+    """Programs of cepc. A keyword counts only in its place; the lexer takes a word for one unless it stands beside a
+    dot.
+    """
 
     name = "cep"
     aliases: ClassVar = ["cep", "cepc"]

@@ -1,4 +1,6 @@
-"""Explanations as a graph for Graphviz: the queries' automata; states that are shared have one colour, and one node if kept once."""
+"""Explanations as a graph for Graphviz: the queries' automata; states that are shared have one colour, and one node if
+kept once.
+"""
 
 from __future__ import annotations
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from .as_svg import legend, still
 from .colours import colours
-from .describe import because, listed, queries, streams
+from .describe import listed, queries, streams
 from .elements import as_json
 from .escaping import escaped
 from .panes import strips
+from .strategies import strategy_facts
 from .vendor import scripts
 
 if TYPE_CHECKING:
@@ -159,14 +160,10 @@ def _query(identity: str, execution: QueryExplanation, one: Explanation, facts: 
 def _execution(execution: QueryExplanation, one: Explanation) -> Iterator[Fact]:
     """How the query is executed, and what was said of it."""
     query = execution.query
-    if execution.automaton is None:
-        yield (
-            "execution",
-            f"its matches are listed one by one, along the places of its pattern{because(execution.reason)}",
-        )
-    else:
+    yield from strategy_facts(execution.strategy, execution.batch)
+    if execution.automaton is not None:
         watched = "; NOT is watched" if execution.automaton.guarded else ""
-        yield "execution", f"counted by an automaton of {len(execution.automaton.states)} states{watched}"
+        yield "automaton", f"of {len(execution.automaton.states)} states{watched}"
         yield "windows open", f"{execution.window.open_at_once} at once"
         load = execution.load
         yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"

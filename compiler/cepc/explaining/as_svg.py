@@ -1,4 +1,6 @@
-"""Explanations as a picture: the queries' automata; what is kept once is one node, in the colour of the queries that share it."""
+"""Explanations as a picture: the queries' automata; what is kept once is one node, in the colour of the queries that
+share it.
+"""
 
 from __future__ import annotations
 

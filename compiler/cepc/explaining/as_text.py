@@ -6,12 +6,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from ..visible import visible
-from .describe import because, listed, queries, streams
+from .describe import listed, queries, streams
+from .strategies import strategy_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from cepc_runtime.plan import Reason
 
     from .. import model
     from ..passes.engine import Load
@@ -31,7 +30,11 @@ def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) 
         made = (
             ()
             if execution is None
-            else (*automaton_facts(execution.automaton, execution.reason), *listed("as a stream", execution.keeps))
+            else (
+                *strategy_facts(execution.strategy, execution.batch),
+                *automaton_facts(execution.automaton),
+                *listed("as a stream", execution.keeps),
+            )
         )
         parts.append((f"query {query.name}", (*query.facts, *made)))
     parts += ((f"shared in {one.stream}", tuple(sharing_facts(one))) for one in explanations)
@@ -40,10 +43,9 @@ def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) 
     )
 
 
-def automaton_facts(automaton: Drawn | None, reason: Reason | None) -> Iterator[Fact]:
-    """How a query is executed, below its description."""
+def automaton_facts(automaton: Drawn | None) -> Iterator[Fact]:
+    """The steps along which matches are counted."""
     if automaton is None:
-        yield "automaton", f"none: its matches are listed one by one{because(reason)}"
         return
     steps: defaultdict[str, list[str]] = defaultdict(list)
     for step in automaton.steps:

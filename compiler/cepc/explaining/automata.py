@@ -1,4 +1,6 @@
-"""A query's automaton, or the places of its pattern, with names: a state is called after the variables that lead to it."""
+"""A query's automaton, or the places of its pattern, with names: a state is called after the variables that lead to
+it.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ START = "start"
 
 @dataclass(frozen=True, slots=True)
 class NamedStep:
-    """`ties`: the event belongs to the same instant as the one before it. `moves`: no event of a match is read, but one that
-    NOT watches for, and what stands in the source stands in the target from then on.
+    """`ties`: the event belongs to the same instant as the one before it. `moves`: no event of a match is read, but one
+    that NOT watches for, and what stands in the source stands in the target from then on.
     """
 
     source: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import QueryPlan, Reason
+    from cepc_runtime.plan import QueryPlan
 
     from ..model import CheckedProgram
 
@@ -138,29 +138,6 @@ def duration(ticks: int, stream: model.Stream) -> str:
         if rest == 0:
             return f"{amount} {unit}{'' if amount == 1 or unit == 'ms' else 's'}"
     return f"{ticks * size} microseconds"
-
-
-def because(reason: Reason | None) -> str:
-    """Why matches are listed where they could be counted.
-
-    >>> from cepc_runtime.plan import Reason
-    >>> because(Reason("no neighbours", "A.x < C.x"))
-    ', because A.x < C.x is between no neighbours'
-    """
-    if reason is None or reason.kind == "match query":
-        return ""
-    return f", because {_IN_THE_WAY[reason.kind].format(reason.text)}"
-
-
-_IN_THE_WAY: Final = {
-    "no neighbours": "{} is between no neighbours",
-    "negated": "{} is about what NOT forbids",
-    "NEXT": "{} decides which events SELECT NEXT may skip",
-    "NOT": "a NOT cannot be watched while counting: {}",
-    "undecided": "one event may stand in two places that ask for different conditions",
-    "states": "an automaton of its pattern under SELECT would be too large",
-    "letters": "its NOTs forbid too many kinds of events beside conditions between neighbours",
-}
 
 
 def window(query: QueryPlan, stream: model.Stream) -> str:

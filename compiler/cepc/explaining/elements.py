@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def elements(one: Explanation, number: int) -> list[dict[str, Any]]:
-    """Nodes and edges say in `queries` (`STREAM-QUERY`) to which queries they belong, and nodes in `parts` to which parts."""
+    """Nodes and edges say in `queries` (`STREAM-QUERY`) to which queries they belong, and nodes in `parts` to which
+    parts.
+    """
     graph, palette = graph_of(one), colours(one.parts)
     found = []
     for n, node in enumerate(graph.nodes):

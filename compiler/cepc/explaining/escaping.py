@@ -6,8 +6,8 @@ from html import escape
 
 
 def escaped(text: str) -> str:
-    """For an element's text and for an attribute's value in double quotes. Characters that XML forbids become the replacement
-    character.
+    """For an element's text and for an attribute's value in double quotes. Characters that XML forbids become the
+    replacement character.
 
     >>> escaped('</script> "a" & \\x00')
     '&lt;/script&gt; &quot;a&quot; &amp; �'

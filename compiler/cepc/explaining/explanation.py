@@ -6,18 +6,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from cepc_runtime.plan import CountedQuery, List, Reason, counted_queries
+from cepc_runtime.plan import counted_queries
 from cepc_runtime.streaming.size import state_size
 
+from ..passes.strategy import strategy
 from ..shared_plans import loads
 from .automata import drawn, places, state_names
 from .describe import window
 from .joined import joined
 from .obstacles import obstacles
+from .strategies import explained
 from .stream_state import stream_state
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Plan, QueryPlan, SharedStates
+    from cepc_runtime.plan import CountedQuery, Plan, QueryPlan, SharedStates
     from cepc_runtime.streaming.size import QuerySize
     from cepc_runtime.windows import Window
 
@@ -26,14 +28,15 @@ if TYPE_CHECKING:
     from ..passes.workload import Context, Note, Workload
     from ..shared_plans import SharedPlans
     from .automata import Drawn
+    from .strategies import StrategyExplanation
 
 How = OneOf["kept once", "side by side", "on basis columns", "found once"]
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPart:
-    """States that queries share, and the names that the first of the queries has for them. What is found once are the matches of
-    a common part of patterns.
+    """States that queries share, and the names that the first of the queries has for them. What is found once are the
+    matches of a common part of patterns.
     """
 
     how: How
@@ -44,16 +47,19 @@ class SharedPart:
 
 @dataclass(frozen=True, slots=True)
 class QueryExplanation:
-    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or over parts of it.
+    """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or
+    over parts of it.
 
-    `reason` says why matches are listed; `load` is what it would cost by itself, for a query with an automaton. `window_text` says the
-    window. `state` is what it keeps as a stream, None if it cannot be one, and `keeps` says it.
+    `strategy` is that of this process and of a stream, `batch` that of Spark over all events. `load` is what it would
+    cost by itself, for a query with an automaton. `window_text` says the window. `state` is what it keeps as a stream,
+    None if it cannot be one, and `keeps` says it.
     """
 
     query: str
     automaton: Drawn | None
     places: Drawn | None
-    reason: Reason | None
+    strategy: StrategyExplanation
+    batch: StrategyExplanation
     load: Load
     window: Window
     window_text: str
@@ -88,7 +94,10 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     sizes = {size.query: size for size in state_size(plan)}
     return Explanation(
         plan.stream.name,
-        tuple(_execution(query, stream, workload, context, sizes.get(query.name)) for query in plan.queries),
+        tuple(
+            _execution(query, batch, stream, workload, context, sizes.get(query.name))
+            for query, batch in zip(plan.queries, strategy(plan, "batch").queries, strict=True)
+        ),
         parts(plan),
         alone,
         together,
@@ -109,17 +118,23 @@ def parts(plan: Plan) -> tuple[SharedPart, ...]:
 
 
 def _execution(
-    query: QueryPlan, stream: model.Stream, workload: Workload, context: Context, size: QuerySize | None
+    query: QueryPlan,
+    batch: QueryPlan,
+    stream: model.Stream,
+    workload: Workload,
+    context: Context,
+    size: QuerySize | None,
 ) -> QueryExplanation:
+    """`batch` is the query as Spark executes it over all events."""
     automaton = drawn(query)
     of_parts = {name: found for one in joined(workload.plan) for name, found in one.drawn}
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
     alone, _ = loads(single, context)
     along = None if automaton else of_parts.get(query.name) or places(query)
-    reason = query.strategy.reason if isinstance(query.strategy, List) else None
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    return QueryExplanation(query.name, automaton, along, reason, alone, query.window, shown, size, keeps)
+    here, on_spark = explained(query), explained(batch)
+    return QueryExplanation(query.name, automaton, along, here, on_spark, alone, query.window, shown, size, keeps)
 
 
 def _part(part: SharedStates, plan: Plan) -> SharedPart:

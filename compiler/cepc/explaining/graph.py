@@ -27,8 +27,8 @@ Kind = OneOf["start", "state", "large", "query"]
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """`queries` are indices into the explanation's executions, ascending. `once` and `beside` are the parts (indices again)
-    in which the state is kept once, or laid beside others.
+    """`queries` are indices into the explanation's executions, ascending. `once` and `beside` are the parts (indices
+    again) in which the state is kept once, or laid beside others.
     """
 
     kind: Kind

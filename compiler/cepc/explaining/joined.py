@@ -1,4 +1,6 @@
-"""Match queries that find the matches of common parts of their patterns once: these parts as what is drawn of the queries."""
+"""Match queries that find the matches of common parts of their patterns once: these parts as what is drawn of the
+queries.
+"""
 
 from __future__ import annotations
 

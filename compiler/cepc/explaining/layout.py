@@ -1,5 +1,6 @@
-"""Where the nodes of a graph are drawn: layers from left to right by the longest way from a start, a lane for each query from top to
-bottom. A node that several queries have lies between their lanes, so that common beginnings look like a tree.
+"""Where the nodes of a graph are drawn: layers from left to right by the longest way from a start, a lane for each
+query from top to bottom. A node that several queries have lies between their lanes, so that common beginnings look like
+a tree.
 """
 
 from __future__ import annotations

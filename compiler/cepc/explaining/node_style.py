@@ -1,4 +1,6 @@
-"""What the nodes and edges of a graph look like, whoever draws them: classes for a style, two colours, and what is said about them."""
+"""What the nodes and edges of a graph look like, whoever draws them: classes for a style, two colours, and what is said
+about them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NodeStyle:
-    """Of a node. Colours are None where the style says them; `bright` is a line on dark ground, where there is no `fill`."""
+    """Of a node. Colours are None where the style says them; `bright` is a line on dark ground, where there is no
+    `fill`.
+    """
 
     classes: tuple[str, ...]
     fill: str | None

@@ -23,7 +23,9 @@ MOST: Final = 20
 
 
 def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, ...]:
-    """A sentence for each query that has the pattern of an earlier one, up to conditions, and yet does not share all of it."""
+    """A sentence for each query that has the pattern of an earlier one, up to conditions, and yet does not share all of
+    it.
+    """
     stream = program.stream(workload.plan.stream.name)
     shapes: defaultdict[Hashable, list[tuple[QueryPlan, Pattern]]] = defaultdict(list)
     for query, pattern in zip(workload.plan.queries, workload.patterns, strict=True):

@@ -1,7 +1,7 @@
 """The windows of queries that share states, and the panes into which their edges cut the time.
 
-What a query's windows hold in common is kept from one pane to the next: numbers are changed for each open window, and a run of
-events on basis columns ends where a window opens or closes.
+What a query's windows hold in common is kept from one pane to the next: numbers are changed for each open window, and a
+run of events on basis columns ends where a window opens or closes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class DrawnWindows:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPanes:
-    """`edges` ascend from 0, where a window of every kind opens, to the end of what is drawn; `whole`: of the longest window."""
+    """`edges` ascend from 0, where a window of every kind opens, to the end of what is drawn; `whole`: of the longest
+    window.
+    """
 
     rows: tuple[DrawnWindows, ...]
     edges: tuple[int, ...]
@@ -100,7 +102,9 @@ def width(one: Explanation, found: Sequence[DrawnPanes]) -> float:
 
 
 def strips(one: Explanation, number: int) -> str:
-    """As a picture for a page; each row says in `data-queries` (`STREAM-QUERY`) whose it is. Empty where there are none."""
+    """As a picture for a page; each row says in `data-queries` (`STREAM-QUERY`) whose it is. Empty where there are
+    none.
+    """
     found = panes(one)
     if not found:
         return ""

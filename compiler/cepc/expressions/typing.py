@@ -1,7 +1,7 @@
 """From syntax to typed expressions.
 
-`Typer` walks an expression once. A part with an error is None, and so is all that contains it; the other parts are still
-looked at, so that every error is found.
+`Typer` walks an expression once. A part with an error is None, and so is all that contains it; the other parts are
+still looked at, so that every error is found.
 """
 
 from __future__ import annotations
@@ -197,7 +197,9 @@ class Typer:
         return self._checked(functions.call(e, arguments, target), arguments, e.arguments)
 
     def _arguments(self, e: ast.Call) -> tuple[Expression, ...] | None:
-        """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments are."""
+        """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments
+        are.
+        """
         spark = find_spark(e.function.text, len(e.arguments))
         if spark is not None and spark.kind in ("aggregate", "window"):
             self.found.append(functions.refusal(e.function.span, e.function.text, spark))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STDIN = "<stdin>"
 FIRST = 65536  # bytes looked at before the rest is read, so that a device or a large data file is refused at once
+HINTED = 100  # missing imports for which their folders are looked through: more mistakes are not shown at once
 KINDS = {
     b"PAR1": "a Parquet file",
     b"\x1f\x8b": "a gzip file",
@@ -67,23 +68,35 @@ def read(name: str) -> tuple[Source | None, Diagnostic | None]:
     return _read_stdin() if name == "-" else _read_file(name)
 
 
-def read_import(path: str, /) -> Source | Diagnostic:
-    """The text of a file that a program imports, or what is wrong with it.
-
-    A program may come from somebody else: of a file that is no program nothing is shown, and what never ends is not read.
+@dataclass(slots=True)
+class ImportReader:
+    """Reads the files that one program imports. What lies around a missing one is looked at for the first HINTED of
+    them.
     """
-    if not path.endswith(".cep"):
-        return messages.no_program(path)
-    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        return messages.unreadable(path, "it is no regular file")
-    source, problem = _read_file(path)
-    if problem is not None:
-        return problem
-    assert source is not None
-    return source
+
+    missing: int = 0
+
+    def __call__(self, path: str, /) -> Source | Diagnostic:
+        """The text of a file, or what is wrong with it.
+
+        A program may come from somebody else: of a file that is no program nothing is shown, and what never ends is not
+        read.
+        """
+        if not path.endswith(".cep"):
+            return messages.no_program(path)
+        file = Path(path)
+        if not file.exists():
+            self.missing += 1
+        elif not file.is_file() and not file.is_dir():
+            return messages.unreadable(path, "it is no regular file")
+        source, problem = _read_file(path, hinted=self.missing <= HINTED)
+        if problem is not None:
+            return problem
+        assert source is not None
+        return source
 
 
-def _read_file(name: str) -> tuple[Source | None, Diagnostic | None]:
+def _read_file(name: str, *, hinted: bool = True) -> tuple[Source | None, Diagnostic | None]:
     if not name or "\0" in name:
         return None, messages.missing(name.replace("\0", "␀"))
     path = Path(name)
@@ -91,7 +104,7 @@ def _read_file(name: str) -> tuple[Source | None, Diagnostic | None]:
         with path.open("rb") as file:
             data = _bytes(file)
     except (FileNotFoundError, NotADirectoryError):
-        return None, messages.missing(name, *_around(path))
+        return None, messages.missing(name, *(_around(path) if hinted else ()))
     except IsADirectoryError:
         return None, messages.directory(name, any(entry.suffix == ".cep" for entry in _entries(path)))
     except OSError as error:

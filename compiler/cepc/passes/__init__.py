@@ -1,7 +1,7 @@
 """The passes that decide what the queries of a workload share, one module or package each, and their driver.
 
-A pass is a function from a workload to a workload. It changes what plans share, proposals and notes alone: the rows of every query
-are what they were. A pass with nothing to do gives back the workload that it got.
+A pass is a function from a workload to a workload. It changes what plans share, proposals and notes alone: the rows of
+every query are what they were. A pass with nothing to do gives back the workload that it got.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def optimise(
     deadline: float | None = None,
     observe: Callable[[str, Workload, Workload], None] | None = None,
 ) -> Workload:
-    """The workload after the passes of these names, in the order of `PASSES`. After the deadline (of `time.monotonic`) nothing more is
-    proposed.
+    """The workload after the passes of these names, in the order of `PASSES`. After the deadline (of `time.monotonic`)
+    nothing more is proposed.
     """
     for apply in PASSES:
         name = apply.__name__

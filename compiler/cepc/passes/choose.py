@@ -1,7 +1,8 @@
 """choose: which of the proposed parts are propagated on basis columns, by what the engine is expected to spend.
 
-Each part is weighed by what it saves the queries it concerns. Parts of several passes may want the same state; those that save more
-come first. The result is compared with each pass's plan as a whole and with none, so it is never worse than not sharing.
+Each part is weighed by what it saves the queries it concerns. Parts of several passes may want the same state; those
+that save more come first. The result is compared with each pass's plan as a whole and with none, so it is never worse
+than not sharing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""columns: states that are reached on the same letters lie side by side, so that steps between them are one operation for all.
+"""columns: states that are reached on the same letters lie side by side, so that steps between them are one operation
+for all.
 
 This is only a layout, so it changes no row of the result and never costs more. It takes what no other pass has taken.
 
@@ -39,7 +40,9 @@ def columns(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 -
 
 
 def _labels(query: CountedQuery) -> dict[int, Hashable]:
-    """What makes a state stand beside another: the query's groups, the letters that lead to it, and which of such states it is."""
+    """What makes a state stand beside another: the query's groups, the letters that lead to it, and which of such
+    states it is.
+    """
     automaton = query.automaton
     letters: defaultdict[int, set[int]] = defaultdict(set)
     for step in automaton.steps:

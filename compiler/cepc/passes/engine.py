@@ -1,9 +1,10 @@
 """The cost model `engine`: how long our own kernel works on a second of the stream, in nanoseconds.
 
-A row operation costs `operation`, and `number` for each number it adds: window slots times planes, summed over the queries that
-have the operation in common. Two operations are one where their sources and their targets are kept side by side. On basis columns
-an operation adds a column for each row of the part instead, and at the end of a run the part's rows are multiplied once by what
-has been gathered. The kernel decides for each run which of the two to do; so does the model, for the run it expects.
+A row operation costs `operation`, and `number` for each number it adds: window slots times planes, summed over the
+queries that have the operation in common. Two operations are one where their sources and their targets are kept side by
+side. On basis columns an operation adds a column for each row of the part instead, and at the end of a run the part's
+rows are multiplied once by what has been gathered. The kernel decides for each run which of the two to do; so does the
+model, for the run it expects.
 """
 
 from __future__ import annotations

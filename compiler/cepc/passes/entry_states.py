@@ -1,7 +1,8 @@
 """What a part with a basis takes in besides: the state from which each of its queries enters it.
 
-An event that begins a query's match changes that state, and would end the run of all queries. With the state in the part it is an event
-that does something else in this query's lane, which gets basis columns of its own (`cepc_runtime/kernel/basis.py`).
+An event that begins a query's match changes that state, and would end the run of all queries. With the state in the
+part it is an event that does something else in this query's lane, which gets basis columns of its own
+(`cepc_runtime/kernel/basis.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """normalise: states of different queries that always hold the same are kept once.
 
-Two states hold the same in every window if their queries have the same windows and groups, and what is added to them comes from
-states that hold the same, on the same letters (hash-consing of prefixes; for loops, the coarsest such partition). The rest of
-what a pattern's normal form is for has been done before: the automaton is the same however a pattern is written.
+Two states hold the same in every window if their queries have the same windows and groups, and what is added to them
+comes from states that hold the same, on the same letters (hash-consing of prefixes; for loops, the coarsest such
+partition). The rest of what a pattern's normal form is for has been done before: the automaton is the same however a
+pattern is written.
 
     q: SEQ(A, B, C)     r: SEQ(A, B, D)      →      the states of A and of A, B are kept once, those of C and D are not
 """
@@ -77,8 +78,8 @@ def _numbered(kinds: Mapping[Place, Hashable]) -> dict[Place, int]:
 
 
 def _kind(query: CountedQuery, state: int) -> Hashable:
-    """What two states must agree on before anything is said of how they are reached. Where a NOT moves values between states, only
-    states of the same number in queries with the same moves are compared.
+    """What two states must agree on before anything is said of how they are reached. Where a NOT moves values between
+    states, only states of the same number in queries with the same moves are compared.
     """
     automaton = _automaton(query)
     moved = automaton.moves or automaton.new_moves or automaton.kills

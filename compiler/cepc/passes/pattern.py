@@ -1,9 +1,10 @@
-"""A query's pattern as the sharing passes see it: a tree over letters, so that equal event tests of different queries are equal.
+"""A query's pattern as the sharing passes see it: a tree over letters, so that equal event tests of different queries
+are equal.
 
     SEQ(A a, B+ b) with a.x > 0      →      Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None)))
 
-Letters are numbers into `Plan.letters`. What a tree leaves out are conditions over several variables, also those of named patterns:
-whoever shares matches, not counts, looks at `QueryPlan.conditions` too.
+Letters are numbers into `Plan.letters`. What a tree leaves out are conditions over several variables, also those of
+named patterns: whoever shares matches, not counts, looks at `QueryPlan.conditions` too.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def events(pattern: Pattern) -> Iterator[Event]:
 
 
 def outline(pattern: Pattern, leaf: Callable[[Event], Hashable]) -> Hashable:
-    """The pattern without the names of its variables, `leaf` in the place of its events: equal for patterns of one shape.
+    """The pattern without the names of its variables, `leaf` in the place of its events: equal for patterns of one
+    shape.
 
     >>> outline(Seq((Event(0, "a"), Not(Event(1, "b"), 5))), lambda event: event.letter)
     ('SEQ', 0, ('NOT', 5, 1))

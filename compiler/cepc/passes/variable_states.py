@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def state_of(query: CountedQuery) -> dict[str, int]:
-    """By variable, the state in which its events leave the automaton; variables that can leave it in several are left out."""
+    """By variable, the state in which its events leave the automaton; variables that can leave it in several are left
+    out.
+    """
     targets: defaultdict[str, set[int]] = defaultdict(set)
     for step in query.automaton.steps:
         targets[query.automaton.variables[step.variable]].add(step.target)

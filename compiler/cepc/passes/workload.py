@@ -74,7 +74,9 @@ class Rates(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much an optimiser may try, counted in its own steps, so that the same program gets the same plan on every machine."""
+    """How much an optimiser may try, counted in its own steps, so that the same program gets the same plan on every
+    machine.
+    """
 
     steps: int = 200_000
 
@@ -94,7 +96,9 @@ class Context:
 
 
 def counted(plan: Plan) -> tuple[CountedQuery, ...]:
-    """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all matches."""
+    """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all
+    matches.
+    """
     return tuple(q for q in counted_queries(plan.queries) if isinstance(q.strategy, Count) and q.select == "ANY")
 
 

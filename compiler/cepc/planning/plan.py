@@ -29,7 +29,9 @@ class Planned:
 
 
 def plan_program(program: model.CheckedProgram, *, listed: bool = False) -> Planned:
-    """One plan for each stream that some query reads, in the order of the text. `listed`: matches are, in every query."""
+    """One plan for each stream that some query reads, in the order of the text. `listed`: matches are, in every
+    query.
+    """
     plans: list[Plan] = []
     diagnostics: list[Diagnostic] = []
     for stream in program.streams:

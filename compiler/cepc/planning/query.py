@@ -1,4 +1,4 @@
-"""One checked query to its plan: its automata, and whether the kernel counts it or its matches are enumerated."""
+"""One checked query to its plan: its automata, and how it is executed by itself, counted or its matches listed."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ def _counting(
     if not on_edges:
         return Count(made.automaton)
     watched = frozenset().union(*made.automaton.negation_letters.values())
-    return Reason("letters") if len(watched) > MOST_LETTERS else CountNeighbours(made.automaton, _adjacent(made))
+    if len(watched) > MOST_LETTERS:
+        return Reason("letters")
+    return CountNeighbours(made.automaton, _adjacent(made), Reason("neighbours", conditions[0].text))
 
 
 def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:

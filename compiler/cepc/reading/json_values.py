@@ -97,7 +97,9 @@ def _simple(values: Sequence[Any], kinds: set[type], type_: DataType) -> Any:
 
 
 def _converter(type_: DataType) -> tuple[Callable[[Any], Any], set[type]]:
-    """A function that makes a value of the type or raises ValueError, and what kinds of values it need not be applied to."""
+    """A function that makes a value of the type or raises ValueError, and what kinds of values it need not be applied
+    to.
+    """
     if is_integer(type_):
         low, high = integer_range(type_)
         return lambda v: _integer(v, low, high), {int}

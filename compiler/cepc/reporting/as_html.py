@@ -32,7 +32,9 @@ def to_html(
     summary: str,
     warnings: str = "",
 ) -> str:
-    """The page. `seconds` are those of the stages; `summary` is the sentence, and `warnings` the text, that the command prints."""
+    """The page. `seconds` are those of the stages; `summary` is the sentence, and `warnings` the text, that the command
+    prints.
+    """
     styles = (files(package).joinpath("page.css") for package in ("cepc.explaining", "cepc.reporting"))
     title = escaped(
         ", ".join(query.name for query in program.queries[:4]) + (", …" if len(program.queries) > 4 else "")

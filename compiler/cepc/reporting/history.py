@@ -19,7 +19,9 @@ BARS: Final = 90
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Common to the queries of a stream, so that one can look across. In ticks; `first` and `last` as they are written."""
+    """Common to the queries of a stream, so that one can look across. In ticks; `first` and `last` as they are
+    written.
+    """
 
     begin: int
     width: int  # of a bar
@@ -87,7 +89,8 @@ def _axis(times: Iterable[Any], slide: int) -> Axis | None:
 
 
 def _width(least: int, slide: int) -> int:
-    """That of a bar, in step with the windows: a multiple of what they slide by, or a part of it. 0 where there are none.
+    """That of a bar, in step with the windows: a multiple of what they slide by, or a part of it. 0 where there are
+    none.
 
     >>> _width(7, 0), _width(7, 5), _width(7, 21), _width(7, 20), _width(7, 17)
     (7, 10, 7, 10, 17)

@@ -1,4 +1,5 @@
-"""Resolution: from syntax to a checked program, every name resolved and every rule of the language held, or all the reasons why not.
+"""Resolution: from syntax to a checked program, every name resolved and every rule of the language held, or all the
+reasons why not.
 
 check(program, loader, lost) -> Resolved(program, diagnostics, sources)
 
@@ -45,7 +46,9 @@ __all__ = ["Loader", "Resolved", "check"]
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """`program` is None where there is an error, and without a STREAM. `sources` are the texts that imports brought in."""
+    """`program` is None where there is an error, and without a STREAM. `sources` are the texts that imports brought
+    in.
+    """
 
     program: model.CheckedProgram | None
     diagnostics: tuple[Diagnostic, ...]

@@ -51,7 +51,9 @@ def equivalences(where: ast.Expression | None) -> list[ast.Equivalence]:
 
 
 def sort_conditions(where: ast.Expression | None, scope: PatternScope) -> tuple[Sorted | None, list[Diagnostic]]:
-    """The conjuncts of a WHERE, typed and by kind; None where one is wrong, here or by an error that is reported elsewhere."""
+    """The conjuncts of a WHERE, typed and by kind; None where one is wrong, here or by an error that is reported
+    elsewhere.
+    """
     problems: list[Diagnostic] = []
     typed: list[tuple[ast.Expression, Expression]] = []
     wrong = False

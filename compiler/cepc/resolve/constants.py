@@ -1,4 +1,6 @@
-"""The values of tests: constants of the types of their columns. ARRAY(…), MAP(…), STRUCT(…) and NAMED_STRUCT(…) hold others."""
+"""The values of tests: constants of the types of their columns. ARRAY(…), MAP(…), STRUCT(…) and NAMED_STRUCT(…) hold
+others.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def tick(type_: DataType, unit: str | None) -> Tick | None:
 
 
 def ticks(duration: ast.Duration, unit: Tick | None, *, zero: bool = False) -> int | Diagnostic | None:
-    """The duration as whole ticks, or what is wrong with it; None where the unit is not known and nothing else is wrong."""
+    """The duration as whole ticks, or what is wrong with it; None where the unit is not known and nothing else is
+    wrong.
+    """
     if len(duration.amount) > 60 or ((found := _EXPONENT.search(duration.amount)) and abs(int(found[1])) > 60):
         return say.too_long(duration)
     length = duration.microseconds

@@ -160,7 +160,9 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
 
 
 def derivation(name: str, declared: Declarations) -> list[str]:
-    """The name, its base, the base's base …, down to a type that is not derived, or to the first name that comes again."""
+    """The name, its base, the base's base …, down to a type that is not derived, or to the first name that comes
+    again.
+    """
     chain = {name: None}  # a dict, in which a name is found at once however long it is
     while (event := declared.events.get(name)) is not None:
         name = event.base.text

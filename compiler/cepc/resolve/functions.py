@@ -1,4 +1,6 @@
-"""Functions of the program: expressions with parameters, written out where they are called, before anything else is resolved."""
+"""Functions of the program: expressions with parameters, written out where they are called, before anything else is
+resolved.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ MOST: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class WrittenOut:
-    """Statements without functions: calls are what they stand for, with the span of the call. What is said elsewhere of the calls
-    that were `given_up` follows from the diagnostics.
+    """Statements without functions: calls are what they stand for, with the span of the call. What is said elsewhere of
+    the calls that were `given_up` follows from the diagnostics.
     """
 
     statements: tuple[ast.Statement, ...]
@@ -123,7 +125,9 @@ class _Writing:
         return body if isinstance(body, ast.Star) else replace(body, span=node.span)
 
     def _put(self, body: ast.Expression, given: Mapping[str, ast.Expression], function: ast.Function) -> ast.Expression:
-        """A function's expression with arguments in place of parameters, all of them at once; behind a dot stands a name."""
+        """A function's expression with arguments in place of parameters, all of them at once; behind a dot stands a
+        name.
+        """
 
         def change(node: ast.Expression) -> ast.Expression | None:
             match node:
@@ -152,8 +156,8 @@ class _Writing:
                 return name
 
     def _instead(self, call: ast.Call) -> ast.Expression:
-        """What stands for a call that cannot be written out, which has been said: a NULL, with the arguments in it, which may be wrong
-        as well. A name by itself may be an event, a column, or the name of a column.
+        """What stands for a call that cannot be written out, which has been said: a NULL, with the arguments in it,
+        which may be wrong as well. A name by itself may be an event, a column, or the name of a column.
         """
         self.given_up.add(call.span)
         null = ast.Literal("null", "NULL", call.span)

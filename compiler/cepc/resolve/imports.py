@@ -28,7 +28,9 @@ class Loader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`statements` of all files; `sources` are the texts that imports brought in, `lost` what could not be read in them."""
+    """`statements` of all files; `sources` are the texts that imports brought in, `lost` what could not be read in
+    them.
+    """
 
     statements: tuple[ast.Statement, ...]
     sources: tuple[Source, ...]

@@ -150,7 +150,9 @@ def _any(of: tuple[OuterNots, ...]) -> OuterNots:
 
 
 def _leading(parts: Iterator[tuple[Negation | None, ...]]) -> tuple[Negation, ...]:
-    """The NOTs at the edge of a sequence; a None at the end of a part says that the next part can be at the edge too."""
+    """The NOTs at the edge of a sequence; a None at the end of a part says that the next part can be at the edge
+    too.
+    """
     found: list[Negation] = []
     for part in parts:
         found += (n for n in part if n is not None)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """`agree` has all attributes, each once, `group_by` those that make groups. `wrong` are names given that are no columns."""
+    """`agree` has all attributes, each once, `group_by` those that make groups. `wrong` are names given that are no
+    columns.
+    """
 
     agree: tuple[str, ...]
     group_by: tuple[str, ...]

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuery:
-    """`query` is None where something is wrong, and without a stream. `types` are the event types in use, with a place of each.
+    """`query` is None where something is wrong, and without a stream. `types` are the event types in use, with a place
+    of each.
 
     `overflow` is the warning that its counts can pass BIGINT, which is given once a file.
     """

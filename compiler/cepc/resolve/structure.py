@@ -1,4 +1,6 @@
-"""Expressions where columns are not known, for there is no STREAM: that names of variables exist, and where a name may stand."""
+"""Expressions where columns are not known, for there is no STREAM: that names of variables exist, and where a name may
+stand.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`type` is the name of an event type, None for ANY. `aliased` where the variable has not its name from the type."""
+    """`type` is the name of an event type, None for ANY. `aliased` where the variable has not its name from the
+    type.
+    """
 
     variable: str
     type: ast.Name | None

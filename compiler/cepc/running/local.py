@@ -36,9 +36,9 @@ SAMPLE: Final = 20_000
 class Report:
     """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
 
-    `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's workers tell no
-    efforts. `without_time` and `without_type` are rows that were no events. `read` and `files` are None where Spark read them: it does
-    not count what it leaves out.
+    `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's
+    workers tell no efforts. `without_time` and `without_type` are rows that were no events. `read` and `files` are None
+    where Spark read them: it does not count what it leaves out.
     """
 
     tables: dict[str, Any]
@@ -52,7 +52,9 @@ class Report:
 
     @property
     def shared(self) -> tuple[int, int]:
-        """Of the events that several queries could share, how many were propagated once for all, and how many for each."""
+        """Of the events that several queries could share, how many were propagated once for all, and how many for
+        each.
+        """
         efforts = self.efforts.values()
         return sum(effort.events_shared for effort in efforts), sum(effort.events_split for effort in efforts)
 
@@ -62,8 +64,8 @@ class UnknownQueryError(ValueError):
 
 
 def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.CheckedProgram:
-    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, and ProgramError
-    where there is no query at all.
+    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, and
+    ProgramError where there is no query at all.
     """
     from ..diagnostics.near import did_you_mean
 
@@ -136,7 +138,9 @@ def run(
 
 
 def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Options) -> Workload:
-    """The plan with what its queries share on these events, of which the first say how frequent they are unless that is known."""
+    """The plan with what its queries share on these events, of which the first say how frequent they are unless that is
+    known.
+    """
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
         from cepc_runtime.evaluate.errors import EvaluationError
 
@@ -157,7 +161,9 @@ def execute_plan(
     tell: Callable[[float], None] = lambda _fraction: None,
     most: int = PARTIAL_MATCHES,
 ) -> Any:
-    """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises RunError."""
+    """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises
+    RunError.
+    """
     from cepc_runtime.batch import execute
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError

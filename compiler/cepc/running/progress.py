@@ -1,4 +1,6 @@
-"""What a run shows while it lasts: a bar at a terminal, on input that takes a while, and anywhere what takes long just once."""
+"""What a run shows while it lasts: a bar at a terminal, on input that takes a while, and anywhere what takes long just
+once.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ AFTER = 0.5  # seconds; what is done by then needs no bar
 class Progress:
     """A context. `reading` is told of bytes, `running` of the events that the queries begin to run on.
 
-    While queries run the bar shows how many are done, and how far the pass is that counts matches or the search that lists them.
+    While queries run the bar shows how many are done, and how far the pass is that counts matches or the search that
+    lists them.
     """
 
     def __init__(self, stream: TextIO | None) -> None:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 class Stages:
-    """Seconds by the name of the stage, in the order in which they were first entered; a stage entered again goes on."""
+    """Seconds by the name of the stage, in the order in which they were first entered; a stage entered again goes
+    on.
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

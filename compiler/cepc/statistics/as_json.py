@@ -1,4 +1,6 @@
-"""Statistics files: JSON, one object for each stream. Every part may be left out, so that one can be written by hand."""
+"""Statistics files: JSON, one object for each stream. Every part may be left out, so that one can be written by
+hand.
+"""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def read_statistics(path: str, program: model.CheckedProgram) -> dict[str, Statistics]:
     """For every stream of the program what the file knows about it, by the stream's name. Raises DataError.
 
-    Conditions in the file that no query has any more do no harm. A stream, type or column that the program does not have
-    is an error: what is meant has another name now, and its statistics would be lost in silence.
+    Conditions in the file that no query has any more do no harm. A stream, type or column that the program does not
+    have is an error: what is meant has another name now, and its statistics would be lost in silence.
     """
     try:
         found = from_json(Path(path).read_text(encoding="utf-8"))

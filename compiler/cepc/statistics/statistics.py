@@ -1,7 +1,7 @@
 """The statistics of one stream.
 
-They are keyed by names and by the text of conditions, not by numbers of a plan, so that they stay valid when queries are
-edited. What is not known is assumed, always the same.
+They are keyed by names and by the text of conditions, not by numbers of a plan, so that they stay valid when queries
+are edited. What is not known is assumed, always the same.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class TypeStatistics:
 class Grouping:
     """The stream parted by some columns, of the events that some query looks at.
 
-    `largest` is the share of all events that the group with most of them has; `tied` is the share of a group's instants that have
-    more than one event; `bursts` is for each type the mean length of the runs of its events, in which no other type's event of
-    the group stands.
+    `largest` is the share of all events that the group with most of them has; `tied` is the share of a group's instants
+    that have more than one event; `bursts` is for each type the mean length of the runs of its events, in which no
+    other type's event of the group stands.
     """
 
     groups: float | None = None
@@ -80,7 +80,8 @@ class Statistics:
         return kept * math.prod(1 - self._all_true(letter.raw_type, e) for e in letter.excluded)
 
     def burst(self, letter: Letter, partition: Iterable[str] = ()) -> float:
-        """How many events of the letter come in a row before one of another type does, in a group of the partition; at least 1.
+        """How many events of the letter come in a row before one of another type does, in a group of the partition; at
+        least 1.
 
         The partition `()` is the whole stream, in which runs are shortest.
         """
@@ -92,8 +93,8 @@ class Statistics:
         return max(1.0, (BURST if known is None else known) * self.selectivity(letter))
 
     def groups(self, partition: Iterable[str]) -> float:
-        """How many groups the partition makes. Of columns that were not measured together: at least as many as a part of
-        them makes, and at most as many as they make with others.
+        """How many groups the partition makes. Of columns that were not measured together: at least as many as a part
+        of them makes, and at most as many as they make with others.
         """
         wanted = frozenset(partition)
         if not wanted:

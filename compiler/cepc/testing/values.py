@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], sources: Mapping[str, Source]) -> Any:
-    """The rows with all of `columns`, null where they are not named. Raises ProgramError where a constant has no value."""
+    """The rows with all of `columns`, null where they are not named. Raises ProgramError where a constant has no
+    value.
+    """
     problems: list[Diagnostic] = []
     arrays: dict[str, Any] = {}
     for i, (name, type_) in enumerate(values.columns):

@@ -14,7 +14,7 @@ from cepc_runtime.enumerate.extension import Sources
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import arrange, select
 from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import letters_read
+from cepc_runtime.plan import letters_listed
 from cepc_runtime.windows import Sliding
 
 from ..planning import plan_program
@@ -47,8 +47,8 @@ Match = tuple[MatchEvent, ...]
 
 @dataclass(frozen=True)
 class Finder:
-    """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how the
-    query's own plan reads them.
+    """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how
+    the query's own plan reads them.
     """
 
     program: model.CheckedProgram
@@ -79,7 +79,7 @@ class Finder:
         reading = select(self.reading, rows)
         kinds = classify(reading, plan.letters)
         if query_plan.select != "CONTIGUOUS":
-            wanted = letters_read(query_plan)
+            wanted = letters_listed(query_plan)
             keep = np.flatnonzero(np.array([bool(k & wanted) for k in kinds.letters], dtype=np.bool_)[kinds.of])
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))

@@ -1,4 +1,5 @@
-"""How far a pattern came where nothing completes it: conditions over several events, NOT and WITHIN left out of account.
+"""How far a pattern came where nothing completes it: conditions over several events, NOT and WITHIN left out of
+account.
 
 Without these a state can be reached if it can be reached by some events, and what can go on from it can best go on from
 where it was reached first. So one pass over a group's events finds the furthest.

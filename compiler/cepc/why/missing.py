@@ -35,8 +35,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The nearest match and what stopped it: without all of `by` it would be one. `others` would each have sufficed too, for
-    some match.
+    """The nearest match and what stopped it: without all of `by` it would be one. `others` would each have sufficed
+    too, for some match.
     """
 
     match: Match

@@ -36,7 +36,9 @@ GROUP = "\0group "
 
 @dataclass(frozen=True)
 class Row:
-    """A row of an aggregate query. `start` is where its window begins, None for UNBOUNDED; `values` are texts by column."""
+    """A row of an aggregate query. `start` is where its window begins, None for UNBOUNDED; `values` are texts by
+    column.
+    """
 
     group: Mapping[str, Any]
     start: int | None
@@ -46,7 +48,9 @@ class Row:
 def aggregate_rows(
     finder: Finder, query: model.Query, rows: Ints, start: int | None, sources: Mapping[str, Source]
 ) -> list[Row]:
-    """The rows of an aggregate query over some events, in the order in which `cepc run` prints them. Raises RunError."""
+    """The rows of an aggregate query over some events, in the order in which `cepc run` prints them. Raises
+    RunError.
+    """
     types = finder.program.stream(query.stream).columns
     keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types if n in query.group_by)
     plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))

@@ -19,8 +19,8 @@ AT_MOST = 4  # events named
 
 
 def spoilers(finder: Finder, query: model.Query, match: Match, others: Ints) -> tuple[int, ...]:
-    """A least set of rows among `others` beside which the match of the query does not stand; empty if it stands, or that
-    cannot be said.
+    """A least set of rows among `others` beside which the match of the query does not stand; empty if it stands, or
+    that cannot be said.
 
     Events more never make a match stand that did not, so the last event of the set is where, one event after the other,
     it ceases to stand: a binary search, once for each event of the set (QuickXplain, Junker 2004).

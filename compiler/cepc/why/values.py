@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A condition for one tuple of events: the rows that it is about, its text with their values, and whether it is true."""
+    """A condition for one tuple of events: the rows that it is about, its text with their values, and whether it is
+    true.
+    """
 
     rows: tuple[int, ...]
     text: str

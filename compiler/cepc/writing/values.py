@@ -1,7 +1,7 @@
 """The values of a column as text: as JSON, and as CSV and tables show them.
 
-Nothing is rounded: integers and DECIMALs have all their digits, floating-point numbers the fewest that read back as the same.
-Times are ISO 8601, with a Z for a TIMESTAMP and without for a TIMESTAMP_NTZ. What JSON has no number for (NaN,
+Nothing is rounded: integers and DECIMALs have all their digits, floating-point numbers the fewest that read back as the
+same. Times are ISO 8601, with a Z for a TIMESTAMP and without for a TIMESTAMP_NTZ. What JSON has no number for (NaN,
 Infinity) is a string, as in Spark's to_json; binary values are base64.
 """
 
@@ -43,7 +43,9 @@ def as_json(column: Any) -> list[str]:
 
 
 def as_text(column: Any, *, iso: bool = True) -> list[str | None]:
-    """Each value as Spark's CAST to STRING writes it, save that nested values are JSON and times ISO 8601, unless `iso` is false."""
+    """Each value as Spark's CAST to STRING writes it, save that nested values are JSON and times ISO 8601, unless `iso`
+    is false.
+    """
     import pyarrow as pa
 
     from cepc_runtime.columns import flat

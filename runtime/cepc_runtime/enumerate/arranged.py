@@ -9,7 +9,7 @@ import numpy as np
 
 from ..events import arrange, select
 from ..letters import Kinds
-from ..plan import letters_read
+from ..plan import letters_listed
 from ..windows import Sliding
 from ..work_done import Work
 from .enumerator import Enumerator, timeline_of
@@ -55,7 +55,7 @@ def arrange_for(
 ) -> Arranged:
     """The events that matter to some of the queries, which have the same partition."""
     if all(query.select != "CONTIGUOUS" for query in queries):  # to which every event matters
-        wanted = frozenset().union(*map(letters_read, queries))
+        wanted = frozenset().union(*map(letters_listed, queries))
         concerned = np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
         if not concerned.all():
             reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)

@@ -23,7 +23,7 @@ from .standing import Matches
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from ..plan import Join, MatchAnswer, MatchPart, QueryPlan, SharedMatches
+    from ..plan import JoinStep, MatchAnswer, MatchPart, QueryPlan, SharedMatches
     from .budget import MatchBudget
     from .evaluation import Evaluator
     from .timeline import Bools, Ints, Timeline
@@ -310,7 +310,7 @@ class Joins:
                 self._budget.spend(tried=0, partial=len(kept))
                 yield kept
 
-    def _begun(self, join: Join, tables: Mapping[int, _Rows], low: int, stop: int) -> _Rows:
+    def _begun(self, join: JoinStep, tables: Mapping[int, _Rows], low: int, stop: int) -> _Rows:
         if join.letter is not None:
             events = self._timeline.events_of(join.letter)
             events = events[np.searchsorted(events, low) : np.searchsorted(events, stop)]
@@ -331,7 +331,7 @@ class Joins:
     def _grown(
         self,
         rows: _Rows,
-        joins: Sequence[tuple[Join, Sequence[_Test]]],
+        joins: Sequence[tuple[JoinStep, Sequence[_Test]]],
         plan: MatchPart,
         tables: Mapping[int, _Rows],
         portion: _Portion,
@@ -357,7 +357,7 @@ class Joins:
                 found = self._extended(rows, which + begin, start[begin:end][which] + place, high, join, tables)
                 yield from self._grown(self._tested(found, tests), more, plan, tables, portion)
 
-    def _range(self, rows: _Rows, join: Join, within: int | None, portion: _Portion) -> tuple[Ints, Ints]:
+    def _range(self, rows: _Rows, join: JoinStep, within: int | None, portion: _Portion) -> tuple[Ints, Ints]:
         """From where to before where the joined events may lie, for each row."""
         high = np.minimum(self._reach(within)[rows.first], portion.high)
         if join.before:
@@ -370,7 +370,7 @@ class Joins:
         return np.minimum(low, high), high
 
     def _extended(
-        self, rows: _Rows, above: Ints, chosen: Ints, high: Ints, join: Join, tables: Mapping[int, _Rows]
+        self, rows: _Rows, above: Ints, chosen: Ints, high: Ints, join: JoinStep, tables: Mapping[int, _Rows]
     ) -> _Rows:
         """Rows `above` with the events, or the matches, number `chosen` of what is joined, where these fit."""
         self._budget.spend(tried=len(above), partial=0)

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..aggregate_texts import aggregate_text, cure
 from ..columns import flat, nulls
 from ..evaluate import evaluate
 from ..expression import Aggregate, Field, FieldKey, aggregates, fields
 from ..having import kept
-from ..results import ResultOverflowError, aggregate_text, cure
+from ..results import ResultOverflowError
 from ..types import Decimal, is_float, to_arrow
 from .lists import BoundLists, aggregated, numbers, sums
 

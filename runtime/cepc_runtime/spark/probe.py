@@ -13,7 +13,7 @@ from ..enumerate.arranged import arrange_for
 from ..enumerate.matches import MatchRows
 from ..events import read, times_of
 from ..letters import classify
-from ..plan import is_counted, letters_read
+from ..plan import List, is_counted, pattern_letters
 from ..plan_data import from_text_of_plan
 from ..types import STRING, Array, quote_name, to_arrow
 from ..windows import Sliding
@@ -62,7 +62,7 @@ def matches_of(
     (frame,) = events_of(spark, [part.stream], events)
     found = part.events(frame)
     if query.select != "CONTIGUOUS":
-        found = found.where(has_letter(len(part.streamed.letters), sorted(letters_read(query))))
+        found = found.where(has_letter(len(part.streamed.letters), sorted(pattern_letters(query.positions))))
     stream = from_text_of_plan(text).stream
     keys = [F.col(quote_name(key)) for key in query.partition]
     order = [F.col(quote_name(column)) for column in (stream.time_column, *stream.order_by)]
@@ -100,7 +100,7 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         plan, _ = prepared(text)
-        query = next(q for q in plan.queries if q.name == name)
+        query = replace(next(q for q in plan.queries if q.name == name), strategy=List())
         columns = _columns(query, plan.stream)
         schema = pa.schema([(column, to_arrow(type_)) for column, type_ in columns])
         left = limit

@@ -161,7 +161,7 @@ class _OfClass:
         plan = self.program.plan
         rows: Iterator[tuple[str, Any]]
         matched = {plan.queries[q].name: (q, decision) for q, decision in _match_queries(self.program, self.number)}
-        for together in found_together(plan, [plan.queries[q] for q, _ in matched.values()]):
+        for together in found_together([plan.queries[q] for q, _ in matched.values()]):
             if (q := matched[together[0].name][0]) in passed:
                 (query,), marks = together, passed[q].copy()
                 decision, of_events = matched[query.name][1], passed[q][final]

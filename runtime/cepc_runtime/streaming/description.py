@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ..expression import Field
 from ..letter_words import words_of
+from ..plan import unshared
 from ..plan_data import to_data
 from ..sql import to_sql
 
@@ -69,7 +70,7 @@ def _column(leaf: Field | Aggregate) -> str:
 
 def query_digests(plan: Plan, letters: Sequence[LetterName]) -> dict[str, str]:
     """By name of a query: equal where its rows are, and what is kept for them."""
-    records = to_data(replace(plan, sharing=(), shared_matches=()))["queries"]
+    records = to_data(unshared(plan))["queries"]
     found = {}
     for query, record in zip(plan.queries, records, strict=True):
         _name_letters(record["positions"], letters)

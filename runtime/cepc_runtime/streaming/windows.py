@@ -15,7 +15,7 @@ from ..stretch import Means, Span, Stretch
 from .ticks import before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..columns import Ints
     from ..events import Reading
@@ -43,12 +43,23 @@ def closed(
         if len(stretch.reading.ticks):
             yield from drive(stretch, queries, means)
 
+    yield from _at_once_or_apart(rows, low, high, lambda: _numbers(final.ticks, windows, low, high))
+
+
+def _at_once_or_apart(
+    rows: Callable[[int, int], Iterator[tuple[str, Any]]], low: int, high: int, numbers: Callable[[], list[int]]
+) -> Iterator[tuple[str, Any]]:
+    """The rows of the windows from number `low` to `high`, each row once. Where they cannot be found at once, because that is too
+    much or an event fails that is there for a window that is not known yet, they are found window by window, in the order of the
+    `numbers`: then only a window that fails by itself is an error, after the rows of those before it.
+    """
     try:
-        yield from list(rows(low, high))  # whole: what fails has given no rows
+        found = list(rows(low, high))
     except (ResultOverflowError, TooManyPartialMatchesError, EvaluationError):
-        # It may be too much for all of them, or of events that are here for a window that is not known yet.
-        for number in _numbers(final.ticks, windows, low, high):
+        for number in numbers():
             yield from rows(number, number)
+    else:
+        yield from found
 
 
 def _stretch(final: Reading, plan: Plan, windows: Windows, low: int, high: int) -> Stretch:

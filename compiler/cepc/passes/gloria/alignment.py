@@ -19,7 +19,9 @@ _State = tuple[str, "WrittenPlace"]
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Place i of each member corresponds to place i of the others. `basis`: runs of events between them go over basis columns."""
+    """Place i of each member corresponds to place i of the others. `basis`: runs of events between them go over basis
+    columns.
+    """
 
     members: tuple[tuple[str, tuple[WrittenPlace, ...]], ...]
     basis: bool = False

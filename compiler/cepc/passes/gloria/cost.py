@@ -35,8 +35,9 @@ class BasisColumns:
 
 
 Snapshot = Type | BasisColumns | None
-"""What a Q-set propagates instead of its queries' own numbers: the snapshots of a type, a basis, or nothing (None): then
-their numbers lie side by side and are propagated by one operation."""
+"""What a Q-set propagates instead of its queries' own numbers: the snapshots of a type, a basis, or nothing (None):
+then their numbers lie side by side and are propagated by one operation.
+"""
 
 
 class CostModel(Protocol):
@@ -48,8 +49,9 @@ class CostModel(Protocol):
         ...
 
     def local(self, types: Sequence[Type], outside: Sequence[Type] | None) -> tuple[Snapshot, ...]:
-        """The snapshots that a Q-set may begin with at a transition from `types[0]`, where `outside` is None, or in a Kleene
-        sub-pattern of these types with those types before and after it."""
+        """The snapshots that a Q-set may begin with at a transition from `types[0]`, where `outside` is None, or in a
+        Kleene sub-pattern of these types with those types before and after it.
+        """
         ...
 
     def length(self, snapshot: Snapshot) -> float:
@@ -120,9 +122,10 @@ class PaperModel:
         return self._rate(source) * (1.0 if snapshot == source else self.length(snapshot))
 
     def renewed(self, sources: Sequence[tuple[Type, Members]], snapshot: Type, queries: Members) -> float:
-        """The cheaper of two ways to know each query's numbers: from its predecessors' numbers as if not shared, which is how example
-        6.2 is weighed, or by one evaluation of their sum, which is what replacing a snapshot costs elsewhere. With the
-        first alone, plan P2 of example 6.5 (two predecessors) would cost more than P1, against the ranking printed.
+        """The cheaper of two ways to know each query's numbers: from its predecessors' numbers as if not shared, which
+        is how example 6.2 is weighed, or by one evaluation of their sum, which is what replacing a snapshot costs
+        elsewhere. With the first alone, plan P2 of example 6.5 (two predecessors) would cost more than P1, against the
+        ranking printed.
         """
         apart = math.fsum(self.alone(source, snapshot, members) for source, members in sources)
         summed = math.fsum(self.shared(source, snapshot, snapshot, members) for source, members in sources)
@@ -146,11 +149,11 @@ class PaperModel:
 class EngineModel:
     """Nanoseconds that the runtime needs in a second, in which a letter comes `rates[letter]` times.
 
-    A row operation costs `operation`, and `addition` for each column. Queries that share a transition have their columns side by
-    side and need one operation. They may also share a basis for some states: `planes` columns for each of them and one for what
-    comes in. A run of their events ends with an event around them or an edge of a window (`edges` in a second) in each of `groups`;
-    then the basis is applied to all columns, by as many operations as it has columns squared. `passes/engine.py` weighs whole plans
-    by the same rules.
+    A row operation costs `operation`, and `addition` for each column. Queries that share a transition have their
+    columns side by side and need one operation. They may also share a basis for some states: `planes` columns for each
+    of them and one for what comes in. A run of their events ends with an event around them or an edge of a window
+    (`edges` in a second) in each of `groups`; then the basis is applied to all columns, by as many operations as it has
+    columns squared. `passes/engine.py` weighs whole plans by the same rules.
 
     >>> a, b = Type((0,)), Type((1,))
     >>> model = EngineModel({0: 100, 1: 100}, operation=6, addition=0.5)
@@ -209,7 +212,9 @@ class EngineModel:
         return snapshot.runs * (len(snapshot.types) + 1) ** 2 * self._row(queries.columns)
 
     def saving(self, basis: BasisColumns, into: Iterable[tuple[Type, Members]], queries: Members) -> float:
-        """What a basis saves beside leaving its states side by side; `into` are the transitions to its types and who has them."""
+        """What a basis saves beside leaving its states side by side; `into` are the transitions to its types and who
+        has them.
+        """
         columns = (len(basis.types) + 1) * self.planes
         per_event = ((kind, self._row(members.columns) - self._row(columns)) for kind, members in into)
         return math.fsum(self._total((kind,)) * saved for kind, saved in per_event) - self.opened(basis, queries)

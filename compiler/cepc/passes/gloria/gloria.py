@@ -1,4 +1,5 @@
-"""gloria, the pass: transitions that queries share, also within Kleene, are propagated on basis columns where that pays.
+"""gloria, the pass: transitions that queries share, also within Kleene, are propagated on basis columns where that
+pays.
 
     q: SEQ(A, SEQ(B, C)+, D)     r: SEQ(E, SEQ(B, C)+)      →      B and C of both on one basis, between events A, D and E
 
@@ -74,7 +75,9 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
 
 
 def _nearly_alike(letters: Sequence[Letter], context: Context) -> dict[int, int]:
-    """Letters that nearly all events of their type have, as one letter: the others are events that do something else in a few lanes."""
+    """Letters that nearly all events of their type have, as one letter: the others are events that do something else in
+    a few lanes.
+    """
     found: dict[int, int] = {}
     first: dict[str | None, int] = {}
     for number, letter in enumerate(letters):
@@ -100,7 +103,9 @@ def _model(queries: Sequence[CountedQuery], rates: Mapping[int, float], context:
 
 
 def _on_basis(plan: GloriaPlan, queries: Sequence[Query], model: EngineModel) -> Iterator[Alignment]:
-    """Of all that lies side by side under the plan, what saves most on a basis: again and again, until nothing saves."""
+    """Of all that lies side by side under the plan, what saves most on a basis: again and again, until nothing
+    saves.
+    """
     by_name = {q.name: (q, write(q.pattern, q.name)) for q in queries}
     for whole in alignments([replace(s, snapshot=None) for s in plan.shared]):
         region = _Region.of(whole, by_name, model)
@@ -146,7 +151,9 @@ class _Region:
         return self.model.saving(basis, into, self.members)
 
     def best(self, types: frozenset[Type]) -> frozenset[Type]:
-        """Those of the types that are left when the worst go one by one, as long as that saves more or nothing is saved yet."""
+        """Those of the types that are left when the worst go one by one, as long as that saves more or nothing is saved
+        yet.
+        """
         best = types
         while len(types) > 1:
             types = max((types - {kind} for kind in sorted(types)), key=self.saving)
@@ -164,8 +171,8 @@ class _Region:
 
 
 def _states(query: CountedQuery, pattern: Pattern, leader: Mapping[tuple[str, int], str]) -> dict[WrittenPlace, int]:
-    """By place, the state of the query's automaton after its event. Places without a state of their own are left out, and those
-    whose state another query's stands for.
+    """By place, the state of the query's automaton after its event. Places without a state of their own are left out,
+    and those whose state another query's stands for.
     """
     state_after = state_of(query)
     found: dict[WrittenPlace, int] = {}

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Pruning(Enum):
-    """NONE is the paper's NoPrune. PRINTED prunes nodes by lemma 5.11 as it stands, SAFE only where no optimum can be lost."""
+    """NONE is the paper's NoPrune. PRINTED prunes nodes by lemma 5.11 as it stands, SAFE only where no optimum can be
+    lost.
+    """
 
     NONE = "none"
     PRINTED = "printed"
@@ -50,8 +52,8 @@ UNLIMITED = 10**9
 class PoolNodes:
     """The nodes of one pool. All lists are by node.
 
-    `distance` is n.d_s (equation 5), which does not contain the node's own weight; `best` has, for each link into the pool, the
-    node before it with which the distance is reached.
+    `distance` is n.d_s (equation 5), which does not contain the node's own weight; `best` has, for each link into the
+    pool, the node before it with which the distance is reached.
     """
 
     nodes: list[Node]
@@ -100,9 +102,9 @@ class GloriaGraph:
 def build(template: Template, model: CostModel, budget: GloriaBudget, pruning: Pruning = Pruning.SAFE) -> GloriaGraph:
     """The graph of a workload.
 
-    A pool is *closed* if every way on from the pools before it leads through it. The distance to its nodes is then the weight of
-    real partial plans, and all but the best way to each node can go (edge pruning). Where it is not closed, choosing
-    another node before it would change what others after that pay, so edges stay.
+    A pool is *closed* if every way on from the pools before it leads through it. The distance to its nodes is then the
+    weight of real partial plans, and all but the best way to each node can go (edge pruning). Where it is not closed,
+    choosing another node before it would change what others after that pay, so edges stay.
     """
     graph = GloriaGraph(template, Weigher(template, model, budget.breadth.splits))
     for number in range(len(template.pools)):
@@ -225,9 +227,9 @@ def _reached(graph: GloriaGraph, number: int, candidates: PoolNodes, m: int, pru
 def _prunes(graph: GloriaGraph, number: int, candidates: PoolNodes, k: int, m: int, pruning: Pruning) -> bool:
     """The node pruning principle: is node k, with the same Q-sets, never worse than m?
 
-    As printed: its snapshots are fewer and it is nearer to the start. That is not enough. What a node costs itself is not in
-    d_s, and it is less with snapshots of the very type it starts from. A Kleene sub-pattern that is left at the type of its snapshots
-    needs no evaluation. And the distance says little where a pool is not closed.
+    As printed: its snapshots are fewer and it is nearer to the start. That is not enough. What a node costs itself is
+    not in d_s, and it is less with snapshots of the very type it starts from. A Kleene sub-pattern that is left at the
+    type of its snapshots needs no evaluation. And the distance says little where a pool is not closed.
     """
     model = graph.weigher.model
     pairs = list(zip(candidates.nodes[k], candidates.nodes[m], strict=True))

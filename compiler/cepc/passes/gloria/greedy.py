@@ -21,8 +21,8 @@ def greedy(template: Template, model: CostModel) -> dict[int, Node]:
     """A node for each pool; nothing keeps the plan from being worse than not sharing.
 
     A Q-set goes on as it came. Queries that came alone are merged, which costs nothing on the way in, so of two nodes
-    with equal edges the one that shares more is taken. The edges of a Kleene sub-graph lie inside it, so there its own weight
-    decides too.
+    with equal edges the one that shares more is taken. The edges of a Kleene sub-graph lie inside it, so there its own
+    weight decides too.
     """
     weigher = Weigher(template, model)
     plan: dict[int, Node] = {}

@@ -1,4 +1,6 @@
-"""Which nodes a pool gets (§5.1): from plans of the pools before it, by Reuse, Local Snapshot and Merging, and not sharing."""
+"""Which nodes a pool gets (§5.1): from plans of the pools before it, by Reuse, Local Snapshot and Merging, and not
+sharing.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
 class Breadth:
     """What is tried beyond the paper.
 
-    `groups`: where no more Q-sets and single queries than this come in, all ways of merging are tried, else only the paper's,
-    which merges all. `futures`: merging only those that go on together, for this many later pools with different
-    queries. `splits`: a Q-set may be split, which lemma 5.2 excludes, and a Kleene sub-pattern shared by only some of
-    the queries that have it or with earlier snapshots, which §6 excludes by assumption.
+    `groups`: where no more Q-sets and single queries than this come in, all ways of merging are tried, else only the
+    paper's, which merges all. `futures`: merging only those that go on together, for this many later pools with
+    different queries. `splits`: a Q-set may be split, which lemma 5.2 excludes, and a Kleene sub-pattern shared by only
+    some of the queries that have it or with earlier snapshots, which §6 excludes by assumption.
     """
 
     groups: int = 3
@@ -126,7 +128,9 @@ class Generator:
         return node_of(dict(self._kept(g)[0] for g in self._groups(parts) if several(g.queries)))
 
     def _groups(self, parts: Sequence[Node]) -> list[_Group]:
-        """The queries of the pool by the Q-sets that they come from; Q-sets go on only for queries that come the same way."""
+        """The queries of the pool by the Q-sets that they come from; Q-sets go on only for queries that come the same
+        way.
+        """
         groups: list[_Group] = []
         left = self.pool.queries
         for alike in self._alike:
@@ -182,8 +186,8 @@ class Generator:
     def _whole(self, queries: Mask) -> Iterator[Node]:
         """These queries merged, with each snapshot that could be created.
 
-        In a pool of several Kleene sub-patterns they cannot all be one Q-set; those of each sub-pattern are one then, in
-        every combination.
+        In a pool of several Kleene sub-patterns they cannot all be one Q-set; those of each sub-pattern are one then,
+        in every combination.
         """
         if all(o.part is None for o in self.options):
             yield from (((queries, o.snapshot),) for o in self.options)
@@ -206,7 +210,9 @@ class Generator:
         return classes
 
     def _joined(self, qsets: Iterable[tuple[Mask, Snapshot]]) -> Node:
-        """Q-sets of different Kleene sub-patterns that share an inner one become one, if their snapshots are the same."""
+        """Q-sets of different Kleene sub-patterns that share an inner one become one, if their snapshots are the
+        same.
+        """
         joined: list[tuple[Mask, Snapshot]] = []
         for mask, snapshot in qsets:
             for i, (other, same) in enumerate(joined):
@@ -219,8 +225,9 @@ class Generator:
         return node_of(dict(joined))
 
     def allowed(self, queries: Mask, option: SnapshotOption) -> bool:
-        """May these queries be a Q-set with this snapshot? In a Kleene sub-pattern all must contain it, and what only some of them
-        bring in from an outer one must arrive at the snapshot's type: elsewhere one expression could not stand for all.
+        """May these queries be a Q-set with this snapshot? In a Kleene sub-pattern all must contain it, and what only
+        some of them bring in from an outer one must arrive at the snapshot's type: elsewhere one expression could not
+        stand for all.
         """
         if queries & ~option.queries:
             return False
@@ -258,7 +265,9 @@ class _Alike:
 
 
 def _alike(template: Template, number: int) -> list[_Alike]:
-    """Only these can go on with earlier snapshots: none of them may begin here or stand in another Kleene sub-pattern."""
+    """Only these can go on with earlier snapshots: none of them may begin here or stand in another Kleene
+    sub-pattern.
+    """
     pool = template.pools[number]
     keys: defaultdict[tuple[tuple[int, ...], tuple[int, ...], bool], Mask] = defaultdict(int)
     beginning = 0

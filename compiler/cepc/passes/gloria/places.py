@@ -37,7 +37,9 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class PlaceTransition:
-    """A transition from place to place. `ways`: between them there may be a NOT or not, as in `SEQ(A, OR(NOT C, D?), B)`."""
+    """A transition from place to place. `ways`: between them there may be a NOT or not, as in
+    `SEQ(A, OR(NOT C, D?), B)`.
+    """
 
     source: int
     target: int

@@ -32,7 +32,8 @@ class Type(NamedTuple):
 
 
 class WrittenPlace(NamedTuple):
-    """A place of the written-out pattern: event number `event` in the order of `pattern.events`, its copy number `copy`.
+    """A place of the written-out pattern: event number `event` in the order of `pattern.events`, its copy number
+    `copy`.
 
     Copies come from bounded repetition: `B{2}` is written `B B`, whose second B is copy 1. All else has copy 0.
     """

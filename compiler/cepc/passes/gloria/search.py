@@ -19,7 +19,9 @@ Path = dict[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FoundPath:
-    """A path; `cases` are those of algorithm 1, one for each part of the graph, `exact`: no path through the graph is lighter."""
+    """A path; `cases` are those of algorithm 1, one for each part of the graph, `exact`: no path through the graph is
+    lighter.
+    """
 
     path: Path
     cases: tuple[int, ...]
@@ -29,9 +31,9 @@ class FoundPath:
 def search(graph: GloriaGraph, steps: int) -> FoundPath:
     """The lightest path.
 
-    Cases 1 and 2 of algorithm 1 are exact. In case 3 the algorithm keeps one path for each node, which need not contain the
-    lightest where ways part more than once; then pools are eliminated one by one, at most `steps` sums being compared in
-    a part of the graph, and if these do not suffice, algorithm 1's path is improved pool by pool.
+    Cases 1 and 2 of algorithm 1 are exact. In case 3 the algorithm keeps one path for each node, which need not contain
+    the lightest where ways part more than once; then pools are eliminated one by one, at most `steps` sums being
+    compared in a part of the graph, and if these do not suffice, algorithm 1's path is improved pool by pool.
     """
     path, cases, exact = unshared(graph), [], True
     for part in parts(graph):
@@ -73,8 +75,9 @@ def case_of(graph: GloriaGraph, part: Sequence[int]) -> int:
 def path_search(graph: GloriaGraph, part: Sequence[int]) -> Path:
     """Algorithm 1, for one part of the graph.
 
-    In case 1 every node knows the best way to it, and the best last node has the path. In case 3 edges are reversed and pruned
-    again, so that a node knows one way from all starts and one to all ends, and the best of these paths is taken.
+    In case 1 every node knows the best way to it, and the best last node has the path. In case 3 edges are reversed and
+    pruned again, so that a node knows one way from all starts and one to all ends, and the best of these paths is
+    taken.
     """
     case = case_of(graph, part)
     best: Path = dict.fromkeys(part, 0)
@@ -153,7 +156,8 @@ class _Factor:
 
 
 def eliminate(graph: GloriaGraph, part: Sequence[int], steps: int) -> Path | None:
-    """The lightest path, exactly: again and again a pool is replaced by the best node of it for each choice of nodes beside it.
+    """The lightest path, exactly: again and again a pool is replaced by the best node of it for each choice of nodes
+    beside it.
 
     The pool that has the smallest such table goes next. None if the sums to be compared are more than `steps`.
     """

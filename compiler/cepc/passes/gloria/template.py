@@ -120,8 +120,8 @@ def template_of(queries: Sequence[Query]) -> Template:
     """The template of a workload; queries without places, or of the same name, are the caller's mistake.
 
     Transitions of different queries can form a circle that no Kleene operator makes: (A, B, C), (B, C, A), (C, A, B).
-    Pools have no order then, so a query that would close such a circle gets pools of its own, which it shares with others
-    that did not fit either.
+    Pools have no order then, so a query that would close such a circle gets pools of its own, which it shares with
+    others that did not fit either.
 
     >>> from cepc_grammar.pattern import Repeat, Seq
     >>> from ..pattern import Event

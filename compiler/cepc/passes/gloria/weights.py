@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from .template import Link, Mask, Pool, Template
 
 Node = tuple[tuple["Mask", "Snapshot"], ...]
-"""A transition sharing plan (definition 2.6): disjoint Q-sets of two queries or more with their snapshots, by the least query. The
-pool's other queries do not share."""
+"""A transition sharing plan (definition 2.6): disjoint Q-sets of two queries or more with their snapshots, by the least
+query. The pool's other queries do not share.
+"""
 ALONE: Node = ()
 
 
@@ -38,7 +39,9 @@ def node_of(qsets: Mapping[Mask, Snapshot]) -> Node:
 
 @dataclass(slots=True)
 class Weigher:
-    """The weights of one template under one model. Without `splits`, no edge leads from a Q-set to a part of it (lemma 5.2)."""
+    """The weights of one template under one model. Without `splits`, no edge leads from a Q-set to a part of it (lemma
+    5.2).
+    """
 
     template: Template
     model: CostModel
@@ -97,8 +100,8 @@ class Weigher:
         return cost
 
     def between(self, link: Link, before: Node, after: Node) -> float:
-        """Evaluations at the type between two pools: for queries whose Q-set or snapshot changes. Infinite if `after` goes on with
-        snapshots that `before` does not have for all of a Q-set.
+        """Evaluations at the type between two pools: for queries whose Q-set or snapshot changes. Infinite if `after`
+        goes on with snapshots that `before` does not have for all of a Q-set.
         """
         pool, kind = self.template.pools[link.before], link.type
         if self.model.carries and not _carried(self.template, link, before, after):
@@ -130,7 +133,9 @@ class Weigher:
 
 
 def known_by_snapshot(pool: Pool, qset: Mask, kind: Type) -> Mask:
-    """The queries of a Q-set whose numbers at a type are expressions over snapshots: those that share a transition into it."""
+    """The queries of a Q-set whose numbers at a type are expressions over snapshots: those that share a transition into
+    it.
+    """
     if not pool.kleene:
         return qset
     known: Mask = 0

@@ -1,7 +1,7 @@
 """MOTTO: which sub-queries of match queries are computed once, and which queries are computed from them.
 
-Zhang, Vo, Dahlmeier, He, "Multi-Query Optimization for Complex Event Processing in SAP ESP", 2017. Sections, definitions,
-examples and tables are cited by the paper's numbers. `docs/passes/motto.md` is the page to read first.
+Zhang, Vo, Dahlmeier, He, "Multi-Query Optimization for Complex Event Processing in SAP ESP", 2017. Sections,
+definitions, examples and tables are cited by the paper's numbers. `docs/passes/motto.md` is the page to read first.
 
 These modules are the algorithms alone, from values to values: they know letters, rates and conditions, no streams.
 """

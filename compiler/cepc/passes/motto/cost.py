@@ -65,9 +65,9 @@ class PatternStatistics:
 class PaperModel:
     """The paper's rules over a plain model of one pattern operator.
 
-    Of the operators' own cost the paper only says that it is that of SAP ESP. Here it is the events and composite events
-    that come in, and the partial matches that are made of them from left to right. A subsequence is merged by a CONJ
-    and a filter, as the paper has it (§IV-A), so its partial matches are those of all orders.
+    Of the operators' own cost the paper only says that it is that of SAP ESP. Here it is the events and composite
+    events that come in, and the partial matches that are made of them from left to right. A subsequence is merged by a
+    CONJ and a filter, as the paper has it (§IV-A), so its partial matches are those of all orders.
     """
 
     statistics: PatternStatistics = PatternStatistics()
@@ -120,7 +120,9 @@ KEPT = 1.0
 TEST = 1.5
 """A condition, or a filter, of one row."""
 STARTED = 1e-9
-"""Of an operation: what numpy takes to be called, beside which a row is little. Breaks ties in favour of fewer operations."""
+"""Of an operation: what numpy takes to be called, beside which a row is little. Breaks ties in favour of fewer
+operations.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """How many matches a pattern has: the expected number for events that come independently of one another.
 
-n events of rates r1 … rn fall within a window w of one another n · w^(n-1) · r1 · … · rn times per unit of time, in each
-order equally often. So of a pattern only this is needed, for each number of events: over its ways of being matched, the
-share of the orders that it allows, times the product of r · w. That is a series in the number of events, and operators
-combine the series of their operands.
+n events of rates r1 … rn fall within a window w of one another n · w^(n-1) · r1 · … · rn times per unit of time, in
+each order equally often. So of a pattern only this is needed, for each number of events: over its ways of being
+matched, the share of the orders that it allows, times the product of r · w. That is a series in the number of events,
+and operators combine the series of their operands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The sharing graph: queries and interesting sub-queries as vertices, ways to compute one from another as edges (§V)."""
+"""The sharing graph: queries and interesting sub-queries as vertices, ways to compute one from another as edges
+(§V).
+"""
 
 from __future__ import annotations
 

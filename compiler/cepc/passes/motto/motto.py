@@ -2,8 +2,8 @@
 
     q: SEQ(A a, B b, C c)     r: SEQ(A x, C y)      →      the matches of SEQ(A, C) are found once; q joins the events of B between
 
-It takes the queries that the runtime can answer by joins: every match, of patterns of SEQ and AND over single events, with
-single types that NOT forbids in the whole window. The rest of MOTTO's plans, SOME and OR, is not executed.
+It takes the queries that the runtime can answer by joins: every match, of patterns of SEQ and AND over single events,
+with single types that NOT forbids in the whole window. The rest of MOTTO's plans, SOME and OR, is not executed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
 from cepc_runtime.expression import Field, rewrite, variables
-from cepc_runtime.plan import Join, LeafCondition, MatchAnswer, MatchPart, SharedMatches
+from cepc_runtime.plan import JoinStep, LeafCondition, MatchAnswer, MatchPart, SharedMatches
 
 from .. import pattern as tree
 from .cost import EngineModel, PatternStatistics
@@ -111,7 +111,9 @@ def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
 
 
 def _built(pattern: tree.Pattern) -> tuple[Operand, tuple[str, ...]] | None:
-    """The pattern in its one form, with the variable at each leaf; None if it has more than SEQ, AND and single events."""
+    """The pattern in its one form, with the variable at each leaf; None if it has more than SEQ, AND and single
+    events.
+    """
     match pattern:
         case tree.Event(letter, variable):
             return letter, (variable,)
@@ -140,7 +142,9 @@ def _operator(operator: Operator, parts: Iterable[tree.Pattern]) -> tuple[Operan
 
 
 def _condition(condition: ConditionPlan, names: Sequence[str]) -> LeafTest:
-    """The condition with leaves for variables: equal ones of queries that name their variables differently are equal."""
+    """The condition with leaves for variables: equal ones of queries that name their variables differently are
+    equal.
+    """
     mentioned = variables(condition.expression)
     number = {name: str(i) for i, name in enumerate(mentioned)}
 
@@ -163,7 +167,9 @@ def shared_matches(plan: MottoPlan, several: Sequence[Asked]) -> SharedMatches |
 
 
 def matches_alone(plan: MottoPlan, several: Sequence[Asked]) -> list[SharedMatches]:
-    """The same for each query that shares nothing: joins find its matches faster than the search that can do every pattern."""
+    """The same for each query that shares nothing: joins find its matches faster than the search that can do every
+    pattern.
+    """
     sharing = {a.query.name for a in _sharing(plan, several)}
     return [_matches(plan, [a]) for a in several if a.query.name not in sharing]
 
@@ -197,7 +203,7 @@ def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping
     given = frozenset() if source is None else _placed(source.conditions, places)
     nested = [i for i, o in enumerate(pattern.operands) if isinstance(o, Pattern)]
     inner = dict(zip(nested, result.inner(), strict=True))
-    joins: list[Join] = []
+    joins: list[JoinStep] = []
     bound = sorted(derivation.places)
     for i in derivation.rest:
         joins.append(_join(pattern, i, bound, number.get(inner[i]) if i in inner else None))
@@ -223,11 +229,11 @@ def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping
     )
 
 
-def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None) -> Join:
+def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None) -> JoinStep:
     """How an operand is joined to those that are bound: in a SEQ only its neighbours among these matter."""
     where = extents(pattern)
     letter = pattern.operands[operand]
-    made = Join(tuple(where[operand]), letter if isinstance(letter, int) else None, part)
+    made = JoinStep(tuple(where[operand]), letter if isinstance(letter, int) else None, part)
     if pattern.operator == "AND":
         return replace(made, apart=tuple(leaf for i in bound for leaf in where[i]))
     earlier, later = [i for i in bound if i < operand], [i for i in bound if i > operand]

@@ -154,7 +154,9 @@ class _Search:
         return self._best
 
     def annealed(self, chance: random.Random) -> frozenset[int]:
-        """The best set found by random changes, the fewer that cost more the colder it is; begins with the best known."""
+        """The best set found by random changes, the fewer that cost more the colder it is; begins with the best
+        known.
+        """
         part = self.part
         if not part.optional:
             return self._best

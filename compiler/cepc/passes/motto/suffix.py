@@ -40,7 +40,9 @@ class SuffixAutomaton:
         return new
 
     def _ending(self, at: int, symbol: Hashable) -> int:
-        """The state of exactly the suffixes that `at` and the symbol make; a state that has longer ones too is split."""
+        """The state of exactly the suffixes that `at` and the symbol make; a state that has longer ones too is
+        split.
+        """
         states = self._states
         found = states[at].ways[symbol]
         if states[found].length == states[at].length + 1:

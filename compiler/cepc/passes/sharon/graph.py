@@ -1,7 +1,7 @@
 """The Sharon graph (§4) and the greedy algorithm for it (appendix B).
 
-Vertices are numbers, so that the algorithms on the graph know nothing of queries. Sums are taken by `fsum`, which rounds
-once: a sum of more positive terms is never smaller, and the pruning compares such sums.
+Vertices are numbers, so that the algorithms on the graph know nothing of queries. Sums are taken by `fsum`, which
+rounds once: a sum of more positive terms is never smaller, and the pruning compares such sums.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def guarantee(graph: ConflictGraph) -> float:
 
 
 def gwmin(graph: ConflictGraph) -> Vertices:
-    """The greedy plan (algorithm 8): again and again the vertex with the most weight / (degree + 1), without its neighbours.
+    """The greedy plan (algorithm 8): again and again the vertex with the most weight / (degree + 1), without its
+    neighbours.
 
     Among equals the smallest vertex. Degrees only fall, so a vertex's ratio only rises, and an entry of the heap that
     is out of date is found later than the entry that replaced it: by then the vertex is gone.

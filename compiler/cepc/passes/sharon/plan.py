@@ -27,7 +27,9 @@ class SharonBudget:
     steps: int = 200_000
     """Pairs of plans compared, in each of the two searches: about a tenth of a second."""
     options: int = 4
-    """Options per candidate. More are not always better: where the steps do not suffice, they mislead the greedy plan."""
+    """Options per candidate. More are not always better: where the steps do not suffice, they mislead the greedy
+    plan.
+    """
     vertices: int = 3000
     """Candidates and options in the expanded graph."""
 

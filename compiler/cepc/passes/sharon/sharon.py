@@ -1,4 +1,6 @@
-"""sharon, the pass: common contiguous parts of flat sequences are propagated on basis columns, once for all who contain them."""
+"""sharon, the pass: common contiguous parts of flat sequences are propagated on basis columns, once for all who contain
+them.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +71,8 @@ def _states(query: CountedQuery) -> range:
 class _Engine:
     """Our kernel's costs in the terms of Sharon's model: a step costs a row operation for each of its events.
 
-    A part's own steps cost basis columns, once; each query that uses it pays for applying it, whenever an event before or after
-    the part ends a run.
+    A part's own steps cost basis columns, once; each query that uses it pays for applying it, whenever an event before
+    or after the part ends a run.
     """
 
     rates: Mapping[str, float]

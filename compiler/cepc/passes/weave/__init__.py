@@ -1,4 +1,6 @@
-"""Which queries of different windows share one sequence of panes (F1, CIKM 2015); `docs/passes/weave.md` tells the whole."""
+"""Which queries of different windows share one sequence of panes (F1, CIKM 2015); `docs/passes/weave.md` tells the
+whole.
+"""
 
 from .weave import weave
 

@@ -1,4 +1,6 @@
-"""The baseline of F1: mark every edge of the composite slide in a bit set and count the bits (sections 2, 3.1 and 3.2)."""
+"""The baseline of F1: mark every edge of the composite slide in a bit set and count the bits (sections 2, 3.1 and
+3.2).
+"""
 
 from __future__ import annotations
 

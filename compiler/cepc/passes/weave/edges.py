@@ -1,11 +1,13 @@
 """How many edges a composite slide has: the formula F1 (section 3), collapsed.
 
-F1 is inclusion and exclusion over groups of windows, so it has 2^n terms. But a group counts only through the ticks that all of
-it shares, which is again a progression, (least common multiple, residue), or nothing where the overlap check fails. Groups
-with the same progression are added up in a signed map, and many cancel: a slide that is a multiple of another disappears by itself.
+F1 is inclusion and exclusion over groups of windows, so it has 2^n terms. But a group counts only through the ticks
+that all of it shares, which is again a progression, (least common multiple, residue), or nothing where the overlap
+check fails. Groups with the same progression are added up in a signed map, and many cancel: a slide that is a multiple
+of another disappears by itself.
 
-Kept is the map of the ticks that are *no* edge, `1 - F1`, because that is a product over the windows: adding one multiplies by
-`1 - window`, and slides without a common factor are independent (Chinese remainder theorem), so they stay in separate factors.
+Kept is the map of the ticks that are *no* edge, `1 - F1`, because that is a product over the windows: adding one
+multiplies by `1 - window`, and slides without a common factor are independent (Chinese remainder theorem), so they stay
+in separate factors.
 """
 
 from __future__ import annotations
@@ -43,8 +45,8 @@ class Factor:
 class Edges:
     """The edges of a set of windows: factors with pairwise coprime slides, by increasing slide. `Edges()` has none.
 
-    `slide` is the composite slide, LCM_n of equation 2, of all the windows, also of those that add no edge. How the free ticks fall
-    into factors can depend on the order of the windows; `rate` and `slide` cannot.
+    `slide` is the composite slide, LCM_n of equation 2, of all the windows, also of those that add no edge. How the
+    free ticks fall into factors can depend on the order of the windows; `rate` and `slide` cannot.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -118,8 +120,8 @@ def count(edges: Edges) -> int:
 def closed_formula(progressions: Sequence[Progression]) -> tuple[int, ...]:
     """LCM_n · G_2(n, i) for i = 1 … n, as the paper prints F1: 2^n groups, for its worked numbers and for tests.
 
-    The paper checks all pairs of a group; meeting them one after the other is the same, since congruences that agree in pairs
-    agree together.
+    The paper checks all pairs of a group; meeting them one after the other is the same, since congruences that agree in
+    pairs agree together.
 
     >>> closed_formula([Progression(s, 0) for s in (2, 3, 4, 5, 6)])
     (87, 70, 36, 10, 1)

@@ -1,7 +1,8 @@
 """WeaveShare: which queries are aggregated from one sequence of panes, greedily (F1, section 2).
 
-Trees start with one query each (those of equal edges at once), and the pair that saves most is joined, until none saves. A pair's
-saving is bounded before its edges are counted, as a union has at least the edges of each part; few pairs are ever counted.
+Trees start with one query each (those of equal edges at once), and the pair that saves most is joined, until none
+saves. A pair's saving is bounded before its edges are counted, as a union has at least the edges of each part; few
+pairs are ever counted.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Disjoint trees of all queries, ordered by first query; `unknown` pairs had too many terms to be counted and were left apart."""
+    """Disjoint trees of all queries, ordered by first query; `unknown` pairs had too many terms to be counted and were
+    left apart.
+    """
 
     trees: tuple[Tree, ...]
     unknown: int = 0
@@ -129,7 +132,9 @@ def share_exactly(windows: Sequence[Window], model: CostModel) -> Forest:
 
 
 def _seeds(windows: Sequence[Window], model: CostModel) -> list[_Grown]:
-    """One tree for the queries of equal edges: by the model's contract no join saves more, so greedy would begin with them."""
+    """One tree for the queries of equal edges: by the model's contract no join saves more, so greedy would begin with
+    them.
+    """
     equal: dict[tuple[Progression, ...], list[int]] = defaultdict(list)
     edges: dict[Window, tuple[Progression, ...]] = {w: _essential(pane_edges(w)) for w in set(windows)}
     for i, window in enumerate(windows):

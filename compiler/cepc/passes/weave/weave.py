@@ -1,8 +1,8 @@
 """weave, the pass: queries of one pattern whose windows differ are evaluated on panes, once for all.
 
-A pane is a run of events between two edges of windows. On basis columns, a column for each state, its effect is gathered once, and
-at its end applied to the windows of all queries. WeaveShare decides which windows have one sequence of panes: more queries share the
-gathering, but more edges cut it into smaller pieces.
+A pane is a run of events between two edges of windows. On basis columns, a column for each state, its effect is
+gathered once, and at its end applied to the windows of all queries. WeaveShare decides which windows have one sequence
+of panes: more queries share the gathering, but more edges cut it into smaller pieces.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def _part(queries: Sequence[CountedQuery]) -> SharedStates:
 
 @dataclass(frozen=True, slots=True)
 class _TreeCost:
-    """What one tree costs in a tick: every event on basis columns, and at every edge the product with all open windows."""
+    """What one tree costs in a tick: every event on basis columns, and at every edge the product with all open
+    windows.
+    """
 
     gathering: Fraction  # in a tick
     edge: float

@@ -34,7 +34,8 @@ def fragments(window: Window) -> tuple[int, ...]:
     """The lengths of the panes in one slide, in order of time; they sum to the slide.
 
     The second fragment is range mod slide, the first what is left of the slide (section 2, figure 1). A slide longer
-    than its range is cut in the same way, although the paper gives it one aggregate: the gap must be told from the window.
+    than its range is cut in the same way, although the paper gives it one aggregate: the gap must be told from the
+    window.
 
     >>> fragments(Window(7, 5)), fragments(Window(6, 3)), fragments(Window(2, 5))
     ((3, 2), (3,), (3, 2))

@@ -1,81 +1,41 @@
-"""Plain aggregates over single events: a query that Spark answers without the kernel, first by panes, then by windows.
+"""Native aggregation: a query over single events that Spark answers without the kernel, first by panes, then by
+windows.
 
-A pane is as long as the greatest common divisor of WITHIN and SLIDE, so that every window is a whole number of panes and an event
-is looked at once, in however many windows it counts.
+A pane is as long as the greatest common divisor of WITHIN and SLIDE, so that every window is a whole number of panes
+and an event is looked at once, in however many windows it counts. Imports no numpy, like all that plans.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_runtime.aggregate_texts import aggregate_text, cure
 from cepc_runtime.expression import Aggregate, Field, aggregates
-from cepc_runtime.plan import Count
-from cepc_runtime.results import aggregate_text, cure
+from cepc_runtime.plan import Count, Fitting, Native, NativeAggregate
 from cepc_runtime.sql import to_sql
-from cepc_runtime.types import (
-    BIGINT,
-    DATE,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    DataType,
-    is_integer,
-    quote_name,
-)
+from cepc_runtime.types import BIGINT, DATE, TIMESTAMP, DataType, is_integer
 from cepc_runtime.windows import Sliding
+
+from .event_sql import column_of, ticks
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import QueryPlan, StreamPlan
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """The type that a value has to fit, and what is said where it does not; nothing is said where it is null then."""
-
-    type: str
-    said: str | None
-    cure: str
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """An aggregate as Spark computes it: of the events of a pane, then of the panes of a window, then in its type."""
-
-    name: str
-    of_events: str
-    of_panes: str
-    fitting: Fitting | None
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """The query in Spark's SQL. `windows` is None where panes are the windows; `edges` are a window's."""
-
-    letter: int
-    keys: tuple[str, ...]
-    pane: str
-    windows: Sliding | None
-    edges: tuple[str, str]
-    parts: tuple[Part, ...]
-    having: str | None
-    outputs: tuple[tuple[str, str], ...]
-
-
-def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
-    """How Spark alone answers the query, or None where it takes the kernel."""
+def native_aggregation(query: QueryPlan, stream: StreamPlan) -> Native | None:
+    """How Spark alone answers the query, or None where its result would not be the kernel's to the last bit."""
     if not isinstance(query.strategy, Count):
         return None
     automaton = query.strategy.automaton
     time = dict(stream.columns)[stream.time_column]
-    if (
-        len(automaton.steps) != 1 or automaton.accepting != (1,)
-        or automaton.ties or automaton.moves or automaton.new_moves or automaton.kills
-        or not (time in (TIMESTAMP, DATE) or is_integer(time))
-    ):  # fmt: skip
+    guarded = automaton.ties or automaton.moves or automaton.new_moves or automaton.kills
+    if len(automaton.steps) != 1 or automaton.accepting != (1,) or guarded:
+        return None
+    if not (time in (TIMESTAMP, DATE) or is_integer(time)):
         return None
     shown = [output.expression for output in query.outputs] + ([query.having] if query.having is not None else [])
     found = list(dict.fromkeys(a for expression in shown for a in aggregates(expression)))
-    if not all(map(_is_plain, found)):
+    if not all(map(_is_native, found)):
         return None
     names = {aggregate: f"_aggregate_{i}" for i, aggregate in enumerate(found)}
     start, end = _edges(query, time)
@@ -84,13 +44,12 @@ def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
     def named(leaf: Field | Aggregate) -> str:
         return names[leaf] if isinstance(leaf, Aggregate) else leaf.column
 
-    return Plain(
+    return Native(
         letter=automaton.steps[0].letter,
-        keys=query.group_by,
         pane=_pane(stream, time, query),
         windows=window if isinstance(window, Sliding) and window.slide != window.span else None,
         edges=(start, end),
-        parts=tuple(_part(a, name, _fitting(query, a)) for a, name in names.items()),
+        aggregates=tuple(_aggregate(a, name, _fitting(query, a)) for a, name in names.items()),
         having=None if query.having is None else to_sql(query.having, named),
         outputs=(
             *((o.name, to_sql(o.expression, named)) for o in query.outputs),
@@ -100,7 +59,7 @@ def plain(query: QueryPlan, stream: StreamPlan) -> Plain | None:
     )
 
 
-def _is_plain(aggregate: Aggregate) -> bool:
+def _is_native(aggregate: Aggregate) -> bool:
     """Does Spark compute it exactly as the kernel does?"""
     native = aggregate.function.native
     return native is not None and (aggregate.argument is None or native.of(aggregate.argument.type))
@@ -109,21 +68,11 @@ def _is_plain(aggregate: Aggregate) -> bool:
 # ---- from events to panes, from panes to windows ---------------------------------------------------------------------
 
 
-def _part(aggregate: Aggregate, name: str, fitting: Fitting | None) -> Part:
+def _aggregate(aggregate: Aggregate, name: str, fitting: Fitting | None) -> NativeAggregate:
     native, argument = aggregate.function.native, aggregate.argument
     assert native is not None
     text, type_ = ("1", BIGINT) if argument is None else (to_sql(argument, column_of), argument.type)
-    return Part(name, native.of_events(text, type_), native.of_panes(name), fitting)
-
-
-def ticks(stream: StreamPlan, time: DataType) -> str:
-    """The event time in ticks."""
-    column = quote_name(stream.time_column)
-    if time == TIMESTAMP:
-        return f"UNIX_MICROS({column})"
-    if time == TIMESTAMP_NTZ:  # jobs run in UTC
-        return f"UNIX_MICROS(CAST({column} AS TIMESTAMP))"
-    return f"UNIX_DATE({column})" if time == DATE else f"CAST({column} AS BIGINT)"
+    return NativeAggregate(name, native.of_events(text, type_), native.of_panes(name), fitting)
 
 
 def _pane(stream: StreamPlan, time: DataType, query: QueryPlan) -> str:
@@ -150,7 +99,9 @@ def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
 
 
 def _fitting(query: QueryPlan, aggregate: Aggregate) -> Fitting | None:
-    """Where Spark computes in a wider type than the query's: what does not fit is null, or an error with the words of the kernel."""
+    """Where Spark computes in a wider type than the query's: what does not fit is null, or an error with the words of
+    the kernel.
+    """
     function, argument = aggregate.function, aggregate.argument
     if function.counts and aggregate.type == BIGINT:
         return None
@@ -158,10 +109,3 @@ def _fitting(query: QueryPlan, aggregate: Aggregate) -> Fitting | None:
         return None
     said = f"query {query.name}: {aggregate_text(aggregate)} does not fit {aggregate.type.sql}"
     return Fitting(aggregate.type.sql, None if aggregate.safe else said, cure(aggregate))
-
-
-def column_of(leaf: Field | Aggregate) -> str:
-    """The column of a field of the event at hand."""
-    name = getattr(leaf, "column", None)
-    assert isinstance(name, str), leaf
-    return name

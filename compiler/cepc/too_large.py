@@ -1,0 +1,65 @@
+"""Which queries planning refuses, for those who need no plan: `cepc check`.
+
+Most patterns are so small that nothing is built or imported to know. Of the others the positions are built, and of few
+of these the automaton.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar.pattern import Named, Or, Repeat, Seq, fold
+
+from . import model
+
+if TYPE_CHECKING:
+    from cepc_grammar.diagnostic import Diagnostic
+
+_FEW = 9  # positions: the subset construction has at most 2^9 states, fewer than planning allows
+
+
+def too_large(program: model.CheckedProgram) -> tuple[Diagnostic, ...]:
+    """What planning would say of the queries, in its order."""
+    queries = (q for stream in program.streams for q in program.queries if q.stream == stream.name)
+    return tuple(d for query in queries if not _surely_small(query.pattern) and (d := _refused(query)) is not None)
+
+
+def _refused(query: model.Query) -> Diagnostic | None:
+    from .automaton.bound import MAX_STATES, surely_within
+    from .automaton.letters import Letters
+    from .automaton.positions import PatternTooLarge, positions_of
+
+    try:
+        if not surely_within(positions_of(query, Letters()).positions, MAX_STATES):
+            from .planning.query import plan_query
+
+            plan_query(query, Letters())
+    except PatternTooLarge as problem:
+        from .planning.messages import too_large as refusal
+
+        return refusal(query, problem)
+    return None
+
+
+def _surely_small(pattern: model.Pattern) -> bool:
+    """True if no automaton of the pattern can exceed its limit; False says nothing."""
+    variables = _occurrences(pattern)
+    return variables is not None and (len(variables) <= _FEW or len(set(variables)) == len(variables) <= 100)
+
+
+def _occurrences(pattern: model.Pattern) -> list[str] | None:
+    """The variable of each position of the written-out pattern; None where operators multiply positions."""
+
+    def variables(node: model.Pattern, parts: tuple[list[str] | None, ...]) -> list[str] | None:
+        found = [v for part in parts if part is not None for v in part]
+        match node:
+            case model.Event(variable):
+                return [variable]
+            case Seq() | Or() | Named():
+                return None if None in parts else found
+            case Repeat(_, least, most):
+                copies = max(least, 1) if most is None else most
+                return None if None in parts or copies > _FEW else found * copies
+        return None
+
+    return fold(pattern, variables)
