@@ -113,9 +113,9 @@ class Idle(Answering):
 class Floor(Continuous):
     """The same job with an operator that does nothing."""
 
-    def answering(self, fingerprint: str) -> Answering:
-        real = super().answering(fingerprint)
-        return Idle(real.plan_text, real.classes, real.fingerprint)
+    def answering(self) -> Answering:
+        real = super().answering()
+        return Idle(real.plan_text, real.classes, real.letters)
 
 
 def discard(query: str, rows: DataFrame, batch: int) -> None:  # noqa: ARG001
@@ -245,14 +245,14 @@ def folding(queries: int, windows: str, groups: int, each: int) -> None:
     assert checked.program is not None
     plan = plan_program(checked.program).plans[0]
     programs = [Program(plan, classes_of(plan.queries), None, fold_from) for fold_from in (None, 1 << 60)]
-    data, times, largest = [to_bytes(State(), "")] * 2, [0.0, 0.0], [0, 0]
+    data, times, largest = [to_bytes(State(), program) for program in programs], [0.0, 0.0], [0, 0]
     for batch in range(40):
         table = events(batch, groups * each, groups, "ABCD" if queries == 1 else "ABCDEFGH")
         watermark = BEGIN + (batch * SECONDS + SECONDS - 5) * SECOND
         for n in ((0, 1), (1, 0))[batch % 2]:
             program, begun = programs[n], time.process_time()
-            state = from_bytes(data[n], "", program.families)
-            data[n] = to_bytes(advance(program, state, [table], watermark).state, "")
+            state = from_bytes(data[n], program)
+            data[n] = to_bytes(advance(program, state, [table], watermark).state, program)
             times[n] += time.process_time() - begun if batch >= 20 else 0
             largest[n] = max(largest[n], len(data[n]))
     less, took = largest[1] / largest[0], times[0] / times[1]

@@ -162,12 +162,13 @@ def _program(compiled: Compiled) -> Program:
 
 
 def _as_stream(chance: random.Random, compiled: Compiled, rows: Sequence[dict[str, Any]]) -> Iterator[Any]:
-    program, data = _program(compiled), to_bytes(State(), "plan")
+    program = _program(compiled)
+    data = to_bytes(State(), program)
     for part, watermark in [*_micro_batches(chance, rows), ([], END)]:
         events = pa.Table.from_pylist(part, SCHEMA)
-        done = advance(program, from_bytes(data, "plan", program.families), [events], watermark)
+        done = advance(program, from_bytes(data, program), [events], watermark)
         assert not done.late
-        data = to_bytes(done.state, "plan")
+        data = to_bytes(done.state, program)
         yield from (table for _, table in done.rows)
 
 

@@ -55,7 +55,7 @@ def packed(compiled: Compiled, table: pa.Table, plan: Plan) -> pa.Table:
         keys = (
             zip(*(copy.column(key).to_pylist() for key in one.keys), strict=True) if one.keys else [()] * copy.num_rows
         )
-        buckets = [hash((number, *(None if key is None else str(key) for key in group))) % BUCKETS for group in keys]
+        buckets = [hash((one.keys, *(None if key is None else str(key) for key in group))) % BUCKETS for group in keys]
         if len(classes) > 1:
             copy = copy.add_column(0, CLASS, pa.array([number] * copy.num_rows, pa.int32()))
         copy = copy.add_column(0, AHEAD, pa.array([False] * copy.num_rows, pa.bool_()))
@@ -112,8 +112,9 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
     answers = answered(case, compiled)
     if answers is None:
         return NOTHING
-    plan = whole_plan(prepare(compiled.program.streams[0], compiled.plan))
-    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), "plan"))
+    job = prepare(compiled.program.streams[0], compiled.plan)
+    plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
+    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters))
     table = read(table_of(case, compiled), compiled.plan.stream).table
     unit = SECOND[plan.stream.unit]
     delay = chance.choice((0, 1, 3))

@@ -65,8 +65,9 @@ class Failed(Exception):  # noqa: N818 - as a worker that is killed
 
 @cache
 def answering() -> Answering:
-    plan = whole_plan(prepare(compiled().program.streams[0], compiled().plan))
-    return Answering(to_text(plan), classes_of(plan.queries), "plan")
+    job = prepare(compiled().program.streams[0], compiled().plan)
+    plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
+    return Answering(to_text(plan), classes_of(plan.queries), letters)
 
 
 @dataclass

@@ -142,7 +142,7 @@ def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
     numbers for each tick than two.
     """
     found: list[tuple[Family, frozenset[Number]]] = []
-    for number, query in queries:
+    for number, query in sorted(queries, key=lambda own: own[1].name):  # in whatever order a program has them
         if not (isinstance(query.window, Sliding) and can_be_cut(query)):
             continue
         if count_of_ways(query.automaton) > MOST:

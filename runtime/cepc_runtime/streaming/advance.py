@@ -16,8 +16,9 @@ from ..plan import letters_read
 from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
+from .held import Held, Panes
 from .matches import Step, chosen, decided
-from .state import Held, Panes, State
+from .state import State
 from .ticks import BEGIN, END, before
 from .windows import closed
 

@@ -20,7 +20,7 @@ from ..panes.folded import fold, spots_of, together
 from ..panes.windows import totals_of_folded
 from ..result_rows import result_table
 from ..results import Results, check_edges
-from .state import Panes
+from .held import Panes
 from .ticks import before
 from .windows import closed
 

@@ -13,6 +13,7 @@ from ..plan import Letter, Plan
 from ..types import BOOLEAN
 from ..windows import Unbounded
 from .decision import Decision, Windows, decision_of
+from .description import StateDescription, letter_names
 from .size import fold_from
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ..panes.shared_panes import Family
     from ..plan import Positions, QueryPlan
     from ..spark.share import Class
+    from .description import LetterName
+    from .translation import ClassTranslation
 
 FREE: Final = "_free"
 ROW: Final = "_row"
@@ -57,6 +60,9 @@ class Program:
     most: int = PARTIAL_MATCHES
     """How many partial matches of a query are listed in one step."""
 
+    letters: tuple[LetterName, ...] | None = None
+    """What the plan's letters are called; None is by their conditions, which a job's have not."""
+
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if isinstance(q.window, Unbounded)]:
             raise UnboundedError(unbounded)
@@ -77,6 +83,19 @@ class Program:
     def families(self) -> tuple[tuple[Family, ...], ...]:
         """For each class, of the queries whose events can be folded."""
         return tuple(families_of((q, self.plan.queries[q]) for q in one.queries) for one in self.classes)
+
+    @cached_property
+    def letter_names(self) -> tuple[LetterName, ...]:
+        return letter_names(self.plan.letters) if self.letters is None else self.letters
+
+    @cached_property
+    def description(self) -> StateDescription:
+        return StateDescription(self)
+
+    @cached_property
+    def translations(self) -> dict[bytes, tuple[ClassTranslation, ...]]:
+        """By packed description, how state of that is read; what was once found is kept here."""
+        return {}
 
     def least(self, family: Family) -> int:
         """So many events of a pane are folded."""

@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from ..panes.folded import Kept
-from ..panes.tables import from_index, from_numbers, index_table, numbers_table
+from ..panes.tables import index_table, numbers_table
+from .state_bytes import ClassBytes, PaneBytes, StateBytes, joined, taken_apart, to_ipc
 from .ticks import BEGIN
+from .translation import translation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..columns import Bools
-    from ..panes.folded import Folded
-    from ..panes.shared_panes import Family
-
-VERSION: Final = 3
-"""Of the bytes. A checkpoint of another version is refused, never misread."""
-_MAGIC: Final = b"cepc"
-_PASSED: Final = "_passed_"
-
-
-class StateError(ValueError):
-    """The bytes are not the state of this plan."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """The events of a class of queries that later rows may need.
-
-    `passed[q]` says, of a query q with AFTER MATCH, with which events no match may begin any more.
-    """
-
-    events: Any
-    passed: dict[int, Bools]
-
-
-@dataclass(frozen=True)
-class Panes:
-    """The folded panes of a family: all their events before `until` are in their numbers, none of the others is."""
-
-    folded: Folded
-    until: int
+    from .held import Held, Panes
+    from .program import Program
 
 
 @dataclass(frozen=True)
@@ -72,81 +40,39 @@ class State:
         return sum(len(panes.folded) for families in self.folded for panes in families if panes is not None)
 
 
-def to_bytes(state: State, fingerprint: str) -> bytes:
-    """The state of the plan of this fingerprint."""
-    tables = [b"" if held is None else _table(held) for held in state.held]
-    panes = [[(b"", b"") if own is None else _panes(own.folded) for own in families] for families in state.folded]
-    header = json.dumps({
-        "version": VERSION, "plan": fingerprint, "watermark": state.watermark, "tables": [len(t) for t in tables],
-        "panes": [[[len(index), len(numbers)] for index, numbers in families] for families in panes],
-        "until": [[own and own.until for own in families] for families in state.folded], "waiting": state.waiting,
-    }).encode()  # fmt: skip
-    tables += (table for families in panes for both in families for table in both)
-    return b"".join((_MAGIC, len(header).to_bytes(4, "big"), header, *tables))
+def to_bytes(state: State, program: Program) -> bytes:
+    """The state of this program."""
+    classes = [
+        ClassBytes(
+            b"" if held is None else _events(held), tuple(None if own is None else _panes(own) for own in families)
+        )
+        for held, families in zip(state.held, state.folded, strict=True)
+    ]
+    return joined(StateBytes(program.description.packed, state.watermark, state.waiting, tuple(classes)))
 
 
-def from_bytes(data: bytes, fingerprint: str, families: Sequence[Sequence[Family]]) -> State:
-    """The state that `to_bytes` wrote. `families` are the program's. Raises StateError."""
-    if data[:4] != _MAGIC:
-        raise StateError("the checkpoint holds no state of cepc's")
-    start = 8 + int.from_bytes(data[4:8], "big")
-    header = json.loads(data[8:start])
-    if header["version"] != VERSION:
-        raise StateError(f"the checkpoint's state is of version {header['version']}, this runtime's is {VERSION}")
-    if header["plan"] != fingerprint:
-        raise StateError("the checkpoint's state is of another program")
-    held: list[Held | None] = []
-    for length in header["tables"]:
-        held.append(_held(data[start : start + length]) if length else None)
-        start += length
-    folded: list[tuple[Panes | None, ...]] = []
-    for lengths, untils, of_class in zip(
-        header["panes"], header["until"], families, strict=False
-    ):  # a new state has none
-        found: list[Panes | None] = []
-        for (index, numbers), until, family in zip(lengths, untils, of_class, strict=True):
-            middle, end = start + index, start + index + numbers
-            kept = _kept(family, data[middle:end])
-            found.append(Panes(from_index(family, _read(data[start:middle]), kept), until) if index else None)
-            start = end
-        folded.append(tuple(found))
-    return State(header["watermark"], tuple(held), tuple(folded), header["waiting"])
+def _events(held: Held) -> bytes:
+    """The events, then for each mark whether they have it."""
+    columns, names = list(held.events.columns), list(held.events.column_names)
+    columns += [pa.array(passed) for _, passed in sorted(held.passed.items())]
+    return to_ipc(pa.table(columns, [*names, *(f"mark {i}" for i in range(len(held.passed)))]))
 
 
-def _table(held: Held) -> bytes:
-    table = held.events
-    for number, passed in held.passed.items():
-        table = table.append_column(f"{_PASSED}{number}", pa.array(passed))
-    return _bytes(table)
-
-
-def _panes(folded: Folded) -> tuple[bytes, bytes]:
+def _panes(panes: Panes) -> PaneBytes:
     """Numbers that have not changed are not written again."""
-    numbers = folded.source.data if isinstance(folded.source, Kept) else _bytes(numbers_table(folded))
-    return _bytes(index_table(folded)), numbers
+    folded = panes.folded
+    numbers = folded.source.data if isinstance(folded.source, Kept) else to_ipc(numbers_table(folded))
+    return PaneBytes(panes.until, to_ipc(index_table(folded)), numbers)
 
 
-def _kept(family: Family, data: bytes) -> Kept:
-    return Kept(data, lambda: from_numbers(family, _read(data)))
-
-
-def _bytes(table: Any) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_table(table.combine_chunks())
-    return sink.getvalue()
-
-
-def _read(data: bytes) -> Any:
-    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
-
-
-def _held(data: bytes) -> Held:
-    table = _read(data)
-    marks = [name for name in table.column_names if name.startswith(_PASSED)]
-    passed = {int(name.removeprefix(_PASSED)): _bools(table.column(name)) for name in marks}
-    return Held(table.drop_columns(marks), passed)
-
-
-def _bools(column: Any) -> Bools:
-    return np.array(column.to_numpy(), dtype=np.bool_)
+def from_bytes(data: bytes, program: Program) -> State:
+    """The state that `to_bytes` wrote, for this program or one that has the same queries. Raises StateError."""
+    found = taken_apart(data)
+    classes = program.translations.get(found.packed)
+    if classes is None:
+        classes = program.translations[found.packed] = translation(found.description, program)
+    if not found.classes:
+        return State(found.watermark)
+    held = tuple(one.held(found.classes[one.place]) for one in classes)
+    folded = tuple(one.folded(found.classes[one.place]) for one in classes)
+    return State(found.watermark, held, folded, found.waiting)

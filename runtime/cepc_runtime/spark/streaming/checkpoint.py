@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ...plan import unshared
-from ...plan_data import to_data
+from ...streaming.description import changes, digest, query_digests
 from ..schema import JobError
-from ..share import letters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 Done = TypeVar("Done")
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
@@ -28,22 +25,14 @@ _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
 
 
 def identity(what: Continuous) -> dict[str, Any]:
-    """What state depends on: equal for the same queries, whichever compiler wrote the job, and whatever queries share in it."""
-    data = to_data(unshared(what.plan))
-    queries = {
-        query.name: _digest([record, [what.streamed.letters[i] for i in sorted(letters_of(query) or ())]])
-        for query, record in zip(what.plan.queries, data["queries"], strict=True)
-    }
-    stream = _digest([data["stream"], list(what.streamed.letters)])
-    return {"format": FORMAT, "stream": stream, "queries": queries, "buckets": what.buckets}
-
-
-def fingerprint(identity: dict[str, Any]) -> str:
-    return _digest(identity)
-
-
-def _digest(data: Any) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:32]
+    """What a checkpoint depends on: equal for the same queries in any order, whichever compiler wrote the job, whatever other
+    statements there are, and whatever queries share.
+    """
+    queries = query_digests(what.plan, what.streamed.letters)
+    stream = what.plan.stream
+    ordered = [stream.time_column, stream.unit, list(stream.order_by), list(what.streamed.stream.required)]
+    declared = digest([what.streamed.stream.schema.jsonValue(), ordered])
+    return {"format": FORMAT, "stream": declared, "queries": queries, "buckets": what.buckets}
 
 
 class Ended(JobError):  # noqa: N818 - it is no fault
@@ -80,12 +69,7 @@ def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """In a user's words."""
     if old["format"] != new["format"]:
         return [f"it was written in format {old['format']}, this is {new['format']}"]
-    before, after = old["queries"], new["queries"]
-    found = [f"query {name} is new" for name in after if name not in before]
-    found += [f"query {name} is gone" for name in before if name not in after]
-    found += [f"query {name} is not what it was" for name in after if name in before and before[name] != after[name]]
-    if not found and list(before) != list(after):
-        found.append("its queries are in another order")
+    found = changes(old["queries"], new["queries"])
     if not found and old["stream"] != new["stream"]:
         found.append("the stream's columns, event time or event types are not what they were")
     if old["buckets"] != new["buckets"]:

@@ -24,6 +24,7 @@ from .blobs import DEAD, LATE, METRICS, event_schema, notes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ...streaming.description import LetterName
     from ..share import Class
 
 Blob = tuple[bool | None, bytes]
@@ -36,13 +37,14 @@ class Answering:
 
     plan_text: str
     classes: tuple[Class, ...]
-    fingerprint: str
+    letters: tuple[LetterName, ...]
     most: int = PARTIAL_MATCHES
 
     @cached_property
     def program(self) -> Program:
+        class_column = CLASS if len(self.classes) > 1 else None
         return Program(
-            from_text_of_plan(self.plan_text), self.classes, CLASS if len(self.classes) > 1 else None, most=self.most
+            from_text_of_plan(self.plan_text), self.classes, class_column, most=self.most, letters=self.letters
         )
 
     @cached_property
@@ -58,7 +60,7 @@ class Answering:
         return {
             "plan_text": self.plan_text,
             "classes": self.classes,
-            "fingerprint": self.fingerprint,
+            "letters": self.letters,
             "most": self.most,
         }
 
@@ -66,7 +68,7 @@ class Answering:
 
     def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Step:
         """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
-        state = State() if data is None else from_bytes(data, self.fingerprint, self.program.families)
+        state = State() if data is None else from_bytes(data, self.program)
         taken: list[Any] = []
         ahead: list[Any] = []
         dead: list[str] = []
@@ -88,7 +90,7 @@ class Answering:
             found.append(_bytes(notes(self.packing, LATE, texts)))
         if dead:
             found.append(_bytes(notes(self.packing, DEAD, dead)))
-        state_bytes = to_bytes(done.state, self.fingerprint)
+        state_bytes = to_bytes(done.state, self.program)
         metrics = {
             "bucket": bucket,
             "late": sum(late.events.num_rows for late in done.late),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import and_
@@ -15,7 +16,7 @@ from ...types import quote_name
 from ...windows import Unbounded
 from .. import settings
 from ..encoding import encoded
-from ..events import CLASS, absent, copies, has_letter, keys
+from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
 from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, Stream
@@ -71,20 +72,20 @@ class Continuous:
     def classes(self) -> tuple[Class, ...]:
         return classes_of(self.plan.queries)
 
-    def answering(self, fingerprint: str) -> Answering:
-        return Answering(to_text(self.plan), self.classes, fingerprint, settings.most())
+    def answering(self) -> Answering:
+        return Answering(to_text(self.plan), self.classes, self.streamed.letters, settings.most())
 
     def schema(self) -> str:
         return row_schema(layout_of(self.plan))
 
-    def rows(self, events: DataFrame, fingerprint: str, set_apart: bool = False) -> DataFrame:
+    def rows(self, events: DataFrame, set_apart: bool = False) -> DataFrame:
         """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator.
 
         Records that are no events are among them if they shall be `set_apart`, and else fail the job.
         """
         from .processor import Buckets
 
-        plan, answering = self.plan, self.answering(fingerprint)
+        plan, answering = self.plan, self.answering()
         name, count = self.streamed.stream.name, len(self.streamed.letters)
         apart = None
         if MALFORMED in events.columns:
@@ -131,8 +132,15 @@ class Continuous:
         return found.where(kept | has_letter(len(letters)))
 
     def _bucket(self) -> Column:
-        by = keys(self.classes)
-        return F.pmod(F.hash(*by), F.lit(self.buckets)) if by else F.lit(0)
+        """Of a key of a class: the same whatever other classes there are, and in whatever order."""
+        found = [self._bucket_of(one) for one in self.classes]
+        if len(found) == 1:
+            return found[0]
+        return F.coalesce(*(F.when(F.col(CLASS) == number, bucket) for number, bucket in enumerate(found)), F.lit(0))
+
+    def _bucket_of(self, one: Class) -> Column:
+        columns = [F.lit(json.dumps(one.keys)), *(F.col(quote_name(key)) for key in one.keys)]
+        return F.pmod(F.hash(*columns), F.lit(self.buckets))
 
     def of_query(self, rows: DataFrame, name: str) -> DataFrame:
         """The rows of one query, with its columns."""

@@ -116,7 +116,7 @@ class Place:
 
     def _open(self, batch: int) -> DataFrame:
         """The rows of what is open after a micro-batch."""
-        answering = self.what.answering(checkpoint.fingerprint(checkpoint.identity(self.what)))
+        answering = self.what.answering()
         states = self.spark.read.format("statestore").option("stateVarName", "state").option("batchId", batch)
         return (
             states.load(self.folder)
@@ -157,7 +157,7 @@ def start(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is written now, and it is"
                 " ended; name a new directory to begin again"
             )
-        rows = what.rows(events, checkpoint.fingerprint(identity), dead is not None)
+        rows = what.rows(events, dead is not None)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         query = writer.trigger(**trigger).start()

@@ -1,0 +1,29 @@
+"""What a bucket keeps of its events: those that later rows may need, and panes into which others are folded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..columns import Bools
+    from ..panes.folded import Folded
+
+
+@dataclass(frozen=True)
+class Held:
+    """The events of a class of queries that later rows may need.
+
+    `passed[q]` says, of a query q with AFTER MATCH, with which events no match may begin any more.
+    """
+
+    events: Any
+    passed: dict[int, Bools]
+
+
+@dataclass(frozen=True)
+class Panes:
+    """The folded panes of a family: all their events before `until` are in their numbers, none of the others is."""
+
+    folded: Folded
+    until: int
