@@ -502,7 +502,14 @@ def test_there_is_a_script_for_each_shell(name: str) -> None:
 def test_bash_completes_after_the_script() -> None:
     script = CliRunner().invoke(cepc, ["completion", "bash"]).output
     asked = 'COMP_WORDS=(cepc expl); COMP_CWORD=1; _cepc_completion cepc; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=60)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # whatever it is, this `cepc` is asked
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{asked}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PATH": path},
+    )
     assert done.stdout == "explain\n", done.stderr
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import time
 from dataclasses import replace
@@ -19,8 +20,9 @@ import pytest
 import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
-from cepc_runtime.spark.errors import sentence
+from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.settings import MOST
 from cepc_runtime.spark.streaming import checkpoint, run
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import start, stream, wait
@@ -226,6 +228,33 @@ def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: Spa
     assert sentence(failure.value).startswith(
         "query trends: COUNT(*) does not fit BIGINT in the window from 1969-12-31 23:56"
     )
+
+
+def test_matches_without_end_stop_the_stream_in_the_first_step_that_decides_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """The first micro-batch has no watermark yet, so nothing is listed in it; the second asks for all, in each bucket."""
+    text = (
+        PROGRAM[: PROGRAM.index("QUERY")]
+        + "QUERY q RETURN MATCH COUNT(t) AS n PATTERN Travel+ t WHERE [driver] WITHIN 1 HOUR;"
+    )
+    rows = [
+        {"at": START + timedelta(seconds=second), "kind": "Travel", "driver": driver}
+        for second in (*range(40), 9000)
+        for driver in range(4)
+    ]
+    put(tmp_path / "in", 0, rows)
+    spark.conf.set(MOST, "1000")
+    try:
+        job = Job(spark, tmp_path, text, buckets=2)
+        started = time.monotonic()
+        with pytest.raises(SPARK_ERRORS) as failure:
+            job.run()
+    finally:
+        spark.conf.unset(MOST)
+    assert time.monotonic() - started < 300  # on busy cores it took 55
+    assert [line["batch"] for line in job.lines] == [0]
+    assert re.match(r"query q: more than 1,800 partial matches had to be enumerated; ", sentence(failure.value))
 
 
 def test_files_without_a_declared_column_are_refused_before_the_stream_begins(
