@@ -24,6 +24,7 @@ from tests import (
     test_segments,
     test_shared_states,
     test_slices,
+    test_state,
     test_stream_operator,
     test_streaming,
 )
@@ -72,6 +73,7 @@ PROPERTIES: Final[dict[str, Property]] = {
     "stream: Spark's operator": Property(
         "through Spark's operator", bounded(cases(size=3)), test_stream_operator.through_the_operator
     ),
+    "stream: programs take turns": Property("as a stream", bounded(cases(size=3)), test_state.reordered),
     "shared in every way: any": Property("shared at every level", cases(size=3), test_passes.unchanged),
     "shared in every way: in common": Property("shared at every level", overlapping(), test_passes.unchanged),
     "any states side by side": Property(

@@ -239,13 +239,13 @@ def tasks_of(spark: SparkSession, extra: dict[str, str]) -> set[int]:
 
 
 def test_few_events_are_few_tasks_whatever_the_number_of_shuffle_partitions(spark: SparkSession) -> None:
-    with patch("cepc_runtime.spark.answers.kept_rows", kept):
+    with patch("cepc_runtime.spark.query_results.kept_rows", kept):
         assert len(tasks_of(spark, {})) <= spark.sparkContext.defaultParallelism
 
 
 def test_each_query_reads_the_rows_of_many_tasks_in_as_many_as_there_are_cores(spark: SparkSession) -> None:
     apart = {"spark.sql.adaptive.coalescePartitions.enabled": "false"}
-    with patch("cepc_runtime.spark.answers.kept_rows", kept):
+    with patch("cepc_runtime.spark.query_results.kept_rows", kept):
         assert len(tasks_of(spark, apart)) > 8
     assert len(tasks_of(spark, apart)) == spark.sparkContext.defaultParallelism
 

@@ -14,7 +14,7 @@ from .source import read
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-    from .answers import Answers
+    from .query_results import Answers
     from .whole_job import StreamPart
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from pyarrow import Table
 
 from ..segments import Segments
-from .answers import Answers, Rows
 from .build import no_error
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .panes import fitting, windows
+from .query_results import Answers, Rows
 from .rows import row_schema as _row_schema
 from .schema import JobError, Stream
 from .settings import SETTINGS

@@ -39,8 +39,8 @@ class Class:
 
 
 def has_segments(query: QueryPlan, unit: Unit) -> bool:
-    """Whether the query has one group, and so would be one task, but its windows can be found apart. Counting panes and multiplying
-    them takes two to ten times the processor time of an ordinary pass, so panes are for long segments alone.
+    """Whether the query has one group, and so would be one task, but its windows can be found apart. Panes are another stage of Spark
+    for each query, and where they have few events twice the work of an ordinary pass, so they are for long segments alone.
     """
     if query.kind != "aggregate" or query.group_by or has_partitions(query) or not can_have_segments(query):
         return False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, Observation, SparkSession
 
-    from .answers import Answers
+    from .query_results import Answers
     from .schema import Stream
     from .streaming.query import Streamed
     from .streaming.run import Running
