@@ -1,7 +1,8 @@
-"""The constants of the cost model `engine`, from the kernel on this machine: nanoseconds of a row operation, and of a number in it.
+"""The constants of the cost model `engine`, from the kernel on this machine: nanoseconds of a row operation, and of a
+number in it.
 
-Programs with few and many windows and queries are counted, each by itself, and the two constants are fitted to the processor
-times and to the operations and numbers that the kernel counts. The relative error says how good the fit is.
+Programs with few and many windows and queries are counted, each by itself, and the two constants are fitted to the
+processor times and to the operations and numbers that the kernel counts. The relative error says how good the fit is.
 
     python bench/calibrate.py [--write]
 """

@@ -1,4 +1,5 @@
-"""How long 1,000 queries take to check, beside parsing them alone and beside `python -c pass`, measured in the same run.
+"""How long 1,000 queries take to check, beside parsing them alone and beside `python -c pass`, measured in the same
+run.
 
 The queries are shaped like Gloria's workloads: a private head, four shared rare types under a (nested) Kleene plus, a
 private tail; windows of 5 to 20 minutes that slide by 5. Each round runs every stage once, so that a busy moment of

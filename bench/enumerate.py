@@ -1,8 +1,8 @@
 """Match queries at scale, each beside the plain numpy that finds the same matches, measured in the same run.
 
-The floor of a SEQ is the range join that a person would write with `searchsorted` and `repeat` for this one pattern, and
-of a run the same for each length; that of NEXT is one look-up per event. All start from sorted events. Each round runs
-every contender once, so that a busy moment of the machine falls on all of them; the figures are medians.
+The floor of a SEQ is the range join that a person would write with `searchsorted` and `repeat` for this one pattern,
+and of a run the same for each length; that of NEXT is one look-up per event. All start from sorted events. Each round
+runs every contender once, so that a busy moment of the machine falls on all of them; the figures are medians.
 
     python bench/enumerate.py [--events N] [--groups N] [--rounds N]
 """

@@ -1,9 +1,9 @@
 """Gloria beside its unpruned variant and the greedy optimizer, as ratios in one run, with the sizes of the graphs.
 
-The paper's §8.2 on workloads of our own generator (`gloria_workloads.py`): SEQ workloads of 40 to 200 queries, Kleene workloads with
-Kleene sub-patterns of 2 to 10 types and of 1 to 5 levels, mixed ones. Each line compares three optimizers on the same workload under
-the paper's costs; times are of the processor, medians over the rounds. "as printed": the paper's principles, "wider": with what is
-beyond the paper (merging only some queries, splitting Q-sets).
+The paper's §8.2 on workloads of our own generator (`gloria_workloads.py`): SEQ workloads of 40 to 200 queries, Kleene
+workloads with Kleene sub-patterns of 2 to 10 types and of 1 to 5 levels, mixed ones. Each line compares three
+optimizers on the same workload under the paper's costs; times are of the processor, medians over the rounds. "as
+printed": the paper's principles, "wider": with what is beyond the paper (merging only some queries, splitting Q-sets).
 
     python -m bench.gloria [--rounds N] [--queries N N ...] [--kleene-queries N]
 """

@@ -1,8 +1,9 @@
-"""How often, and by how much, Gloria's plans are dearer than the best, on random small workloads under the paper's costs.
+"""How often, and by how much, Gloria's plans are dearer than the best, on random small workloads under the paper's
+costs.
 
-Sequences are compared with every partition of every transition (brute force, definition 2.6); workloads with Kleene, and such where
-ways part and meet, with the unpruned graph, searched exactly. Also what each of the paper's shortcuts costs: its principles as
-printed, its node pruning as printed, algorithm 1 without an exact search, and Greedy.
+Sequences are compared with every partition of every transition (brute force, definition 2.6); workloads with Kleene,
+and such where ways part and meet, with the unpruned graph, searched exactly. Also what each of the paper's shortcuts
+costs: its principles as printed, its node pruning as printed, algorithm 1 without an exact search, and Greedy.
 
     python -m bench.gloria_quality [--workloads N]
 """

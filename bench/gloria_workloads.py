@@ -1,9 +1,9 @@
 """Workloads shaped like those of Gloria's evaluation (§8.1), from a seed: SEQ, Kleene and mixed.
 
-A query of the SEQ workload is a private head, a part of one sequence of rare types that the queries share, and a private
-tail. A query of the Kleene workload has before its part of the sequence a Kleene sub-pattern that all share, of 2 to 10
-types and 1 to 5 operators deep. The mixed workload has six SEQ queries for each Kleene query. Windows last 5 to 20 minutes and slide
-by 5, as in the authors' files; `text` gives a workload in the form of these files.
+A query of the SEQ workload is a private head, a part of one sequence of rare types that the queries share, and a
+private tail. A query of the Kleene workload has before its part of the sequence a Kleene sub-pattern that all share, of
+2 to 10 types and 1 to 5 operators deep. The mixed workload has six SEQ queries for each Kleene query. Windows last 5 to
+20 minutes and slide by 5, as in the authors' files; `text` gives a workload in the form of these files.
 """
 
 import random

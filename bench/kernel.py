@@ -1,6 +1,7 @@
 """What the counting kernel costs: `python bench/kernel.py [--quick]`.
 
-Each number is the median of several runs in one process, in CPU time; each ratio is of two such numbers, measured side by side.
+Each number is the median of several runs in one process, in CPU time; each ratio is of two such numbers, measured side
+by side.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def stream() -> StreamPlan:
 
 
 def table(events: int, groups: int, types: int = 20, ties: int = 1) -> Any:
-    """Groups of equal size, one after the other, whose events are 10 ticks apart and of random types; `ties` of them share a tick."""
+    """Groups of equal size, one after the other, whose events are 10 ticks apart and of random types; `ties` of them
+    share a tick.
+    """
     rng = np.random.default_rng(7)
     size = events // groups
     ticks = np.tile(np.arange(size) // ties * ties * 10, groups)

@@ -1,7 +1,8 @@
-"""How much memory one group takes in a Spark job's worker, against its size: the kernel fed as Spark feeds it, without Spark.
+"""How much memory one group takes in a Spark job's worker, against its size: the kernel fed as Spark feeds it, without
+Spark.
 
-Each line is a process of its own. What is given is the peak of its resident memory over what it had after a run on a few
-events, which loads and compiles everything.
+Each line is a process of its own. What is given is the peak of its resident memory over what it had after a run on a
+few events, which loads and compiles everything.
 
     python bench/large_groups.py
 """

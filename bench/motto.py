@@ -1,9 +1,11 @@
-"""MOTTO: how fast plans are found, and what shared execution of match queries saves, beside every query by itself in the same run.
+"""MOTTO: how fast plans are found, and what shared execution of match queries saves, beside every query by itself in
+the same run.
 
-The workloads are the paper's (§VII): 100 different queries over 13 event types with windows of 10 s, in pairs of seven kinds. Kinds
-1 to 4 are flat, of one operator and window (a prefix, a suffix, a subsequence, a common part); 5 to 7 differ in their windows or
-operators, or are nested. The basic share is the part of the queries from kinds 1 to 4. Matches are found and not made into rows, which
-costs the same on both sides. Counts of partial matches stand beside the ratios of CPU time: noise cannot move them.
+The workloads are the paper's (§VII): 100 different queries over 13 event types with windows of 10 s, in pairs of seven
+kinds. Kinds 1 to 4 are flat, of one operator and window (a prefix, a suffix, a subsequence, a common part); 5 to 7
+differ in their windows or operators, or are nested. The basic share is the part of the queries from kinds 1 to 4.
+Matches are found and not made into rows, which costs the same on both sides. Counts of partial matches stand beside the
+ratios of CPU time: noise cannot move them.
 
     python bench/motto.py [--rounds N] [--queries N N …] [--events N]
 """

@@ -1,4 +1,6 @@
-"""Processor time, which other work on a machine disturbs less than the clock. Needs nothing but Linux and the standard library."""
+"""Processor time, which other work on a machine disturbs less than the clock. Needs nothing but Linux and the standard
+library.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """How fast Sharon's plan finder is beside exhaustive search and the greedy plan, as ratios measured in the same run.
 
-The queries are slices of routes over 50 event types, as in the paper's traffic workload: slices of one route overlap, and
-so do their sub-patterns. Exhaustive search doubles with each candidate, so the first table stops at a few candidates;
-the second takes whole workloads through the pass. Each round runs everything once; times are medians over the rounds.
+The queries are slices of routes over 50 event types, as in the paper's traffic workload: slices of one route overlap,
+and so do their sub-patterns. Exhaustive search doubles with each candidate, so the first table stops at a few
+candidates; the second takes whole workloads through the pass. Each round runs everything once; times are medians over
+the rounds.
 
     python bench/sharon.py [--rounds N] [--largest CANDIDATES] [--queries N N ...]
 """

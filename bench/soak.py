@@ -1,9 +1,9 @@
 """A job as a stream over a longer time, at a steady rate: does anything grow?
 
-The job runs as a user starts it, by spark-submit. Events come out of order, some twice, some ten minutes late; half of the
-accounts are silent at any time, and every minute has accounts that never come again. What each micro-batch took and what the
-state held comes from the job's own progress, memory from the processes. In the end the job is killed, started again, and closes
-its open windows; all rows are compared with those of a batch over the events that were not late.
+The job runs as a user starts it, by spark-submit. Events come out of order, some twice, some ten minutes late; half of
+the accounts are silent at any time, and every minute has accounts that never come again. What each micro-batch took and
+what the state held comes from the job's own progress, memory from the processes. In the end the job is killed, started
+again, and closes its open windows; all rows are compared with those of a batch over the events that were not late.
 
     python -m bench.soak --minutes 25             # some 0.3 cores
     python -m bench.soak --minutes 25 --draw      # and docs/pictures/soak.svg, with the dependency group `bench`

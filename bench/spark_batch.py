@@ -1,9 +1,9 @@
 """A whole Spark job against its floor, and one query against the PySpark that a person would write for it.
 
-The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow, and a sink for each
-query. A hundred sinks weigh much even when nothing flows into them, so there is a second pair without them: the kernel's rows
-as they come, thrown away by one action. Everything runs in one session, the best of some runs after a first counts, and only
-ratios are worth reporting: of processor time.
+The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow, and a sink for
+each query. A hundred sinks weigh much even when nothing flows into them, so there is a second pair without them: the
+kernel's rows as they come, thrown away by one action. Everything runs in one session, the best of some runs after a
+first counts, and only ratios are worth reporting: of processor time.
 
     python -m bench.spark_batch
     python -m bench.spark_batch --more-than 300 --by-hand 0 --grouped 0
@@ -53,7 +53,9 @@ WHERE b.amount > 50 GROUP BY account WITHIN 10 MINUTES;
 
 
 def workload(queries: int, more_than: int | None = None, seed: int = 7) -> str:
-    """Sequences and repetitions, six to one, over windows of four slides; rows only where matches are `more_than` so many."""
+    """Sequences and repetitions, six to one, over windows of four slides; rows only where matches are `more_than` so
+    many.
+    """
     having = "" if more_than is None else f" HAVING CAST(COUNT(*) AS DOUBLE) > {more_than}"
     chance = np.random.default_rng(seed)
     texts = []

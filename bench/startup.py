@@ -1,8 +1,8 @@
 """How long `cepc` takes to start, as a ratio to `python -c pass` measured in the same run.
 
-The budget for `check` and `fmt` of a small file is 300 ms. Each round runs every command once, so that a busy
-moment of the machine falls on all of them; the figure is the median over the rounds. Bytecode is kept as pip keeps it for
-an installed package, also where PYTHONDONTWRITEBYTECODE is set; a first, unmeasured round writes it.
+The budget for `check` and `fmt` of a small file is 300 ms. Each round runs every command once, so that a busy moment of
+the machine falls on all of them; the figure is the median over the rounds. Bytecode is kept as pip keeps it for an
+installed package, also where PYTHONDONTWRITEBYTECODE is set; a first, unmeasured round writes it.
 
     python bench/startup.py [FILE.cep] [--rounds N]
 """

@@ -1,9 +1,11 @@
-"""A stream against its floor, against one call for each group, and by the number of its buckets; and what folding saves.
+"""A stream against its floor, against one call for each group, and by the number of its buckets; and what folding
+saves.
 
-The floor is the same streaming job with an operator that keeps and answers nothing: read, watermark, letters, shuffle, sink. The usual
-way is an operator keyed by the group: a call, and a value of state, for each group that has events or a timer; it is written here as a
-person would, for the one query of ONE. Everything of a comparison runs in one session, over the same files, a micro-batch each; the
-first, which starts workers and compiles, does not count. Only ratios are worth reporting.
+The floor is the same streaming job with an operator that keeps and answers nothing: read, watermark, letters, shuffle,
+sink. The usual way is an operator keyed by the group: a call, and a value of state, for each group that has events or a
+timer; it is written here as a person would, for the one query of ONE. Everything of a comparison runs in one session,
+over the same files, a micro-batch each; the first, which starts workers and compiles, does not count. Only ratios are
+worth reporting.
 
     python bench/stream.py floor --groups 10000
     python bench/stream.py floor --groups 100000
@@ -238,8 +240,8 @@ def mixed(count: int, windows: str) -> str:
 
 
 def folding(queries: int, windows: str, groups: int, each: int) -> None:
-    """One bucket with so many groups, each with so many events a minute, half of them silent where the queries are few. Both are
-    stepped by turns; what counts is processor time over whole windows.
+    """One bucket with so many groups, each with so many events a minute, half of them silent where the queries are few.
+    Both are stepped by turns; what counts is processor time over whole windows.
     """
     checked = check_text(mixed(queries, windows))
     assert checked.program is not None

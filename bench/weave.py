@@ -1,8 +1,9 @@
 """Weave's edge counts, F1 collapsed against the bit set, as ratios in one run; then the grouping of many queries.
 
-Both counters get the same windows and must give the same number. Where the composite slide has more ticks than `--ticks` the bit set is
-left out, as it would need a bit for each. The bit set here is one big integer marked by doubling, much faster than marking bit by bit.
-The groupings follow the paper's experiments 1 (any slides) and 2 (prime slides), without the skew, whose generator it does not give.
+Both counters get the same windows and must give the same number. Where the composite slide has more ticks than
+`--ticks` the bit set is left out, as it would need a bit for each. The bit set here is one big integer marked by
+doubling, much faster than marking bit by bit. The groupings follow the paper's experiments 1 (any slides) and 2 (prime
+slides), without the skew, whose generator it does not give.
 
     python bench/weave.py [--queries N] [--slide N] [--ticks N] [--rounds N]
 """

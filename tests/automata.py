@@ -56,7 +56,9 @@ def table(events: Sequence[Event], x: DataType = BIGINT) -> Any:
 
 
 def steps(text: str) -> tuple[Step, ...]:
-    """`0 A 1, 1 B:v 2` as steps: from 0 to 1 on an A, from 1 to 2 on a B bound to variable v (else named like the type)."""
+    """`0 A 1, 1 B:v 2` as steps: from 0 to 1 on an A, from 1 to 2 on a B bound to variable v (else named like the
+    type).
+    """
     found = []
     for part in filter(None, (p.strip() for p in text.split(","))):
         source, letter, target = part.split()
@@ -131,7 +133,9 @@ class Word:
 def words(
     automaton: Automaton, events: Sequence[Event], conditions: Mapping[int, Callable[[Any, Any], bool]] | None = None
 ) -> list[Word]:
-    """The accepted words over events of one group and window, in order. `conditions` of steps are over later.x and earlier.x."""
+    """The accepted words over events of one group and window, in order. `conditions` of steps are over later.x and
+    earlier.x.
+    """
     old = [Word(0)]
     for _, instant in groupby(enumerate(events), key=lambda e: e[1][0]):
         tied = list(instant)

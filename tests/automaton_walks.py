@@ -1,4 +1,6 @@
-"""Slow and obvious executions of both kinds of automaton, for tests: events are (instant, raw type), in canonical order."""
+"""Slow and obvious executions of both kinds of automaton, for tests: events are (instant, raw type), in canonical
+order.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["tests.reporting"]
 
-# A deadline measures the machine, not the code, on cores that are shared with a JVM. In CI a red run means a changed program.
+# A deadline measures the machine, not the code, on cores that are shared with a JVM. In CI a red run means a changed
+# program.
 _COMMON = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ, print_blob=True
 )
@@ -31,8 +32,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one session.
 
-    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold` checks a property, and who comes to
-    `subprocess` starts a process.
+    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold` checks a property, and who
+    comes to `subprocess` starts a process.
     """
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker("spark")

@@ -1,8 +1,8 @@
 """What stands in a query, and which pairs of it have been compared together, with rows.
 
-A bug between two constructs is found only where both stand in one query that has rows. `constructs` names what does, from the text, the
-plan, the data and the way in which the rows were found; `Pairs` counts. A pair that the language, or a way of executing, rules out has
-its reason in `NEVER`; any other that a long run has never met is a hole in the tests.
+A bug between two constructs is found only where both stand in one query that has rows. `constructs` names what does,
+from the text, the plan, the data and the way in which the rows were found; `Pairs` counts. A pair that the language, or
+a way of executing, rules out has its reason in `NEVER`; any other that a long run has never met is a hole in the tests.
 """
 
 from __future__ import annotations

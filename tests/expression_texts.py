@@ -1,4 +1,6 @@
-"""Random expressions as text, of a wanted kind, over the columns of `expression_scope`; what is deterministic and portable."""
+"""Random expressions as text, of a wanted kind, over the columns of `expression_scope`; what is deterministic and
+portable.
+"""
 
 from __future__ import annotations
 

@@ -84,7 +84,9 @@ def soup(random: Random) -> str:
 
 
 def broken(random: Random) -> str:
-    """A valid program with a few tokens deleted, doubled, swapped, replaced, inserted or cut off, or with some of another."""
+    """A valid program with a few tokens deleted, doubled, swapped, replaced, inserted or cut off, or with some of
+    another.
+    """
     parts = list(_tokens(random.choice(valid())))
     for _ in range(random.choice((1, 1, 2, 3, 8))):
         _break(parts, random)

@@ -1,7 +1,8 @@
-"""Checkpoints in which somebody has been: a stream is killed, then files are cut, changed, lost, swapped or renamed, and it goes on.
+"""Checkpoints in which somebody has been: a stream is killed, then files are cut, changed, lost, swapped or renamed,
+and it goes on.
 
-The rows are right in the end, or a sentence names a file of the checkpoint. It is the model of `tests/faults/process.py`; the state is
-Spark's own, which has check sums, and is left alone.
+The rows are right in the end, or a sentence names a file of the checkpoint. It is the model of
+`tests/faults/process.py`; the state is Spark's own, which has check sums, and is left alone.
 """
 
 from __future__ import annotations

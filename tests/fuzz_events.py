@@ -1,4 +1,5 @@
-"""Files of events that nobody wrote: good ones with bytes changed, lost and doubled, in each format that `cepc run` reads.
+"""Files of events that nobody wrote: good ones with bytes changed, lost and doubled, in each format that `cepc run`
+reads.
 
 What is neither rows nor a diagnostic is printed with the number of the file.
 """

@@ -1,4 +1,6 @@
-"""Programs whose names could be taken for something else, through all that is made of them: jobs, explanations, rows of no events."""
+"""Programs whose names could be taken for something else, through all that is made of them: jobs, explanations, rows of
+no events.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ def answer(text: str) -> bool:
 
 
 def run(seed: str, seconds: float) -> tuple[int, int, list[str]]:
-    """How many programs there were, how many of them were right, and what is to be said of those that were not answered."""
+    """How many programs there were, how many of them were right, and what is to be said of those that were not
+    answered.
+    """
     until, number, right, failures = time.time() + seconds, 0, 0, list[str]()
     while time.time() < until and len(failures) < 10:
         text, started = renamed(Random(f"{seed} {number}")), time.process_time()

@@ -1,5 +1,5 @@
-"""Texts that nobody would write, and right ones with other names, through all that is done with a program: check, fmt, explain,
-compile, and where it is right a run on a few events.
+"""Texts that nobody would write, and right ones with other names, through all that is done with a program: check, fmt,
+explain, compile, and where it is right a run on a few events.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Any number of examples, each with five seconds of the processor and 500 MB: `python -m tests.fuzz` starts them by hand."""
+"""Any number of examples, each with five seconds of the processor and 500 MB: `python -m tests.fuzz` starts them by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def _data() -> int:
 
 
 def _work(answer: Callable[[int, Path], object], start: int, until: float, folder: str) -> None:
-    """In a process of its own: the number of the example at hand stands in a file, and what went wrong with one in another."""
+    """In a process of its own: the number of the example at hand stands in a file, and what went wrong with one in
+    another.
+    """
     limit = _data() + (MEGABYTES << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     signal.signal(signal.SIGPROF, _hang)

@@ -1,4 +1,5 @@
-"""Random programs at the level of syntax: trees that the parser can yield, and texts that say them in a person's careless way.
+"""Random programs at the level of syntax: trees that the parser can yield, and texts that say them in a person's
+careless way.
 
 Nothing here makes sense beyond grammar: names are resolved nowhere and types never agree.
 """

@@ -90,7 +90,9 @@ def _possible(queries: Sequence[Pattern], plan: Plan, pair: tuple[int, int], qse
 
 
 def lightest_cycle(letters: Pattern, rates: Mapping[int, float], queries: int) -> float:
-    """The weight of the best plan for equal queries `SEQ(letters)+`, also of plans that are not the same all the way round."""
+    """The weight of the best plan for equal queries `SEQ(letters)+`, also of plans that are not the same all the way
+    round.
+    """
     plans = [list(_plans_in_cycle(list(range(queries)), letters)) for _ in letters]
     return min(_cycle_weight([rates[e] for e in letters], chosen, queries) for chosen in product(*plans))
 
@@ -103,7 +105,9 @@ def _plans_in_cycle(numbers: list[int], letters: Pattern) -> Iterator[list[QSet]
 
 
 def _cycle_weight(rates: Sequence[float], plan: Sequence[list[QSet]], queries: int) -> float:
-    """Transition i leads from type i to the next, the last one back. Queries start at the first type and end at the last."""
+    """Transition i leads from type i to the next, the last one back. Queries start at the first type and end at the
+    last.
+    """
     size = len(rates)
     total = rates[0] * queries
     for i, qsets in enumerate(plan):

@@ -1,4 +1,6 @@
-"""A Kafka of one broker from its released artifacts, and Spark's connector to it: both from the package registry, by Maven."""
+"""A Kafka of one broker from its released artifacts, and Spark's connector to it: both from the package registry, by
+Maven.
+"""
 
 from __future__ import annotations
 

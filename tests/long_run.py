@@ -1,8 +1,10 @@
-"""Very many random programs in every way of running them, by hand: `make long-run` or `python -m tests.long_run --programs 100000`.
+"""Very many random programs in every way of running them, by hand: `make long-run` or `python -m tests.long_run
+--programs 100000`.
 
-Cases have numbers, so that a run can be repeated and gone on with (`--first`). A case that fails is made small and printed as one for
-REGRESSIONS in test_equivalence.py; the run goes on. In the end stand what each property compared, and the pairs of constructs that were
-compared together. Exits with 1 if anything failed, or if a long run (LONG programs) has never met a pair that may stand together.
+Cases have numbers, so that a run can be repeated and gone on with (`--first`). A case that fails is made small and
+printed as one for REGRESSIONS in test_equivalence.py; the run goes on. In the end stand what each property compared,
+and the pairs of constructs that were compared together. Exits with 1 if anything failed, or if a long run (LONG
+programs) has never met a pair that may stand together.
 """
 
 from __future__ import annotations

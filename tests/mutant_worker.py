@@ -1,7 +1,9 @@
-"""Runs tests for tests/mutants.py, in a copy of the source tree: a line of JSON in is a job, a line of JSON out its outcome.
+"""Runs tests for tests/mutants.py, in a copy of the source tree: a line of JSON in is a job, a line of JSON out its
+outcome.
 
-Every job is a process of its own, forked from this one, which has imported what is not this project's. The kernel is interpreted, so
-that its lines are traced and nothing is compiled. Long tests, and those that start a process or a Spark session, are no part of this.
+Every job is a process of its own, forked from this one, which has imported what is not this project's. The kernel is
+interpreted, so that its lines are traced and nothing is compiled. Long tests, and those that start a process or a Spark
+session, are no part of this.
 """
 
 from __future__ import annotations

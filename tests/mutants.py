@@ -1,13 +1,13 @@
 """Changes the code in one small place at a time, and tells which changes no test notices.
 
-    python -m tests.mutants cover                      once: which test runs which line, into .mutants/
-    python -m tests.mutants cover tests/test_motto.py  again, of a file that is changed
-    python -m tests.mutants --sample 150 --seed 1      so many changes, each with the tests that run its line, until one of these fails
-    python -m tests.mutants --only motto/suffix.py:51  every change of a line, of a file or of a folder
+    python -m tests.mutants cover                      once: which test runs which line, into .mutants/ python -m
+    tests.mutants cover tests/test_motto.py  again, of a file that is changed python -m tests.mutants --sample 150
+    --seed 1      so many changes, each with the tests that run its line, until one of these fails python -m
+    tests.mutants --only motto/suffix.py:51  every change of a line, of a file or of a folder
 
-Of the tests that run a line the fastest come first, then those that run most of its module, for `--seconds` in all; a change that
-lives is tried again with more. Tests of a Spark session and of other processes are not among them, so a line may be tested better
-than is told. The working tree is never changed: a worker has a copy.
+Of the tests that run a line the fastest come first, then those that run most of its module, for `--seconds` in all; a
+change that lives is tried again with more. Tests of a Spark session and of other processes are not among them, so a
+line may be tested better than is told. The working tree is never changed: a worker has a copy.
 """
 
 from __future__ import annotations
@@ -135,7 +135,9 @@ class Worker:
 
     @contextmanager
     def changed(self, path: str, mutation: Mutation) -> Iterator[None]:
-        """The copy with a change. Python knows code by its source's second and size, so what it kept of the module is removed."""
+        """The copy with a change. Python knows code by its source's second and size, so what it kept of the module is
+        removed.
+        """
         file = self.tree / path
         source = file.read_text()
         try:
@@ -218,8 +220,9 @@ def known_cover() -> Cover:
 
 
 def chosen(tests: Mapping[Candidate, int], seconds: float) -> list[Candidate]:
-    """Tests of so many seconds in all, or one; `tests` says how many lines of the changed module each of them runs. Half of the time is
-    for the fastest, of which there are many; the other half for the one of each file that runs most of the module, and then the second.
+    """Tests of so many seconds in all, or one; `tests` says how many lines of the changed module each of them runs.
+    Half of the time is for the fastest, of which there are many; the other half for the one of each file that runs most
+    of the module, and then the second.
     """
     fastest = sorted(tests, key=lambda t: (t.seconds, t.name))
     found = dict.fromkeys(_within(fastest, seconds / 2) or fastest[:1])

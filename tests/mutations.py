@@ -1,7 +1,7 @@
 """Small changes of a module's code, each of which a test should notice.
 
-Not changed is what no row and no plan depends on: texts, errors, assertions, annotations, decorators, what only a type checker reads,
-and the sizes at the head of a module that were chosen by measuring.
+Not changed is what no row and no plan depends on: texts, errors, assertions, annotations, decorators, what only a type
+checker reads, and the sizes at the head of a module that were chosen by measuring.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ SIZE: Final = 1000
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change. Lines count from 1, columns are bytes. `covered` are the lines of which a test runs one if it may notice the change;
-    none where that is on import.
+    """One change. Lines count from 1, columns are bytes. `covered` are the lines of which a test runs one if it may
+    notice the change; none where that is on import.
     """
 
     line: int

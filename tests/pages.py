@@ -45,7 +45,9 @@ def blocks(page: Path) -> list[Block]:
 
 
 def with_rows(page: Path, folder: Path) -> str:
-    """The page, each ```rows block of which says what the ```cep block before it gives for the ```csv block before it."""
+    """The page, each ```rows block of which says what the ```cep block before it gives for the ```csv block before
+    it.
+    """
     last: dict[str, str] = {}
 
     def block(found: re.Match[str]) -> str:
@@ -121,7 +123,9 @@ _STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT T
 
 
 def with_matches(page: Path) -> str:
-    """The page, each table of which says what the pattern in its first column matches over the events named before the table."""
+    """The page, each table of which says what the pattern in its first column matches over the events named before the
+    table.
+    """
 
     def table(found: re.Match[str]) -> str:
         patterns = re.findall(r"^\| `([^`]+)` \|", found.group(3), re.MULTILINE)
@@ -132,7 +136,9 @@ def with_matches(page: Path) -> str:
 
 
 def matches_of(pattern: str, events: str) -> str:
-    """`{a1 b2} {a1 b3}`, from the pattern and what follows it in a query; where two variables have one type, they are named."""
+    """`{a1 b2} {a1 b3}`, from the pattern and what follows it in a query; where two variables have one type, they are
+    named.
+    """
     given = [_EVENT.fullmatch(event) for event in events.split()]
     rows = [{"at": int(e[2]), "kind": e[1].upper(), "x": e[3] and int(e[3])} for e in given if e]
     assert len(rows) == len(given), events

@@ -1,4 +1,6 @@
-"""Random patterns that mean something: trees that know which variables they bind and how often, so that nearly every one is right."""
+"""Random patterns that mean something: trees that know which variables they bind and how often, so that nearly every
+one is right.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ NEGATED = "_n"
 
 @dataclass(frozen=True)
 class Tree:
-    """A pattern as text, with how often at most it binds each variable, and the fewest seconds from its first event to its last."""
+    """A pattern as text, with how often at most it binds each variable, and the fewest seconds from its first event to
+    its last.
+    """
 
     text: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -32,7 +36,8 @@ class Tree:
 
 @dataclass(frozen=True)
 class Allowed:
-    """What may stand in a pattern: SOME not with AFTER MATCH, reluctant marks only there, and `named` patterns by how they are written.
+    """What may stand in a pattern: SOME not with AFTER MATCH, reluctant marks only there, and `named` patterns by how
+    they are written.
 
     `fresh` numbers the aliases of named patterns that negate: a negated variable has a name of its own.
     """
@@ -213,7 +218,9 @@ def _unnumbered(chance: Random, allowed: Allowed) -> Tree:
 
 
 def _outermost_and(chance: Random, allowed: Allowed, one: Tree, other: Tree) -> Tree:
-    """An AND whose operands may begin and end with NOT, or one with NOT itself as an operand, whose gap is the whole window."""
+    """An AND whose operands may begin and end with NOT, or one with NOT itself as an operand, whose gap is the whole
+    window.
+    """
     if chance.random() < 0.5:
         forbidden, at_the_end = negated(chance, allowed, after_event=False), chance.random() < 0.5
         texts = (other.text, forbidden) if at_the_end else (forbidden, other.text)

@@ -48,8 +48,8 @@ SCHEMA = pa.schema(
 def edges(text: str, **more: Any) -> tuple[Edge, ...]:
     """`0 A 1, 1 ~B:b 2`: from state 0 to 1 by an A; from 1 to 2 by a B bound to `b`, of the same instant.
 
-    `!n` after the letter is a guard of negation n, `!n/t` one on track t. An edge's rank is its place among those of its state,
-    unless `more` says otherwise for all.
+    `!n` after the letter is a guard of negation n, `!n/t` one on track t. An edge's rank is its place among those of
+    its state, unless `more` says otherwise for all.
     """
     found: list[Edge] = []
     for part in filter(None, (p.strip() for p in text.split(","))):
@@ -70,7 +70,9 @@ def _guards(text: str) -> tuple[Guard, ...]:
 
 
 def pattern(text: str, accepting: str, *negations: Negation, ambiguous: bool = False, tracks: int = 1) -> Positions:
-    """Positions of these edges; `accepting` is like `2, 3!0`: states and the guards under which a match ends in them."""
+    """Positions of these edges; `accepting` is like `2, 3!0`: states and the guards under which a match ends in
+    them.
+    """
     ends = []
     for part in accepting.split(","):
         state, guards = re.fullmatch(r"\s*(\d+)((?:!\d+(?:/\d+)?)*)\s*", part).groups()  # type: ignore[union-attr]
@@ -159,7 +161,9 @@ class Query:
         return driven(reading(stream), plan, block=block, most=limit)["q"]
 
     def found(self, stream: str, block: int = BLOCK) -> list[str]:
-        """The matches in some order, each as `a1 b=b2`: names of events in order, with the variable where it is not the type."""
+        """The matches in some order, each as `a1 b=b2`: names of events in order, with the variable where it is not the
+        type.
+        """
         plan = self.plan()
         source = reading(stream)
         arranged = arrange_for(source, classify(source, plan.letters), plan, plan.queries)
@@ -182,7 +186,9 @@ def reading(stream: str) -> Any:
 
 
 def aggregate(*measures: Measure, **more: Any) -> dict[str, Any]:
-    """What makes a query an aggregate query that returns its measures as m0, m1 … `slide` is that of its windows, or WITHIN."""
+    """What makes a query an aggregate query that returns its measures as m0, m1 … `slide` is that of its windows, or
+    WITHIN.
+    """
     types = {"count": BIGINT, "sum": BIGINT, "avg": DOUBLE}
     outputs = tuple(
         OutputPlan(f"m{i}", Aggregate(m.function, m.variable, m.argument, False, None, types.get(m.function.name, INT)))

@@ -1,7 +1,7 @@
 """Random programs that mean something, and streams to run them on: for the oracle against everything else.
 
-A case follows from one number, so that it can be had again; what tests draw is that number. Every query takes the words of its stream
-apart (`[word]` or GROUP BY word), so that one program is compared on tens of small streams (`words.py`).
+A case follows from one number, so that it can be had again; what tests draw is that number. Every query takes the words
+of its stream apart (`[word]` or GROUP BY word), so that one program is compared on tens of small streams (`words.py`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ Make = Callable[[Random], Case]
 
 
 def drawn(make: Make) -> st.SearchStrategy[Case]:
-    """Cases for a property of Hypothesis, which draws their numbers alone: programs that it draws are too like one another."""
+    """Cases for a property of Hypothesis, which draws their numbers alone: programs that it draws are too like one
+    another.
+    """
     return st.integers(0, 2**64 - 1).map(lambda number: make(Random(number)))
 
 
@@ -145,8 +147,8 @@ def _returns(chance: Random, tree: Tree, match: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What kind of query is wanted; None: any. `pairs`: with conditions over several events; `keyed`: with words apart; `group`: what
-    it groups by.
+    """What kind of query is wanted; None: any. `pairs`: with conditions over several events; `keyed`: with words apart;
+    `group`: what it groups by.
     """
 
     match: bool | None = None
@@ -190,7 +192,9 @@ def query(chance: Random, name: str, asked: Asked) -> str:
 
 
 def _definitions(chance: Random, name: str, allowed: Allowed, pairs: bool) -> tuple[str, Allowed]:
-    """Named patterns of three kinds: of any form, with parameters, and to be negated; and what may stand in the query with them."""
+    """Named patterns of three kinds: of any form, with parameters, and to be negated; and what may stand in the query
+    with them.
+    """
     text, named, negatable = "", [], []
     if chance.random() < 0.33:
         inner = pattern(chance, replace(allowed, negation=allowed.negation and chance.random() < 0.75))
@@ -299,7 +303,9 @@ def _of_neighbour(chance: Random, listed: bool, first: bool) -> str:
 
 
 def between_neighbours(chance: Random, grouped: bool | None = None) -> Case:
-    """An aggregate query with conditions between neighbours, in a pattern with NOT or under SELECT CONTIGUOUS, or both."""
+    """An aggregate query with conditions between neighbours, in a pattern with NOT or under SELECT CONTIGUOUS, or
+    both.
+    """
     texts, conditions, before = [], [], ""
     plain = Allowed()
     names = chance.choice(("ab", "ab", "aba", "abc", "a"))
@@ -354,7 +360,9 @@ def _overlapping_case(chance: Random, most: int) -> Case:
 
 
 def overlapping(most: int = 4) -> Make:
-    """Aggregate queries over sequences that overlap: some pieces of one list each, with windows and conditions of their own."""
+    """Aggregate queries over sequences that overlap: some pieces of one list each, with windows and conditions of their
+    own.
+    """
     return lambda chance: _overlapping_case(chance, most)
 
 

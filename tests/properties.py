@@ -1,7 +1,8 @@
 """A property over random cases that shows what it compared, and fails where that is nothing.
 
-`hold` makes cases from numbers, so a failure is had again from its number; it is made small before it is shown. Then the tally is
-held to what a property has to have seen: rows in most cases, and events that cost a word its match in many.
+`hold` makes cases from numbers, so a failure is had again from its number; it is made small before it is shown. Then
+the tally is held to what a property has to have seen: rows in most cases, and events that cost a word its match in
+many.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ ENOUGH: Final = 12
 
 @dataclass(frozen=True)
 class Seen:
-    """What a case showed: the answers with which rows were compared, and how words were made that have fewer matches than the word they
-    come from.
+    """What a case showed: the answers with which rows were compared, and how words were made that have fewer matches
+    than the word they come from.
     """
 
     answers: Mapping[str, Answer]
@@ -121,7 +122,9 @@ def portion(cases: int) -> int:
 
 
 def table(tallies: dict[str, Tally]) -> str:
-    """A line for each property; of the cases, how many had rows, and in how many which kind of event cost a word its match."""
+    """A line for each property; of the cases, how many had rows, and in how many which kind of event cost a word its
+    match.
+    """
     width = max(len(name) for name in tallies)
     lines = [" " * width + "".join(f"{column:>11}" for column in COLUMNS)]
     for name, tally in tallies.items():

@@ -1,4 +1,5 @@
-"""What a run of the tests says: a failing test by name when it fails, how far the run is, and in the end what properties compared.
+"""What a run of the tests says: a failing test by name when it fails, how far the run is, and in the end what
+properties compared.
 
 Also with pytest-xdist, whose controller hears of all that its workers do.
 """

@@ -69,7 +69,9 @@ def _asks(program: ast.Program) -> bool:
 
 
 def smaller(node: Any) -> Iterator[Any]:
-    """The node with one thing less: a statement, a clause, a conjunct, an operand; or an operator's operand in its place."""
+    """The node with one thing less: a statement, a clause, a conjunct, an operand; or an operator's operand in its
+    place.
+    """
     match node:
         case tuple():
             for place in range(len(node)):

@@ -1,7 +1,7 @@
 """Compares the evaluator with Spark: the same expressions over the same rows.
 
-Spark fails a whole query for one row, so each expression is asked of Spark for the rows for which the evaluator has a value;
-of the other rows, one for each expression is asked alone, and has to fail.
+Spark fails a whole query for one row, so each expression is asked of Spark for the rows for which the evaluator has a
+value; of the other rows, one for each expression is asked alone, and has to fail.
 """
 
 from __future__ import annotations

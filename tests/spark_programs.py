@@ -1,8 +1,8 @@
 """Random programs on Spark against the oracle: by hand in any number, `python -m tests.spark_programs --programs 300`.
 
-One session runs them all. The events of each come in several files, in no order, so that every group is in more than one of
-them; programs are compiled at every level and with every optimiser forced, in turn. A failure is printed as a case for
-REGRESSIONS in test_spark_batch.py; the run goes on. Exits with 1 if anything failed.
+One session runs them all. The events of each come in several files, in no order, so that every group is in more than
+one of them; programs are compiled at every level and with every optimiser forced, in turn. A failure is printed as a
+case for REGRESSIONS in test_spark_batch.py; the run goes on. Exits with 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ def agree(spark: SparkSession, case: Case, folder: Path, options: Options | None
 def compare(
     spark: SparkSession, case: Case, folder: Path, expected: dict[str, Rows] | None, options: Options | None = None
 ) -> None:
-    """Fails where the rows of the case's job are others, query by query or all brought together; None: the run has to fail."""
+    """Fails where the rows of the case's job are others, query by query or all brought together; None: the run has to
+    fail.
+    """
     compiled = compile_text(case.text)
     events, job = scattered(spark, case, compiled, folder), loaded(case.text, options)
     results = job.build(spark, events)

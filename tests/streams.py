@@ -1,4 +1,6 @@
-"""A notation for small streams and for matches over them, as the papers write them: `a1 b2` is an A at time 1 and a B at time 2."""
+"""A notation for small streams and for matches over them, as the papers write them: `a1 b2` is an A at time 1 and a B
+at time 2.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ EVENT TYPE kind IN ('A', 'B', 'C', 'D', 'E', 'F', 'G');
 
 
 def events(text: str) -> list[dict[str, object]]:
-    """The rows of `a1 b2' c-3(x=5, g=1)`: type, time, marks that make the label unique, and columns (null where not given).
+    """The rows of `a1 b2' c-3(x=5, g=1)`: type, time, marks that make the label unique, and columns (null where not
+    given).
 
     The whole word before the bracket is in the column `name`, so that matches can be written with it.
     """
@@ -49,7 +52,8 @@ def program(text: str) -> ast.Program:
 
 
 def query(clauses: str, returns: str = "MATCH *") -> ast.Program:
-    """A program of STREAM and the query `q`. The clauses begin with a pattern, and have a window of 100 s if they name none.
+    """A program of STREAM and the query `q`. The clauses begin with a pattern, and have a window of 100 s if they name
+    none.
 
     What precedes the keyword QUERY is put before the query: `EVENT …; QUERY SEQ(A, B)`.
     """

@@ -1,4 +1,6 @@
-"""AFTER MATCH in streams and in pieces of large groups; `python -m tests.after_match_streams` does it by the hundred thousand."""
+"""AFTER MATCH in streams and in pieces of large groups; `python -m tests.after_match_streams` does it by the hundred
+thousand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Automata: one path of the positions is one derivation, one accepted word of the deterministic automaton is one match."""
+"""Automata: one path of the positions is one derivation, one accepted word of the deterministic automaton is one
+match.
+"""
 
 from __future__ import annotations
 

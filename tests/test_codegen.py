@@ -1,4 +1,6 @@
-"""Generated jobs as texts: what they look like, that equal programs give equal bytes, and that no program can write code."""
+"""Generated jobs as texts: what they look like, that equal programs give equal bytes, and that no program can write
+code.
+"""
 
 from __future__ import annotations
 

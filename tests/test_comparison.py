@@ -1,4 +1,6 @@
-"""bench/comparison: its events have the shape they are said to have, and what was written by hand finds what the queries find."""
+"""bench/comparison: its events have the shape they are said to have, and what was written by hand finds what the
+queries find.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables of Delta, in and out, in a batch and as a stream. `CEPC_DELTA=1` fetches the package by Maven and runs this."""
+"""Tables of Delta, in and out, in a batch and as a stream. `CEPC_DELTA=1` fetches the package by Maven and runs
+this.
+"""
 
 from __future__ import annotations
 

@@ -67,7 +67,9 @@ def test_the_tables_of_the_language_page_have_these_matches() -> None:
 
 
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
-    """On the example that the README shows; the first console block is the demo's, which tests/test_examples.py runs."""
+    """On the example that the README shows; the first console block is the demo's, which tests/test_examples.py
+    runs.
+    """
     folder = ROOT / "examples" / "food_delivery"
     shutil.copy(folder / "queries.cep", tmp_path)
     generate = [sys.executable, str(folder / "generate.py"), str(tmp_path / "orders.parquet"), "--events", "2000"]

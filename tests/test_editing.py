@@ -108,7 +108,8 @@ def test_the_extension_names_files_that_are_there() -> None:
 def scopes(text: str, grammar: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The parts of a text with their scopes, as an editor finds them: at each place the rule whose match begins first.
 
-    Our grammar's expressions mean the same to Python as to Oniguruma; begin and end are used for strings and comments alone.
+    Our grammar's expressions mean the same to Python as to Oniguruma; begin and end are used for strings and comments
+    alone.
     """
     rules = grammar["repository"]
     top = [rules[found["include"][1:]] for found in grammar["patterns"]]

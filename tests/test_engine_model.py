@@ -27,7 +27,9 @@ EVENTS = 1_000_000
 SECONDS = 10_000
 """From the first of them to the last; the model speaks of nanoseconds a second."""
 CLEARLY = 3.0
-"""By so much the predictions differ where the clock has to agree: what a run does beside counting is not in the model."""
+"""By so much the predictions differ where the clock has to agree: what a run does beside counting is not in the
+model.
+"""
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x DOUBLE) EVENT TIME at UNIT ms EVENT TYPE kind;\n"
 COUNT = "CAST(COUNT(*) AS DOUBLE) AS n"

@@ -1,4 +1,6 @@
-"""The evaluator: values and errors of ANSI SQL. What Spark says of the same expressions is in `test_evaluate_spark.py`."""
+"""The evaluator: values and errors of ANSI SQL. What Spark says of the same expressions is in
+`test_evaluate_spark.py`.
+"""
 
 import datetime
 import decimal

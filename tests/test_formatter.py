@@ -91,7 +91,9 @@ def test_the_bare_form_stays_bare(several: list[ast.Query], random: Random) -> N
 
 
 def pairs() -> list[tuple[str, str, str]]:
-    """Title, input, expected; each file of `formatting/` has cases headed by `==== title` with input and output parted by `----`."""
+    """Title, input, expected; each file of `formatting/` has cases headed by `==== title` with input and output parted
+    by `----`.
+    """
     found = []
     for path in sorted((Path(__file__).parent / "formatting").glob("*.txt")):
         for case in path.read_text(encoding="utf-8").split("==== ")[1:]:

@@ -1,4 +1,6 @@
-"""The benchmarks of what sharing gains, on few events: they run, shared rows are the unshared ones', and work is saved."""
+"""The benchmarks of what sharing gains, on few events: they run, shared rows are the unshared ones', and work is
+saved.
+"""
 
 from __future__ import annotations
 

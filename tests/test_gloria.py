@@ -135,7 +135,9 @@ def nodes_of(graph: GloriaGraph) -> dict[tuple[str, Node], float]:
 
 
 def test_the_distances_of_table_3() -> None:
-    """Every node of figure 7, whether a principle makes it or not: over the nodes before it, the least sum of edges (equation 5)."""
+    """Every node of figure 7, whether a principle makes it or not: over the nodes before it, the least sum of edges
+    (equation 5).
+    """
     template = template_of(FIGURE_5)
     weigher = Weigher(template, PaperModel(RATES), splits=False)
     distance: dict[tuple[int, Node], float] = {}
@@ -303,7 +305,9 @@ def test_p2_is_pruned_in_example_6_3() -> None:
 
 
 def test_lemma_5_11_as_printed_loses_the_optimum_behind_a_kleene_sub_pattern() -> None:
-    """The same with few events after it: where the pattern is left at B, snapshots of B need no evaluation. So P2 stays here."""
+    """The same with few events after it: where the pattern is left at B, snapshots of B need no evaluation. So P2 stays
+    here.
+    """
     few = PaperModel(RATES | rates(E=1))
     template = template_of(queries(seq(A_B, "E"), seq(A_B, "E")))
     weights = [lightest_path(build(template, few, GloriaBudget(breadth=PAPER), pruning)) for pruning in Pruning]
@@ -327,7 +331,9 @@ def test_p1_to_p3_are_pruned_in_example_6_5() -> None:
 
 
 def test_only_some_of_the_queries_share_a_kleene_sub_pattern() -> None:
-    """In the paper all three share it or none (§6), so the Q-set of q1 and q2, with snapshots of the rare C, ends before it."""
+    """In the paper all three share it or none (§6), so the Q-set of q1 and q2, with snapshots of the rare C, ends
+    before it.
+    """
     workload = queries(seq("C", A_B, "DE"), seq("C", A_B, "DE"), A_B)
     model = PaperModel(rates(A=5, B=5, C=1, D=50, E=20))
     paper, ours = (share(workload, model, GloriaBudget(breadth=b)) for b in (PAPER, Breadth()))
@@ -349,7 +355,9 @@ def test_example_2_4_an_inner_kleene_sub_pattern_is_shared_by_all_and_the_outer_
 
 
 def test_q_sets_of_an_inner_and_an_outer_kleene_sub_pattern_become_one_and_no_query_is_in_two() -> None:
-    """Two queries have the inner one alone, two the outer one; where both pairs have snapshots of A they are one Q-set of the inner."""
+    """Two queries have the inner one alone, two the outer one; where both pairs have snapshots of A they are one Q-set
+    of the inner.
+    """
     outer = plus("C", A_B)
     template = template_of(queries(seq("X", A_B, "D"), seq("X", A_B, "D"), seq("X", outer, "E"), seq("X", outer, "E")))
     graph = build(template, PaperModel(), GloriaBudget(), Pruning.NONE)
@@ -623,7 +631,9 @@ sequences = st.lists(st.tuples(st.integers(0, 1), st.integers(3, 5), st.booleans
 @settings(max_examples=portion(60))
 @given(sequences, st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 30]), min_size=9, max_size=9))
 def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, int, bool]], rate: list[int]) -> None:
-    """By all partitions, all snapshots (definition 2.6), not by the principles. With all ways of merging lemma 5.2 holds."""
+    """By all partitions, all snapshots (definition 2.6), not by the principles. With all ways of merging lemma 5.2
+    holds.
+    """
     letters = [[*range(first, last), *([5 + i] if tail else [])] for i, (first, last, tail) in enumerate(parts_of)]
     by_letter = {i: float(r) for i, r in enumerate(rate)}
     best = lightest(letters, by_letter, most=20_000)
@@ -635,7 +645,9 @@ def test_sequences_get_the_best_of_all_sharing_plans(parts_of: list[tuple[int, i
 @settings(max_examples=portion(60))
 @given(st.lists(st.sampled_from([1, 2, 3, 5, 8, 13, 30]), min_size=1, max_size=3), st.integers(2, 3))
 def test_a_kleene_sub_graph_gets_the_best_of_all_plans(rate: list[int], count: int) -> None:
-    """Where all queries start with it, the paper claims the optimum (§6.2). It is that of inconsistent plans too (lemma 6.1)."""
+    """Where all queries start with it, the paper claims the optimum (§6.2). It is that of inconsistent plans too (lemma
+    6.1).
+    """
     by_letter = {i: float(r) for i, r in enumerate(rate)}
     pattern: Pattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
     best = lightest_cycle(list(by_letter), by_letter, count)

@@ -33,7 +33,9 @@ def classes(path: Path) -> Iterator[str]:
 
 
 def places() -> dict[str, list[str]]:
-    """By name of a class, the modules that define it, but for the stages'; names with an underscore are a module's own."""
+    """By name of a class, the modules that define it, but for the stages'; names with an underscore are a module's
+    own.
+    """
     found: defaultdict[str, list[str]] = defaultdict(list)
     for source in SOURCES:
         for path in sorted((ROOT / source).rglob("*.py")):

@@ -25,7 +25,9 @@ def quoted(name: str) -> str:
 
 
 def program(streams: Mapping[str, Sequence[str]], column: str = "x") -> str:
-    """A program with these streams, and for each the queries that Spark answers alone; every stream has one for the kernel."""
+    """A program with these streams, and for each the queries that Spark answers alone; every stream has one for the
+    kernel.
+    """
     texts = []
     for number, (stream, queries) in enumerate(streams.items()):
         a, b = f"A{number}", f"B{number}"
@@ -62,7 +64,9 @@ def bound(text: str) -> list[str]:
 
 
 def hidden(text: str) -> set[str]:
-    """The names of the module, or of Python, that a function of the job has for something of its own and another uses."""
+    """The names of the module, or of Python, that a function of the job has for something of its own and another
+    uses.
+    """
     tree = ast.parse(text)
     return {
         name

@@ -1,4 +1,6 @@
-"""A stream from and to a real Kafka: rows are those of a batch over the same events. `CEPC_KAFKA=1` fetches and runs it."""
+"""A stream from and to a real Kafka: rows are those of a batch over the same events. `CEPC_KAFKA=1` fetches and runs
+it.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,9 @@ def test_constants_are_constants_in_the_clauses_after_a_pattern(clause: str) -> 
 
 
 def test_thousands_of_levels_are_answered_in_time() -> None:
-    """Each word asks what the parser accepts; that must not cost the depth of its stack, nor a quantifier be no level."""
+    """Each word asks what the parser accepts; that must not cost the depth of its stack, nor a quantifier be no
+    level.
+    """
     started = time.process_time()
     for text in ("x IN (" * 3000 + "x" + ")" * 3000, "A" + "+" * 3000):
         source = Source(

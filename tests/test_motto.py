@@ -145,7 +145,9 @@ def test_example_5_takes_the_sequence_from_the_conjunction_by_a_filter() -> None
 
 
 def test_a_sequence_of_three_costs_its_events_and_what_is_made_of_them_from_left_to_right() -> None:
-    """Three events a tick; in the ten ticks after one come ten of the second, and half of all pairs of these and ten of the third."""
+    """Three events a tick; in the ten ticks after one come ten of the second, and half of all pairs of these and ten of
+    the third.
+    """
     assert PaperModel().cost(Derivation(SubQuery(seq(1, 2, 3), 10))) == pytest.approx(3 + 10 + 10 * 10 / 2)
 
 
@@ -170,7 +172,9 @@ def test_example_8_has_the_sub_queries_of_figure_12() -> None:
 
 
 def test_windows_are_shared_by_mark_points() -> None:
-    """Case 1: the source's window is larger. Case 2: it is smaller, so a larger one is computed and filtered for both."""
+    """Case 1: the source's window is larger. Case 2: it is smaller, so a larger one is computed and filtered for
+    both.
+    """
     narrow, wide = SubQuery(seq(1, 3), 10), SubQuery(seq(1, 3), 20)
     assert derivation(wide, narrow) == ((0, 1), ("span",), ())
     assert derivation(narrow, wide) is None
@@ -242,8 +246,9 @@ SHORT_WORDS = ["".join(letters) for length in range(7) for letters in product("a
 
 @pytest.mark.parametrize("length", range(7))
 def test_the_automaton_keeps_apart_what_ends_in_different_places(length: int) -> None:
-    """Of every word of two letters. A state is a set of places, so there are neither more nor fewer; where a state has been split, the
-    ways of all shorter substrings lead to its copy, or a substring of other places would be taken for a longer one.
+    """Of every word of two letters. A state is a set of places, so there are neither more nor fewer; where a state has
+    been split, the ways of all shorter substrings lead to its copy, or a substring of other places would be taken for a
+    longer one.
     """
     for word in (word for word in SHORT_WORDS if len(word) == length):
         parts = substrings(word)
@@ -320,7 +325,9 @@ def large_graphs() -> Iterator[tuple[nx.DiGraph, list[int]]]:
 
 
 def test_branch_and_bound_looks_at_few_trees() -> None:
-    """It decides first on the vertex that could save most, and no more below a bound that is not better than what is known."""
+    """It decides first on the vertex that could save most, and no more below a bound that is not better than what is
+    known.
+    """
     trees = [steiner_tree(graph, 0, terminals, steps=10**6) for graph, terminals in large_graphs()]
     assert all(tree.optimal for tree in trees)
     assert sum(tree.steps for tree in trees) < 12_000

@@ -1,4 +1,6 @@
-"""Match queries that share parts of their matches have the rows that they have by themselves, which are the oracle's."""
+"""Match queries that share parts of their matches have the rows that they have by themselves, which are the
+oracle's.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """MOTTO's rewrites keep the meaning: every way to compute a sub-query from another, against the oracle.
 
-A small executor carries out derivations literally, one nested loop for each operand, on random streams. It knows nothing
-of plans or costs: each derivation of a sharing graph is fed with what the oracle says its inputs match.
+A small executor carries out derivations literally, one nested loop for each operand, on random streams. It knows
+nothing of plans or costs: each derivation of a sharing graph is fed with what the oracle says its inputs match.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The oracle against other definitions of a match: Python's regular expressions, and a recogniser that splits sets of events.
+"""The oracle against other definitions of a match: Python's regular expressions, and a recogniser that splits sets of
+events.
 
-A stream without ties is a word whose letters are its event types. A set of events is a match of a pattern without AND, NOT and
-conditions when their letters spell a word of the pattern's regular expression; and a backtracking matcher has MATCH_RECOGNIZE's order
-of preference.
+A stream without ties is a word whose letters are its event types. A set of events is a match of a pattern without AND,
+NOT and conditions when their letters spell a word of the pattern's regular expression; and a backtracking matcher has
+MATCH_RECOGNIZE's order of preference.
 """
 
 from __future__ import annotations

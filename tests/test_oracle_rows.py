@@ -1,4 +1,6 @@
-"""The oracle's result rows against docs/language.md, "Results" and "Windows": windows, aggregates, names, overflow, bad data."""
+"""The oracle's result rows against docs/language.md, "Results" and "Windows": windows, aggregates, names, overflow, bad
+data.
+"""
 
 from __future__ import annotations
 

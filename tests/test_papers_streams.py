@@ -106,8 +106,9 @@ def test_gloria_a_bare_query_of_the_workload_files_runs_as_it_is() -> None:
         )
     ]
     rows = oracle.evaluate(program(text), stream)["q0"]
-    # From T1 at 0 to T5 at 7 there are 5 runs of the inner pattern, to T5 at 12 there are 18; from T1 at 8 there is 1; and 5 · 1
-    # of both rounds. So 28 matches have the T1 at 0 and 6 the one at 8; only one lies in the window that begins at 5.
+    # From T1 at 0 to T5 at 7 there are 5 runs of the inner pattern, to T5 at 12 there are 18; from T1 at 8 there is 1;
+    # and 5 · 1 of both rounds. So 28 matches have the T1 at 0 and 6 the one at 8; only one lies in the window that
+    # begins at 5.
     assert {row["window_start"]: row["avg(open)"] for row in rows} == {minute(0): (28 * 0 + 6 * 8) / 34, minute(5): 8.0}
     assert {row["open_level"] for row in rows} == {7}
 

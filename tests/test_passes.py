@@ -68,7 +68,9 @@ def test_a_pattern_is_a_tree_over_letters(text: str, tree: Pattern) -> None:
 
 
 def workload(queries: str, options: Options | None = None) -> Workload:
-    """`q: SEQ(A, B); r: …`, an aggregate query each, with a window of 10 s sliding by 5 s unless `|` says other clauses."""
+    """`q: SEQ(A, B); r: …`, an aggregate query each, with a window of 10 s sliding by 5 s unless `|` says other
+    clauses.
+    """
     statements = []
     for query in queries.split(";"):
         name, pattern = (part.strip() for part in query.split(":", 1))
@@ -185,7 +187,8 @@ class Rated(Frequent):
 SHORT, LONG = "WITHIN 10 s SLIDE 5 s", "WITHIN 60 s SLIDE 1 s"
 IN_B = SharedStates((Member("q", (2,)), Member("r", (2,))))
 COSTS: dict[str, tuple[str, tuple[SharedStates, ...], Load]] = {
-    # Each query has four operations: A, B into a run, B on, C. A row of q is 2 windows wide, one of r 3 · 2 (a count and a sum of two).
+    # Each query has four operations: A, B into a run, B on, C. A row of q is 2 windows wide, one of r 3 · 2 (a count
+    # and a sum of two).
     "alone": (SHORT, (), Load(420, 210 * 8, 420 * 10 + 210 * 8)),
     "once what both have": (
         SHORT,
@@ -198,7 +201,8 @@ COSTS: dict[str, tuple[str, tuple[SharedStates, ...], Load]] = {
         Load(220, 210 * 8, 220 * 10 + 210 * 8),
     ),
     "on basis columns that do not pay": (SHORT, (replace(IN_B, basis=True),), Load(320, 210 * 8, 320 * 10 + 210 * 8)),
-    # 300 operations on 2 rows 3 deep; A, C and an edge of a window end a run, 11 in a second, each for 2 · 2 operations on all columns.
+    # 300 operations on 2 rows 3 deep; A, C and an edge of a window end a run, 11 in a second, each for 2 · 2 operations
+    # on all columns.
     "on basis columns that pay": (
         LONG,
         (replace(IN_B, basis=True),),

@@ -70,7 +70,9 @@ def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSessi
 
 
 def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: SparkSession, tmp_path: Path) -> None:
-    """In segments, with and without overlaps, in panes, and not at all; around the epoch, at edges, with ties and gaps."""
+    """In segments, with and without overlaps, in panes, and not at all; around the epoch, at edges, with ties and
+    gaps.
+    """
     text = (
         "STREAM s (at BIGINT, kind STRING, k INT, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
         "QUERY over RETURN COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A+, B) WITHIN 9 s SLIDE 3 s;\n"

@@ -1,4 +1,6 @@
-"""`cepc run --engine spark` and `cepc.compile(…).spark(…)`: from files to rows in one command, and over Spark Connect."""
+"""`cepc run --engine spark` and `cepc.compile(…).spark(…)`: from files to rows in one command, and over Spark
+Connect.
+"""
 
 from __future__ import annotations
 

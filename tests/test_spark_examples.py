@@ -1,4 +1,6 @@
-"""The jobs beside the examples give the rows of the local engine on Spark; test_spark_cluster.py runs them on a cluster."""
+"""The jobs beside the examples give the rows of the local engine on Spark; test_spark_cluster.py runs them on a
+cluster.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Letters as SQL: an event is compared with each type once, and conditions are evaluated on events of their type alone."""
+"""Letters as SQL: an event is compared with each type once, and conditions are evaluated on events of their type
+alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Names that could be taken for something else, through generated jobs on Spark: the rows are those of the local engine."""
+"""Names that could be taken for something else, through generated jobs on Spark: the rows are those of the local
+engine.
+"""
 
 from __future__ import annotations
 

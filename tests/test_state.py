@@ -1,4 +1,6 @@
-"""A stream's state as bytes: read by another compilation of the same queries, refused for others, shown without any program."""
+"""A stream's state as bytes: read by another compilation of the same queries, refused for others, shown without any
+program.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Statistics: measured on events that can be counted by hand, written down and read again, and what is assumed without them."""
+"""Statistics: measured on events that can be counted by hand, written down and read again, and what is assumed without
+them.
+"""
 
 import json
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""The standard library: every pattern is documented, used by a program of `tests/stdlib` and tested there in the language, and the
-oracle agrees.
+"""The standard library: every pattern is documented, used by a program of `tests/stdlib` and tested there in the
+language, and the oracle agrees.
 """
 
 from pathlib import Path

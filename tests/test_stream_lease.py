@@ -1,4 +1,6 @@
-"""One job at a time for a checkpoint, without Spark: who has it, who may take it over, and what the one that lost it does."""
+"""One job at a time for a checkpoint, without Spark: who has it, who may take it over, and what the one that lost it
+does.
+"""
 
 from __future__ import annotations
 

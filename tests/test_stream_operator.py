@@ -1,4 +1,6 @@
-"""The operator's step without a JVM: letters, classes, buckets, blobs and timers around the core give the rows of a batch."""
+"""The operator's step without a JVM: letters, classes, buckets, blobs and timers around the core give the rows of a
+batch.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def packed(compiled: Compiled, table: pa.Table, plan: Plan) -> pa.Table:
 
 
 class Stream:
-    """As Spark drives the operator: input first, then timers that have expired; a watermark is that of earlier micro-batches."""
+    """As Spark drives the operator: input first, then timers that have expired; a watermark is that of earlier
+    micro-batches.
+    """
 
     def __init__(self, answering: Answering) -> None:
         self.answering = answering

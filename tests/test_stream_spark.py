@@ -258,7 +258,9 @@ def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: Spa
 def test_matches_without_end_stop_the_stream_in_the_first_step_that_decides_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """The first micro-batch has no watermark yet, so nothing is listed in it; the second asks for all, in each bucket."""
+    """The first micro-batch has no watermark yet, so nothing is listed in it; the second asks for all, in each
+    bucket.
+    """
     text = (
         PROGRAM[: PROGRAM.index("QUERY")]
         + "QUERY q RETURN MATCH COUNT(t) AS n PATTERN Travel+ t WHERE [driver] WITHIN 1 HOUR;"

@@ -1,4 +1,6 @@
-"""The same queries as a stream, without Spark: rows are those of a batch, each once, whatever the micro-batches and the order."""
+"""The same queries as a stream, without Spark: rows are those of a batch, each once, whatever the micro-batches and the
+order.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,8 @@ SECOND = {"us": 1_000_000, "s": 1}
 def whole(
     compiled: Compiled, fold_from: int | None = None, wait: int | None = 0, keys: tuple[str, ...] = ()
 ) -> Program:
-    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to. All queries
-    need no more than the events with equal `keys`.
+    """All queries in one class, which gets all events; these do not wait to be folded, unless they are told to. All
+    queries need no more than the events with equal `keys`.
     """
     one = Class(keys, tuple(range(len(compiled.plan.queries))), None)
     return Program(compiled.plan, (one,), None, fold_from, wait)
@@ -287,8 +289,8 @@ def test_what_comes_too_late_is_counted_and_changes_nothing() -> None:
 
 
 def test_events_are_kept_only_as_long_as_a_row_may_need_them() -> None:
-    # Open are the windows from 45 on; a match that ends at 52 begins after 45, and one that begins at 46 may be forbidden by what
-    # is at 40.
+    # Open are the windows from 45 on; a match that ends at 52 begins after 45, and one that begins at 46 may be
+    # forbidden by what is at 40.
     for query, kept in (
         ("RETURN COUNT(*) AS n PATTERN A WITHIN 10 s SLIDE 5 s", 2),
         ("RETURN MATCH * PATTERN SEQ(A, B) WITHIN 7 s", 2),
@@ -402,7 +404,9 @@ def test_crowded_panes_are_folded_and_the_rows_are_the_same(query: str, step: in
 
 @pytest.mark.parametrize("count", [70, 900, 1500])
 def test_large_counts_as_double_are_those_of_a_batch(count: int) -> None:
-    """Beyond 2^53 they are floats, and beyond float64 what they are in a batch; a query that asks for all digits has them."""
+    """Beyond 2^53 they are floats, and beyond float64 what they are in a batch; a query that asks for all digits has
+    them.
+    """
     results = "CAST(COUNT(*) AS DOUBLE) AS n, SUM(CAST(a.x AS DOUBLE)) AS s, MIN(a.x) AS m"
     queries = f"QUERY q RETURN {results} PATTERN A+ a WITHIN 40 s SLIDE 20 s;\n"
     rows = tuple({"at": at * 40 // count, "kind": "A", "k": 1, "x": 1 + at % 3, "y": at} for at in range(count))

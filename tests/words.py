@@ -1,9 +1,10 @@
 """Small streams made from a query's pattern: what it accepts, and what misses that by one event.
 
-A *word* is a small stream, told from the others of a case by the column `word`. An accepted word is a derivation of the pattern with
-times and values for which the query's conditions hold. From each come words that differ in one thing: an event short, moved, tied,
-doubled, of another group, failing a condition, or a forbidden event beside, on and inside the edges of a gap. Nothing here decides what
-a query's rows are: that is the oracle's, whose reading of patterns and conditions is used to aim.
+A *word* is a small stream, told from the others of a case by the column `word`. An accepted word is a derivation of the
+pattern with times and values for which the query's conditions hold. From each come words that differ in one thing: an
+event short, moved, tied, doubled, of another group, failing a condition, or a forbidden event beside, on and inside the
+edges of a gap. Nothing here decides what a query's rows are: that is the oracle's, whose reading of patterns and
+conditions is used to aim.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class Slot:
 
 @dataclass(frozen=True)
 class Hole:
-    """A gap in which nothing that is negated may lie, between two times; None: from the window's edge. `slots` are those of the named
-    patterns around the NOT, from the outermost on.
+    """A gap in which nothing that is negated may lie, between two times; None: from the window's edge. `slots` are
+    those of the named patterns around the NOT, from the outermost on.
     """
 
     negation: Negation
@@ -356,7 +357,9 @@ class Aim:
         return None
 
     def _forbidden(self, one: Sketch, rows: list[Row], hole: Hole) -> list[Row]:
-        """A match of what is negated beside, on or inside the gap's edges; its conditions hold if a few tries find such values."""
+        """A match of what is negated beside, on or inside the gap's edges; its conditions hold if a few tries find such
+        values.
+        """
         negated = sketch(hole.negation.body, self._chance, tight=True)
         negated = _later(negated, self._chance.choice(self._places(one, hole, negated.last)))
         found: list[Row] = []
@@ -428,7 +431,9 @@ def _by_variable(slots: Iterable[Slot], bound: dict[Slot, int]) -> Bindings:
 
 
 def stream(text: str, chance: Random, most: int) -> tuple[tuple[Row, ...], tuple[Word, ...]]:
-    """The events of about as many words for the queries of a program, and how each word is made; `word` in an event is its number."""
+    """The events of about as many words for the queries of a program, and how each word is made; `word` in an event is
+    its number.
+    """
     program = written_out(parse(Source("words.cep", text)).program)
     queries = [statement for statement in program.statements if isinstance(statement, ast.Query)]
     extreme = chance.random() < 0.1

@@ -1,5 +1,5 @@
-"""The whole comparison by one command, or a part of it; each part is a process of its own, and its figures go into a file, from
-which the table and the plots are made.
+"""The whole comparison by one command, or a part of it; each part is a process of its own, and its figures go into a
+file, from which the table and the plots are made.
 
     python -m bench.comparison --flink FOLDER            # everything, half an hour; FOLDER is made for Flink's environment
     python -m bench.comparison --flink FOLDER --only ticks --queries 1 --modes batch streaming

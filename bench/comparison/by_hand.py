@@ -1,4 +1,6 @@
-"""The matches of the queries on ticks as a person would find them: a loop over the events of one account, in order of time."""
+"""The matches of the queries on ticks as a person would find them: a loop over the events of one account, in order of
+time.
+"""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ def ticks(number: int, accounts: int, seed: int = 1) -> pa.Table:
 def nexmark(number: int, seed: int = 1) -> pa.Table:
     """Events as NEXMark's generator makes them, with the columns that its queries on patterns read.
 
-    Of 50 events one is a person, three are auctions and 46 are bids. Half of the bids go to the auction that is hot, three
-    quarters come from the bidder who is; each is hot for as long as a hundred are made. Prices are 10^(0 to 6) × 100, evenly
-    spread in the exponent.
+    Of 50 events one is a person, three are auctions and 46 are bids. Half of the bids go to the auction that is hot,
+    three quarters come from the bidder who is; each is hot for as long as a hundred are made. Prices are 10^(0 to 6) ×
+    100, evenly spread in the exponent.
     """
     chance = np.random.default_rng(seed)
     at = np.arange(number)
@@ -63,8 +63,8 @@ def nexmark(number: int, seed: int = 1) -> pa.Table:
 
 
 def write(table: pa.Table, folder: Path) -> None:
-    """As CSV, with a header in `with_header`, and without in `batch` and `streaming`: Flink's CSV knows none. A stream is one
-    file, since events of files that are read side by side are late to one another.
+    """As CSV, with a header in `with_header`, and without in `batch` and `streaming`: Flink's CSV knows none. A stream
+    is one file, since events of files that are read side by side are late to one another.
     """
     for name, header, files in (("with_header", True, 4), ("batch", False, 4), ("streaming", False, 1)):
         (folder / name).mkdir(parents=True)

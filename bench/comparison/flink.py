@@ -1,5 +1,5 @@
-"""Flink's side, in an environment that has `apache-flink` and not cepc. Reads from standard input what to do, as JSON, and prints
-what it took, as JSON: for each round the seconds on the clock and of processors.
+"""Flink's side, in an environment that has `apache-flink` and not cepc. Reads from standard input what to do, as JSON,
+and prints what it took, as JSON: for each round the seconds on the clock and of processors.
 
     {"mode": "batch", "table": "at BIGINT, …", "where": "", "queries": [{"name", "columns", "flink"}, …],
      "small": "folder", "events": "folder", "output": "folder", "rounds": 1}

@@ -1,9 +1,9 @@
 """Queries that both languages say exactly.
 
-MATCH_RECOGNIZE finds rows of a partition that follow each other, and of all ways to do so from one start the preferred one; in
-cepc that is SELECT CONTIGUOUS with AFTER MATCH. Skipping is said by a variable that any row satisfies. What MATCH_RECOGNIZE has
-no words for (every match, SELECT NEXT, NOT, AND, aggregates over all matches) is not here, and neither is what cepc has none for:
-aggregates that run while the match grows.
+MATCH_RECOGNIZE finds rows of a partition that follow each other, and of all ways to do so from one start the preferred
+one; in cepc that is SELECT CONTIGUOUS with AFTER MATCH. Skipping is said by a variable that any row satisfies. What
+MATCH_RECOGNIZE has no words for (every match, SELECT NEXT, NOT, AND, aggregates over all matches) is not here, and
+neither is what cepc has none for: aggregates that run while the match grows.
 """
 
 from __future__ import annotations
@@ -130,15 +130,15 @@ BIDS_TABLE = f"`at` BIGINT, kind STRING, auction BIGINT, bidder BIGINT, price BI
 
 
 def nexmark() -> Workload:
-    """Its queries 0 and 3 on patterns. Its 1 and 2 (`A AS AVG(A.price) < 10000`) ask for an average that runs while the match
-    grows, which cepc's conditions do not have.
+    """Its queries 0 and 3 on patterns. Its 1 and 2 (`A AS AVG(A.price) < 10000`) ask for an average that runs while the
+    match grows, which cepc's conditions do not have.
     """
     return Workload(BIDS, BIDS_TABLE, (_decreasing(), _drop()), "WHERE kind = 'Bid'")
 
 
 def _decreasing() -> Query:
-    """Query 0: a price that decreases and turns. `LAST(DOWN.price, 1)` in the turn's condition is the price before the lowest,
-    so that two decreases at least are asked for; here the lowest is a variable of its own.
+    """Query 0: a price that decreases and turns. `LAST(DOWN.price, 1)` in the turn's condition is the price before the
+    lowest, so that two decreases at least are asked for; here the lowest is a variable of its own.
     """
     return Query(
         "q0",

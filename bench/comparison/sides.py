@@ -1,4 +1,5 @@
-"""What is compared: each side gets the folder of the events and one for its rows, and leaves a folder of CSV files for each query.
+"""What is compared: each side gets the folder of the events and one for its rows, and leaves a folder of CSV files for
+each query.
 
 A first run, of few queries on few events, starts processes and warms them; it does not count.
 """
@@ -47,7 +48,9 @@ def local(workload: Workload) -> Side:
 
 
 def job(spark: Any, workload: Workload, *, kernel: bool = True) -> Side:
-    """The PySpark job that `cepc compile` writes; without the kernel its floor: scan, filter, shuffle, sort, Arrow, and sinks."""
+    """The PySpark job that `cepc compile` writes; without the kernel its floor: scan, filter, shuffle, sort, Arrow, and
+    sinks.
+    """
     compiled = cepc.compile(workload.program())
     text = job_of(compiled.program, compiled.checked.sources).text
     namespace: dict[str, Any] = {"__name__": "job"}
@@ -132,7 +135,9 @@ def by_lists(spark: Any, workload: Workload) -> Side:
 
 
 def flink(folder: Path, workload: Workload, mode: str, where: dict[str, Path], rounds: int) -> dict[str, list[Took]]:
-    """What its job and its floor took, in a process of its own after a first run on few events; the rows are in `output/0`."""
+    """What its job and its floor took, in a process of its own after a first run on few events; the rows are in
+    `output/0`.
+    """
     asked = {
         "mode": mode,
         "table": workload.table,

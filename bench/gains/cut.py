@@ -1,6 +1,8 @@
-"""What counting costs when a group is cut in time: an ordinary pass over it, segments that overlap, panes that are multiplied.
+"""What counting costs when a group is cut in time: an ordinary pass over it, segments that overlap, panes that are
+multiplied.
 
-Processor time in one process, without Spark; the fewer the events of a pane are, the more does it cost to have panes at all.
+Processor time in one process, without Spark; the fewer the events of a pane are, the more does it cost to have panes at
+all.
 """
 
 import time

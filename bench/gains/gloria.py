@@ -1,8 +1,8 @@
-"""Gloria's mixed workloads (§8.3): 12 to 120 queries, six sequences to one nested Kleene, each with a head and a tail of its own
-around what all share, under windows of 5 to 20 minutes that slide by 5.
+"""Gloria's mixed workloads (§8.3): 12 to 120 queries, six sequences to one nested Kleene, each with a head and a tail
+of its own around what all share, under windows of 5 to 20 minutes that slide by 5.
 
-The frequencies of types are those of `bench/gloria_workloads.py`, shared types rare and private ones frequent; and turned round,
-so that four of five events are of shared types.
+The frequencies of types are those of `bench/gloria_workloads.py`, shared types rare and private ones frequent; and
+turned round, so that four of five events are of shared types.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
-"""HAMLET's bursts: 50 queries SEQ(A_q, B+) with SUM(B.x) in 10 windows, bursts of B after single events of the heads A_q. Some of
-the queries have a predicate of their own on B, each another one, which one B event of a hundred does not satisfy.
+"""HAMLET's bursts: 50 queries SEQ(A_q, B+) with SUM(B.x) in 10 windows, bursts of B after single events of the heads
+A_q. Some of the queries have a predicate of their own on B, each another one, which one B event of a hundred does not
+satisfy.
 
-Each line runs the same events with runs shared always, never, and as decided while they are there, by turns; and without a plan for
-sharing. Times are processor time of the kernel without building its table.
+Each line runs the same events with runs shared always, never, and as decided while they are there, by turns; and
+without a plan for sharing. Times are processor time of the kernel without building its table.
 """
 
 import random

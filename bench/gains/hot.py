@@ -1,11 +1,11 @@
-"""One group of four million events on two cores against one: time is cut into segments, which are tasks of their own. Beside it the
-same job on one core with nothing cut, which is what cutting has to beat, and two jobs at once, each on a core of its own: what the
-machine gives to two that have nothing to do with each other, for cores may be threads of one.
+"""One group of four million events on two cores against one: time is cut into segments, which are tasks of their own.
+Beside it the same job on one core with nothing cut, which is what cutting has to beat, and two jobs at once, each on a
+core of its own: what the machine gives to two that have nothing to do with each other, for cores may be threads of one.
 
-Each Spark is tied to its processors, JVM and Python workers together. All of them are there all the time and run by turns over the same
-files, so that a machine that is slower for a minute is slower for all; time is that of the clock, and ratios are medians of those
-within a turn. A turn has one core twice, each of the two once, and so two cores twice. The rows are those of the local engine, which
-cuts nothing.
+Each Spark is tied to its processors, JVM and Python workers together. All of them are there all the time and run by
+turns over the same files, so that a machine that is slower for a minute is slower for all; time is that of the clock,
+and ratios are medians of those within a turn. A turn has one core twice, each of the two once, and so two cores twice.
+The rows are those of the local engine, which cuts nothing.
 """
 
 import argparse
@@ -75,8 +75,8 @@ def generate(folder: Path, events: int) -> None:
 
 
 def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
-    """For each line of standard input, which names a job, one of output: the seconds of a round. Before the first, rounds have started
-    workers and warmed the JVM, and the rows of one have been compared.
+    """For each line of standard input, which names a job, one of output: the seconds of a round. Before the first,
+    rounds have started workers and warmed the JVM, and the rows of one have been compared.
     """
     processors = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {processors[core] for core in cores})
@@ -125,8 +125,8 @@ def timed(spark: Any, job: LoadedJob, folder: Path) -> float:
 
 @dataclass(frozen=True)
 class Turn:
-    """Seconds of the job that is not cut, on one core, of the one that is, on one and on two, and of two of these at once. What a turn
-    has twice is the mean.
+    """Seconds of the job that is not cut, on one core, of the one that is, on one and on two, and of two of these at
+    once. What a turn has twice is the mean.
     """
 
     uncut: float

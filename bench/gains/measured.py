@@ -1,7 +1,7 @@
 """Programs at several levels of sharing, side by side: times, and what noise cannot touch, the kernel's own counts.
 
-The time is that of `cepc run` without reading files, from a table of events to result tables; that of the kernel is in it. It is
-processor time, the median of runs by turns.
+The time is that of `cepc run` without reading files, from a table of events to result tables; that of the kernel is in
+it. It is processor time, the median of runs by turns.
 """
 
 import statistics
@@ -101,7 +101,9 @@ def same_rows(left: Mapping[str, Any], right: Mapping[str, Any]) -> None:
 
 
 def stream(kinds: Sequence[str], of: Any, times: Any, groups: int, seed: int = 1) -> Any:
-    """Events at these times, whose kinds are given as places in the list; x is a small whole number, g a random group."""
+    """Events at these times, whose kinds are given as places in the list; x is a small whole number, g a random
+    group.
+    """
     chance = np.random.default_rng(seed)
     return pa.table(
         {
@@ -115,7 +117,9 @@ def stream(kinds: Sequence[str], of: Any, times: Any, groups: int, seed: int = 1
 
 HEADER = "STREAM s (at BIGINT, kind STRING, x DOUBLE, g INT) EVENT TIME at UNIT ms EVENT TYPE kind;\n"
 COUNT = "CAST(COUNT(*) AS DOUBLE) AS n"
-"""Counts of long patterns pass 64 bits; as a DOUBLE they need not be exact, which both sides would spend their time on."""
+"""Counts of long patterns pass 64 bits; as a DOUBLE they need not be exact, which both sides would spend their time
+on.
+"""
 
 
 def program(queries: Sequence[str]) -> str:

@@ -1,8 +1,10 @@
-"""MOTTO's workloads (§VII): match queries over 13 types with windows of 10 s, first of each of the seven kinds of sharing alone, then
-mixed, with a basic share (kinds 1 to 4) of 0 to 100 %. `bench/motto.py` makes them, and has more on finding plans.
+"""MOTTO's workloads (§VII): match queries over 13 types with windows of 10 s, first of each of the seven kinds of
+sharing alone, then mixed, with a basic share (kinds 1 to 4) of 0 to 100 %. `bench/motto.py` makes them, and has more on
+finding plans.
 
-What is measured are the queries that share. Unshared is each of them by itself, once by the same joins, once by the search that -O0
-takes; work is the candidates that joins look at. Matches are found and not made into rows, which costs the same on all sides.
+What is measured are the queries that share. Unshared is each of them by itself, once by the same joins, once by the
+search that -O0 takes; work is the candidates that joins look at. Matches are found and not made into rows, which costs
+the same on all sides.
 """
 
 import statistics

@@ -13,7 +13,9 @@ PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "benchmarks.md"
 
 @dataclass(frozen=True)
 class Report:
-    """`head` names the columns of `rows`; below them stand `notes`. `name` is that of the picture and of the place in the page."""
+    """`head` names the columns of `rows`; below them stand `notes`. `name` is that of the picture and of the place in
+    the page.
+    """
 
     name: str
     head: Sequence[str]

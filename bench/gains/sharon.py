@@ -1,6 +1,7 @@
-"""Sharon's shape (§8): an e-commerce stream of 50 items and 20 customers, 3,000 events a second; by default 20 queries of length 10
-in windows of 200,000 events, here sliding by a tenth. What the paper's patterns have in common it does not say. Here it is six
-tenths of each in the middle; or at the beginning; or everything: patterns are made of the same bundles of five items.
+"""Sharon's shape (§8): an e-commerce stream of 50 items and 20 customers, 3,000 events a second; by default 20 queries
+of length 10 in windows of 200,000 events, here sliding by a tenth. What the paper's patterns have in common it does not
+say. Here it is six tenths of each in the middle; or at the beginning; or everything: patterns are made of the same
+bundles of five items.
 """
 
 import random

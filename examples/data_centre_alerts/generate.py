@@ -2,9 +2,9 @@
 
 python generate.py log.parquet --events 100000 --seed 1
 
-Most events are of packets, ten packets a second, each started, delivered by a router, ended and acknowledged; about one in 200 is
-never acknowledged, and now and then one route sends a burst of tiny ones. One event in 200 is of a machine: its disk is
-full, a fan fails, somebody repairs it, it goes down.
+Most events are of packets, ten packets a second, each started, delivered by a router, ended and acknowledged; about one
+in 200 is never acknowledged, and now and then one route sends a burst of tiny ones. One event in 200 is of a machine:
+its disk is full, a fan fails, somebody repairs it, it goes down.
 """
 
 from __future__ import annotations

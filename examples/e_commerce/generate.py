@@ -2,8 +2,8 @@
 
 python generate.py purchases.parquet --events 100000 --seed 1
 
-Fifty items, as in Sharon's evaluation; customers come and go, one for each 40 purchases, and buy about twice a minute. After
-a laptop its accessories are likelier than anything else.
+Fifty items, as in Sharon's evaluation; customers come and go, one for each 40 purchases, and buy about twice a minute.
+After a laptop its accessories are likelier than anything else.
 """
 
 from __future__ import annotations

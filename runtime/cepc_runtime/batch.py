@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a run found: a table for each query, how many rows were read, how many of them were no events, and what the kernel did."""
+    """What a run found: a table for each query, how many rows were read, how many of them were no events, and what the
+    kernel did.
+    """
 
     tables: dict[str, Any]
     read: int
@@ -39,7 +41,8 @@ def execute(
 ) -> Execution:
     """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order.
 
-    `most` bounds the partial matches of each query that are enumerated. `tell` is called with the fraction of the work that is done.
+    `most` bounds the partial matches of each query that are enumerated. `tell` is called with the fraction of the work
+    that is done.
     """
     reading = read(table, plan.stream)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]

@@ -1,6 +1,7 @@
 """Arrow columns as numbers: equality as in GROUP BY, order as in ORDER BY, exact integers.
 
-Equality and order are Spark SQL's: null equals null and comes first, NaN equals NaN and is the greatest number, -0.0 is 0.0.
+Equality and order are Spark SQL's: null equals null and comes first, NaN equals NaN and is the greatest number, -0.0 is
+0.0.
 """
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ def ranks(column: Any) -> Ranks:
 
 
 def as_places(values: Any, greatest: bool) -> tuple[Floats, Any]:
-    """Values as places in a plane of minima, which are negative for the greatest, inf for null; and the values by place."""
+    """Values as places in a plane of minima, which are negative for the greatest, inf for null; and the values by
+    place.
+    """
     ranked = ranks(values)
     sign = -1.0 if greatest else 1.0
     return np.where(ranked.numbers < 0, np.inf, sign * ranked.numbers), ranked.values
@@ -173,7 +176,9 @@ def _nested_ranks(column: Any) -> Ranks:
 
 
 def _compare(left: Any, right: Any) -> int:
-    """-1, 0 or 1: Spark's order of values, nested ones element by element. Maps have none in Spark: by their entries."""
+    """-1, 0 or 1: Spark's order of values, nested ones element by element. Maps have none in Spark: by their
+    entries.
+    """
     if left is None or right is None:
         return (left is not None) - (right is not None)
     match left:

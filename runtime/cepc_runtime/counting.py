@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 
 
 def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery]) -> Iterator[Totals]:
-    """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those of the events."""
+    """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those
+    of the events.
+    """
     yield from (found for _, found in count(Stretch(plan, reading), kinds, queries, Means()))
 
 
 def count(
     stretch: Stretch, kinds: Kinds, queries: Sequence[CountedQuery], means: Means
 ) -> Iterator[tuple[CountedQuery, Totals]]:
-    """The totals of queries of one partition, one by one: one pass over the events that concern them, and another for each with
-    conditions between neighbours.
+    """The totals of queries of one partition, one by one: one pass over the events that concern them, and another for
+    each with conditions between neighbours.
     """
     reading, kinds = _concerned(stretch.reading, kinds, queries)
     # which event of an instant is the last

@@ -1,4 +1,6 @@
-"""Sums of DOUBLE that the kernel has found, and which of them might be rounded to another number than the exact sum, or average, is."""
+"""Sums of DOUBLE that the kernel has found, and which of them might be rounded to another number than the exact sum, or
+average, is.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ _TOLD: Final = 2.0**62
 
 @dataclass(frozen=True)
 class DoubleSums:
-    """The planes of a sum's parts, summed over the rows of each target: `order` are the rows, target by target, each from
-    `starts` on. `unsure` are the rows of those that have to be counted again.
+    """The planes of a sum's parts, summed over the rows of each target: `order` are the rows, target by target, each
+    from `starts` on. `unsure` are the rows of those that have to be counted again.
     """
 
     places: tuple[int, int, int]
@@ -50,7 +52,9 @@ class DoubleSums:
     unsure: Bools
 
     def columns(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """A total and a rest for each row: those of a target in its first row, else 0. Some rows' numbers are known exactly."""
+        """A total and a rest for each row: those of a target in its first row, else 0. Some rows' numbers are known
+        exactly.
+        """
         totals, rests, large = self.totals.copy(), self.rests.copy(), dict[int, Fraction]()
         ends = np.append(self.starts[1:], len(self.order))
         if exact:
@@ -150,8 +154,8 @@ def _scale(recount: Recount, emissions: Emissions, plane: int) -> Scale:
 
 
 def exact_sum(recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: Ints) -> Found:
-    """What finds the sum of one of the rows, which is known roughly, from its parts modulo 2**64. It is None where these do not tell,
-    or where what they lack might make another double of it, or of its average.
+    """What finds the sum of one of the rows, which is known roughly, from its parts modulo 2**64. It is None where
+    these do not tell, or where what they lack might make another double of it, or of its average.
     """
     some = Emissions(emissions.groups[rows], emissions.windows[rows], emissions.planes[rows])
     counts, roundings = some.planes[:, own.count or 0].tolist(), _roundings(recount, some).tolist()

@@ -1,8 +1,9 @@
 """Sums of doubles that are rounded once: each as two doubles, `total` and `rest`, which stand for their exact sum.
 
-To be added up, a double is taken into three parts: two multiples of powers of two that its run has in common, of so few bits that
-sums of many are exact, and what is left. Unless a run has numbers that are many millions of times smaller than others, sums of that are
-exact too; else what is rounded in them hardly ever matters. Where it might, the caller adds up in exact numbers.
+To be added up, a double is taken into three parts: two multiples of powers of two that its run has in common, of so few
+bits that sums of many are exact, and what is left. Unless a run has numbers that are many millions of times smaller
+than others, sums of that are exact too; else what is rounded in them hardly ever matters. Where it might, the caller
+adds up in exact numbers.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ _SPLIT: Final = 2.0**27 + 1
 
 @dataclass(frozen=True)
 class Scale:
-    """What numbers are, run by run: less than `size` in magnitude, or at most that, and multiples of `unit`, a power of two, but for
-    what is less than `lost`.
+    """What numbers are, run by run: less than `size` in magnitude, or at most that, and multiples of `unit`, a power of
+    two, but for what is less than `lost`.
     """
 
     size: Floats
@@ -57,8 +58,8 @@ class Scale:
 
 
 def halves(values: Floats, starts: Ints) -> tuple[Floats, Floats]:
-    """The first parts and the rests of values. Runs of them begin at `starts`, and are not empty. What is infinite or NaN is its own
-    first part.
+    """The first parts and the rests of values. Runs of them begin at `starts`, and are not empty. What is infinite or
+    NaN is its own first part.
     """
     return _halves(values, starts, _units(values, starts)[1])
 

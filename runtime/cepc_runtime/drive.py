@@ -1,6 +1,7 @@
 """The one place that finds rows: a stretch of events in, the rows of queries out, each query by its strategy.
 
-Whole batches, slices of large groups, segments, and what a micro-batch decides are stretches, which differ in what is known of them.
+Whole batches, slices of large groups, segments, and what a micro-batch decides are stretches, which differ in what is
+known of them.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 def drive(stretch: Stretch, queries: Sequence[QueryPlan], means: Means | None = None) -> Iterator[tuple[str, Any]]:
     """The rows of the queries, by name, in tables as they are found: one at least for each query, in no promised order.
 
-    Raises InputError, and of a query, which is named, ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError and
-    EvaluationError.
+    Raises InputError, and of a query, which is named, ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError
+    and EvaluationError.
     """
     means, plan = means or Means(), stretch.plan
 

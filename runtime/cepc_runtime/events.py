@@ -52,9 +52,9 @@ class Reading(Typed):
 class Events(Typed):
     """Events by group, time, ORDER BY columns; events equal in all three are an instant.
 
-    Group g is `group_starts[g]:group_starts[g + 1]`; `keys` is a table of the partition attributes with a row for each group.
-    Instant i is `instant_starts[i]:instant_starts[i + 1]`, in canonical order if it was asked for. `order` says at which row of
-    the reading each event stood.
+    Group g is `group_starts[g]:group_starts[g + 1]`; `keys` is a table of the partition attributes with a row for each
+    group. Instant i is `instant_starts[i]:instant_starts[i + 1]`, in canonical order if it was asked for. `order` says
+    at which row of the reading each event stood.
     """
 
     ticks: Ints
@@ -159,8 +159,8 @@ def _types(table: Any, plan: StreamPlan) -> tuple[npt.NDArray[np.int32], tuple[s
 
 
 def arrange(reading: Reading, plan: StreamPlan, partition: Sequence[str], *, canonical: bool = True) -> Events:
-    """The events by group and time. Without `canonical`, events of an instant stand in any order: enough to count matches,
-    which are sets of events, and it needs no column that the plan does not read.
+    """The events by group and time. Without `canonical`, events of an instant stand in any order: enough to count
+    matches, which are sets of events, and it needs no column that the plan does not read.
     """
     groups, first = _groups(reading, partition)
     instants = _instant_keys(reading, plan)

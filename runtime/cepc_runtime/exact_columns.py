@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def cast_column(numbers: npt.NDArray[Any], scale: int, absent: Bools | None, type_: DataType) -> tuple[Any, Bools]:
-    """Numbers times 10**-scale as a column of the type, null where `absent`; and where a number does not fit (null as well)."""
+    """Numbers times 10**-scale as a column of the type, null where `absent`; and where a number does not fit (null as
+    well).
+    """
     if numbers.dtype != object and scale == 0:
         if numbers.dtype == np.int64 and type_ == BIGINT:
             return pa.array(numbers, pa.int64(), mask=absent), np.zeros(len(numbers), dtype=np.bool_)
@@ -46,8 +48,8 @@ def quotients(
     type_: DataType,
     rests: npt.NDArray[Any] | None = None,
 ) -> tuple[Any, Bools]:
-    """Each total (times 10**-scale) divided by its count and rounded once, null where the count is 0. Totals of DOUBLE may have rests
-    (doubles.py).
+    """Each total (times 10**-scale) divided by its count and rounded once, null where the count is 0. Totals of DOUBLE
+    may have rests (doubles.py).
     """
     absent = np.asarray(counts == 0, dtype=np.bool_)
     if type_ == DOUBLE and scale == 0 and _divides_exactly(totals) and _divides_exactly(counts):

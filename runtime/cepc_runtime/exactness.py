@@ -1,8 +1,9 @@
 """Which of the kernel's numbers are exact, and what stands for those that are not.
 
-Below 2**53 a float64 that is a sum of non-negative integers is exact, and so was every number that went into it. A signed sum is
-exact if the same sum of magnitudes is that small. Rows past that bound are counted again in integers, unless all that asks
-for them is a BIGINT into which they certainly do not fit. Sums of DOUBLE are counted again where they might be rounded wrongly.
+Below 2**53 a float64 that is a sum of non-negative integers is exact, and so was every number that went into it. A
+signed sum is exact if the same sum of magnitudes is that small. Rows past that bound are counted again in integers,
+unless all that asks for them is a BIGINT into which they certainly do not fit. Sums of DOUBLE are counted again where
+they might be rounded wrongly.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ Column = npt.NDArray[Any]
 
 
 def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = None) -> tuple[Column, ...]:
-    """The planes' columns: integers where a measure has to be exact. Rows with equal `targets` will be one row of results (without,
-    each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
+    """The planes' columns: integers where a measure has to be exact. Rows with equal `targets` will be one row of
+    results (without, each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
     """
     query, layout, planes = recount.query, recount.planes, emissions.planes
     again = np.zeros(len(planes), dtype=np.bool_)
@@ -77,8 +78,8 @@ def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
 
 
 def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[Number]]:
-    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one. So are those with an `unsure`
-    sum of DOUBLE.
+    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one. So are those
+    with an `unsure` sum of DOUBLE.
     """
     fits = again & np.all(np.abs(emissions.planes[:, : recount.planes.additive]) < FITS, axis=1)
     if np.count_nonzero(fits) < MANY:

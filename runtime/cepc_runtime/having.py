@@ -1,6 +1,7 @@
 """HAVING compares exact values: also those of counts and sums that do not fit their types.
 
-Where all aggregates fit, the condition is evaluated like any other. The few rows where one does not are looked at one by one.
+Where all aggregates fit, the condition is evaluated like any other. The few rows where one does not are looked at one
+by one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class _Unknown(Exception):  # noqa: N818 - an answer: the condition has a part t
 
 
 def kept(results: Results, having: Expression, rows: Ints) -> Bools:
-    """Which rows HAVING keeps. Raises ResultOverflowError where the condition needs a value as its type, and it does not fit."""
+    """Which rows HAVING keeps. Raises ResultOverflowError where the condition needs a value as its type, and it does
+    not fit.
+    """
     column, misfits = results.fitting(having, rows)
     keep = as_bools(column).copy()
     for i in np.flatnonzero(misfits).tolist():

@@ -1,6 +1,7 @@
 """Which letters events satisfy: each distinct condition is evaluated once, on the events of its type alone.
 
-The outcome is small: every event has a *kind*, a number, and a table says which letters the events of each kind satisfy.
+The outcome is small: every event has a *kind*, a number, and a table says which letters the events of each kind
+satisfy.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] 
 
 
 def classify(events: Typed, letters: Sequence[Letter], asked: frozenset[int] | None = None) -> Kinds:
-    """The kind of each event, by the letters that are asked for (all, unless given). Kinds are numbered from 0; kind 0 satisfies no
-    letter and need not occur. Raises EvaluationError.
+    """The kind of each event, by the letters that are asked for (all, unless given). Kinds are numbered from 0; kind 0
+    satisfies no letter and need not occur. Raises EvaluationError.
     """
     numbers = range(len(letters)) if asked is None else sorted(asked)
     kind = np.zeros(len(events.types), dtype=np.int32)
@@ -145,8 +146,8 @@ class _Conditions:
     def _true(self, condition: Expression, among: Bools) -> Bools:
         """Where the condition is true; outside `among` anything.
 
-        It is tried on all events of the type, for other letters to share the outcome. Where it fails on one that an earlier
-        condition excludes (`x <> 0`, `1 / x > 2`), it is evaluated on what is left alone.
+        It is tried on all events of the type, for other letters to share the outcome. Where it fails on one that an
+        earlier condition excludes (`x <> 0`, `1 / x > 2`), it is evaluated on what is left alone.
         """
         if condition not in self._known:
             self._known[condition] = self._try_on_all(condition)

@@ -1,7 +1,8 @@
-"""Integers of any size, and floats, as columns: of numpy while they are reckoned with, of Arrow where they travel or are kept.
+"""Integers of any size, and floats, as columns: of numpy while they are reckoned with, of Arrow where they travel or
+are kept.
 
-In numpy, integers are int64 where all of them fit, else Python's; those below 2^53 may be float64. In Arrow they take as few bytes as
-they need: int8 to int64, and beyond that fixed-size binary, little-endian, in two's complement.
+In numpy, integers are int64 where all of them fit, else Python's; those below 2^53 may be float64. In Arrow they take
+as few bytes as they need: int8 to int64, and beyond that fixed-size binary, little-endian, in two's complement.
 """
 
 from __future__ import annotations

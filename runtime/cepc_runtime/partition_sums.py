@@ -29,15 +29,17 @@ def has_partitions(query: QueryPlan) -> TypeGuard[CountedQuery]:
 
 
 def partition_query(query: CountedQuery) -> CountedQuery:
-    """The query that finds the sums of some partitions: without outputs, its rows are those of `sums_table`. They have all digits,
-    because other partitions may bring a sum back to what fits.
+    """The query that finds the sums of some partitions: without outputs, its rows are those of `sums_table`. They have
+    all digits, because other partitions may bring a sum back to what fits.
     """
     measures = tuple(replace(m, exact=m.exact or m.is_whole) for m in query.measures)
     return replace(query, outputs=(), measures=measures, having=None)
 
 
 def sums_table(totals: Totals) -> Any:
-    """Windows by number, and a column for each of the `_planes`: integers or floats, or the least or greatest values."""
+    """Windows by number, and a column for each of the `_planes`: integers or floats, or the least or greatest
+    values.
+    """
     assert is_counted(totals.query)
     index = {plane: p for p, plane in enumerate(totals.layout.planes, start=1)}
     columns = [pa.array(totals.windows, pa.int64()), to_arrow(totals.planes[0])]

@@ -1,4 +1,5 @@
-"""The plan: what the runtime executes, as plain data. The compiler writes it, a generated job carries it, the engines read it.
+"""The plan: what the runtime executes, as plain data. The compiler writes it, a generated job carries it, the engines
+read it.
 
 Times are whole ticks of the event-time column (`StreamPlan.unit`). Events are ordered by partition, then time and ORDER
 BY columns (an *instant*: events of one instant tie), then canonically (docs/language.md, "Time").
@@ -55,7 +56,8 @@ class StreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A class of events: those of `raw_type` (None: any) for which all `conditions` are true and, of each of `excluded`, not all are.
+    """A class of events: those of `raw_type` (None: any) for which all `conditions` are true and, of each of
+    `excluded`, not all are.
 
     Conditions are over columns of the event at hand, `Field(None, …)`.
     """
@@ -69,7 +71,9 @@ class Letter:
 
 
 Instance = OneOf["current", "next", "none"]
-"""Of a scope, seen from the event that ends a gap: the one begun before it, the one that it begins, or one without events."""
+"""Of a scope, seen from the event that ends a gap: the one begun before it, the one that it begins, or one without
+events.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +92,9 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Read an event of `letter`, bound to `variable`. `enters` are the scopes of which a new instance begins with this event;
-    `tracks` those that the event belongs to; `rank` orders the edges (and the acceptance) of a state by preference, 0
-    first.
+    """Read an event of `letter`, bound to `variable`. `enters` are the scopes of which a new instance begins with this
+    event; `tracks` those that the event belongs to; `rank` orders the edges (and the acceptance) of a state by
+    preference, 0 first.
     """
 
     source: int
@@ -170,8 +174,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """When an instant has events of exactly the letters `letters` among those of negation `negation`, what is in `source` moves to
-    `target`, or is DROPPED.
+    """When an instant has events of exactly the letters `letters` among those of negation `negation`, what is in
+    `source` moves to `target`, or is DROPPED.
     """
 
     negation: int
@@ -219,7 +223,8 @@ class Automaton:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One aggregate of a query: of `argument` over the events bound to `variable`; COUNT(*) has neither, COUNT(E) no argument.
+    """One aggregate of a query: of `argument` over the events bound to `variable`; COUNT(*) has neither, COUNT(E) no
+    argument.
 
     `exact`: DOUBLE targets alone may be computed approximately (`CAST(COUNT(*) AS DOUBLE)`); what is DOUBLE by nature
     always is.
@@ -246,7 +251,8 @@ class OutputPlan:
 
 @dataclass(frozen=True, slots=True)
 class AdjacentCondition:
-    """A condition between an event and the event read just before it, on the edges where `step` indexes `Automaton.steps`.
+    """A condition between an event and the event read just before it, on the edges where `step` indexes
+    `Automaton.steps`.
 
     In `expression` the earlier event's fields are of variable "earlier", the later one's of "later". Where it is a
     plain comparison `later.x OP earlier.y`, the engine may use an order-statistics tree.
@@ -256,13 +262,13 @@ class AdjacentCondition:
     expression: Expression
 
 
-# ---- strategies: how a query's rows are found --------------------------------------------------------------------------
+# ---- strategies: how a query's rows are found ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a query has its strategy. `text` is the condition, or the NOT, that decides it, if one does; of joins the queries with which
-    parts are shared.
+    """Why a query has its strategy. `text` is the condition, or the NOT, that decides it, if one does; of joins the
+    queries with which parts are shared.
     """
 
     kind: OneOf[
@@ -283,7 +289,9 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class CountNeighbours:
-    """The same with conditions between an event and the one read just before it, which are checked on the automaton's steps."""
+    """The same with conditions between an event and the one read just before it, which are checked on the automaton's
+    steps.
+    """
 
     automaton: Automaton
     conditions: tuple[AdjacentCondition, ...]
@@ -303,7 +311,9 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Matches are joined from those of parts of the pattern: `shared` is the place in `Plan.shared_matches` that says how."""
+    """Matches are joined from those of parts of the pattern: `shared` is the place in `Plan.shared_matches` that says
+    how.
+    """
 
     shared: int
     reason: Reason = Reason("joins")
@@ -330,8 +340,9 @@ class NativeAggregate:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Spark aggregates the events of a letter alone, by its own functions: in panes, then in windows, all in its SQL. `windows` is None
-    where panes are the windows; `edges` are a window's. A job has it as text, and its plan never holds it.
+    """Spark aggregates the events of a letter alone, by its own functions: in panes, then in windows, all in its SQL.
+    `windows` is None where panes are the windows; `edges` are a window's. A job has it as text, and its plan never
+    holds it.
     """
 
     letter: int
@@ -454,9 +465,10 @@ class SharedStates:
     """State i of each member corresponds to state i of the others: the kernel keeps them side by side.
 
     Any correspondence gives the right rows; it pays where the members' steps between these states are alike, as each is
-    then one operation for all. `equal` is a promise that corresponding states hold the same in every window, so that they
-    are kept once: the members' queries have the same windows, and what leads to a state is the same in each. `basis` says
-    that a run of events may be propagated once, on basis columns (the papers' snapshots), instead of on each member's own.
+    then one operation for all. `equal` is a promise that corresponding states hold the same in every window, so that
+    they are kept once: the members' queries have the same windows, and what leads to a state is the same in each.
+    `basis` says that a run of events may be propagated once, on basis columns (the papers' snapshots), instead of on
+    each member's own.
     """
 
     members: tuple[Member, ...]
@@ -483,8 +495,8 @@ class LeafCondition:
 
 @dataclass(frozen=True, slots=True)
 class JoinStep:
-    """The events of `letter`, or the matches of part number `part`, become the leaves `leaves`: after the events at the leaves
-    `after`, before those at `before`, and none of those at `apart`.
+    """The events of `letter`, or the matches of part number `part`, become the leaves `leaves`: after the events at the
+    leaves `after`, before those at `before`, and none of those at `apart`.
     """
 
     leaves: tuple[int, ...]
@@ -497,12 +509,12 @@ class JoinStep:
 
 @dataclass(frozen=True, slots=True)
 class MatchPart:
-    """A pattern of `leaves` single events, and how its matches are found: from those of part `source`, whose leaf i is leaf
-    `places[i]` here, or from nothing; then join by join.
+    """A pattern of `leaves` single events, and how its matches are found: from those of part `source`, whose leaf i is
+    leaf `places[i]` here, or from nothing; then join by join.
 
-    Of the source's matches those stay in which the events at each pair of `order` follow one another and that fit in `within`.
-    `conditions` are those that the inputs have not been asked for. No event of the letters `absent` lies anywhere in the
-    window of a match. `leads`: the event at leaf 0 precedes all others.
+    Of the source's matches those stay in which the events at each pair of `order` follow one another and that fit in
+    `within`. `conditions` are those that the inputs have not been asked for. No event of the letters `absent` lies
+    anywhere in the window of a match. `leads`: the event at leaf 0 precedes all others.
     """
 
     leaves: int
@@ -527,8 +539,8 @@ class MatchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SharedMatches:
-    """Match queries of one partition that are answered by joins, and share the matches of parts of their patterns if they are
-    several. A part uses earlier parts alone.
+    """Match queries of one partition that are answered by joins, and share the matches of parts of their patterns if
+    they are several. A part uses earlier parts alone.
     """
 
     parts: tuple[MatchPart, ...]
@@ -550,8 +562,8 @@ def part_inputs(part: MatchPart) -> tuple[int, ...]:
 class Plan:
     """All queries of a program over one stream, and what they share.
 
-    A state of a query is in one part of `sharing` that is `equal` at most, and in one other at most; there, the first member of
-    the equal part stands for all its members.
+    A state of a query is in one part of `sharing` that is `equal` at most, and in one other at most; there, the first
+    member of the equal part stands for all its members.
     """
 
     stream: StreamPlan

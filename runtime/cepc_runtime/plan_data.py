@@ -1,7 +1,7 @@
 """A plan as JSON, which is how a generated job carries it and how it travels to the workers.
 
-Every record becomes an object with its fields' names; fields that have their default are left out. Types travel as their
-SQL, expressions as `expression.to_data` has them.
+Every record becomes an object with its fields' names; fields that have their default are left out. Types travel as
+their SQL, expressions as `expression.to_data` has them.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether only the user (or root) can put something there, or something else in the place of it or of a folder above it.
+    """Whether only the user (or root) can put something there, or something else in the place of it or of a folder
+    above it.
 
     What is not there yet is as private as where it will be. Raises OSError where that cannot be known.
     """

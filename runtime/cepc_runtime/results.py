@@ -43,7 +43,8 @@ class ResultOverflowError(ArithmeticError):
         start, end = window
         window_text = "the whole input" if start is None else f"the window from {start} to {end}"
         super().__init__(
-            f"query {query}: {aggregate} does not fit {type_} in {window_text}{f' for {where}' if where else ''}; {cure}"
+            f"query {query}: {aggregate} does not fit {type_} in {window_text}{f' for {where}' if where else ''};"
+            f" {cure}"
         )
 
 
@@ -64,7 +65,9 @@ class WindowEdgeError(ArithmeticError):
 
 
 def check_edges(ticks: Ints, query: QueryPlan, stream: StreamPlan) -> None:
-    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not fit."""
+    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not
+    fit.
+    """
     if len(ticks) and isinstance(query.window, Sliding):
         reach = query.window.reach
         if int(ticks.min()) - reach < -(2**63) or int(ticks.max()) + reach >= 2**63:
@@ -79,7 +82,9 @@ class Results:
     stream: StreamPlan
 
     def window_edges(self, rows: Ints) -> tuple[Any, Any]:
-        """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises WindowEdgeError."""
+        """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises
+        WindowEdgeError.
+        """
         query, time = self.totals.query, dict(self.stream.columns)[self.stream.time_column]
         type_ = to_arrow(time)
         if not isinstance(query.window, Sliding):
@@ -141,7 +146,9 @@ class Results:
         return self.overflow(next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any()), row)
 
     def _measure(self, aggregate: Aggregate) -> tuple[Measure, MeasurePlanes]:
-        """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is asked for."""
+        """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is
+        asked for.
+        """
         wanted = aggregate.function, aggregate.variable, aggregate.argument
         query, layout = self.totals.query, self.totals.layout
         found = [

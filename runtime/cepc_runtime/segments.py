@@ -1,7 +1,7 @@
 """Cutting time into segments, each of which is run by itself: a window is found from the segment in which it begins.
 
-A window reaches over the end of that segment, so the first events of a segment, as many as the `overlap` says, go to the one
-before as well:
+A window reaches over the end of that segment, so the first events of a segment, as many as the `overlap` says, go to
+the one before as well:
 
     segment 0   events from 0, before L + overlap      windows that begin from 0, before L
     segment 1   events from L, before 2 L + overlap    windows that begin from L, before 2 L
@@ -31,10 +31,13 @@ LEAST, MOST = 2, 8
 """Overlaps that a segment is long: with 2, half of the events are sent, sorted and counted twice, with 8 an eighth."""
 
 HOUR: Final[Mapping[Unit, int]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 3_600, "day": 0}
-"""Whole ticks. A segment of more than two overlaps is no longer, so that a day's events are at least some twenty tasks."""
+"""Whole ticks. A segment of more than two overlaps is no longer, so that a day's events are at least some twenty tasks.
+"""
 
 HOURS: Final = 6
-"""Segments that are no longer are short. Of longer ones a day has no more than a few, whereas panes, an eighth of a SLIDE, are many."""
+"""Segments that are no longer are short. Of longer ones a day has no more than a few, whereas panes, an eighth of a
+SLIDE, are many.
+"""
 
 LONGEST: Final = 1 << 58
 """Ticks of a window that has segments: they are some sixteen times as long at most, which 64 bits hold."""
@@ -69,8 +72,8 @@ def can_have_segments(query: QueryPlan) -> bool:
 
 
 def segments_for(queries: Collection[QueryPlan], unit: Unit) -> Segments:
-    """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that is not too
-    long, because the last window that begins in a segment then begins a SLIDE before its end.
+    """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that
+    is not too long, because the last window that begins in a segment then begins a SLIDE before its end.
     """
     aligned = lcm(*(window.slide for window in _windows(queries)))
     reach = reach_of(queries) or 0

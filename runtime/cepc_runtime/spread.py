@@ -18,7 +18,9 @@ _BITS = 66
 
 
 def spreads(gathered: Gathered, *, sample: bool, root: bool) -> tuple[Any, Bools]:
-    """How far the values of each place are from their mean: null where there are none, of a sample where there is one alone."""
+    """How far the values of each place are from their mean: null where there are none, of a sample where there is one
+    alone.
+    """
     assert gathered.totals is not None
     assert gathered.squares is not None
     sums = zip(gathered.counts.tolist(), gathered.totals.tolist(), gathered.squares.tolist(), strict=True)

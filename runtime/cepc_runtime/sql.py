@@ -41,7 +41,8 @@ def to_sql(expression: Expression, column_namer: Callable[[Field | Aggregate], s
 
 
 def describe(expression: Expression) -> str:
-    """The expression for people: names as in the program, without the conversions of numbers and the outermost parentheses.
+    """The expression for people: names as in the program, without the conversions of numbers and the outermost
+    parentheses.
 
     >>> from .types import INT
     >>> describe(Call("+", (Field("v", "x", "prev", INT), Literal(1, INT)), INT))

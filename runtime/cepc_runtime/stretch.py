@@ -29,8 +29,8 @@ _FAR: Final = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where windows begin: from `first`, before `end`, in ticks; None is no bound. With `segments`, of which SEGMENT is an
-    attribute of the partition, also in the segment of their partition.
+    """Where windows begin: from `first`, before `end`, in ticks; None is no bound. With `segments`, of which SEGMENT is
+    an attribute of the partition, also in the segment of their partition.
     """
 
     first: int | None = None
@@ -50,8 +50,8 @@ EVERYWHERE: Final = Span()
 
 @dataclass(frozen=True)
 class Stretch:
-    """Events, and what is known of them: they are whole groups, or all events of the windows that begin in the span and of the matches
-    that are `known` (None: of all). A batch is one stretch, of which everything is known.
+    """Events, and what is known of them: they are whole groups, or all events of the windows that begin in the span and
+    of the matches that are `known` (None: of all). A batch is one stretch, of which everything is known.
 
     Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
     """
@@ -65,9 +65,9 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Means:
-    """How rows may be found. `most` bounds the partial matches that are listed for an aggregate query, and for a match query beside
-    FOR_EACH_EVENT; `block` those held at once, for each event that they have. With `interpreted` nothing is compiled, with None what
-    is worth it. `work` is told what is done.
+    """How rows may be found. `most` bounds the partial matches that are listed for an aggregate query, and for a match
+    query beside FOR_EACH_EVENT; `block` those held at once, for each event that they have. With `interpreted` nothing
+    is compiled, with None what is worth it. `work` is told what is done.
     """
 
     most: int | None = PARTIAL_MATCHES

@@ -70,7 +70,9 @@ def totals_of(
 
 
 def grouped(totals: Totals, keys: dict[str, Any], partitions: int) -> Totals:
-    """The totals of so many partitions as those of the groups that they belong to. `keys` are the grouping attributes of each."""
+    """The totals of so many partitions as those of the groups that they belong to. `keys` are the grouping attributes
+    of each.
+    """
     if set(keys) == set(totals.query.partition):
         return _replaced(totals, totals.groups, totals.windows, keys, totals.planes)
     group_of, first = _groups(keys, partitions)

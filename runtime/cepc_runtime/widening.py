@@ -1,7 +1,8 @@
 """Which columns stand for a declared type: those of that type, and those that Spark widens to it without a word.
 
-Tried on Spark 4.3 with a Parquet file of each type read as each other: all that is allowed here Spark allows. What Spark
-takes besides, it takes for something else (a DATE for an INT, an INT for a TINYINT whatever its value), and is refused.
+Tried on Spark 4.3 with a Parquet file of each type read as each other: all that is allowed here Spark allows. What
+Spark takes besides, it takes for something else (a DATE for an INT, an INT for a TINYINT whatever its value), and is
+refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Windows: which of them hold an instant, where they begin and end, and how far a match can reach (docs/language.md, "Windows").
+"""Windows: which of them hold an instant, where they begin and end, and how far a match can reach (docs/language.md,
+"Windows").
 
-A query's window is one of the classes here, and what is asked of windows is asked of these: nothing else knows how a kind of window
-lies in time. Times and lengths are ticks. Imports no numpy; numbers and ticks may be arrays of them.
+A query's window is one of the classes here, and what is asked of windows is asked of these: nothing else knows how a
+kind of window lies in time. Times and lengths are ticks. Imports no numpy; numbers and ticks may be arrays of them.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Sliding:
         return number * self.slide + self.span
 
     def first_holding(self, tick: Number) -> Number:
-        """The number of the first window that holds the instant, if one does: where windows are apart, the next after it."""
+        """The number of the first window that holds the instant, if one does: where windows are apart, the next after
+        it.
+        """
         return (tick - self.span) // self.slide + 1
 
     def last_holding(self, tick: Number) -> Number:

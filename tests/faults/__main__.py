@@ -1,4 +1,6 @@
-"""Faults by the thousand: `python -m tests.faults --faults 1000` in this process, and with `--spark` on Spark, a process each."""
+"""Faults by the thousand: `python -m tests.faults --faults 1000` in this process, and with `--spark` on Spark, a
+process each.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A job on a checkpoint in this process, without Spark: the operator, the checkpoint, the lease and the files of a sink as they
-are, driven as Spark drives them, and stopped wherever one likes.
+"""A job on a checkpoint in this process, without Spark: the operator, the checkpoint, the lease and the files of a sink
+as they are, driven as Spark drives them, and stopped wherever one likes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Buckets:
 
 @dataclass
 class Job:
-    """One run of the job over the files; it begins where the checkpoint stands. `at` hears of every place and may raise."""
+    """One run of the job over the files; it begins where the checkpoint stands. `at` hears of every place and may
+    raise.
+    """
 
     folder: Path
     work: Work
@@ -162,7 +164,9 @@ class Job:
         self._write(rows, FLUSHED)
 
     def _write(self, blobs: Sequence[bytes], batch: int) -> None:
-        """As `Writing` and the sink of files do: a directory of a query and micro-batch is written anew, file by file."""
+        """As `Writing` and the sink of files do: a directory of a query and micro-batch is written anew, file by
+        file.
+        """
         self.lease.check()
         self.writes += 1
         tables = [pa.ipc.read_record_batch(pa.py_buffer(blob), answering().packing.schema) for blob in blobs]
@@ -334,8 +338,8 @@ class _Fault:
                 raise Killed
 
     def _file(self) -> None:
-        """Something is done to the newest file of a kind while no job runs: a sentence names it, or it does not matter. The next run is
-        killed, too.
+        """Something is done to the newest file of a kind while no job runs: a sentence names it, or it does not matter.
+        The next run is killed, too.
         """
         kind = self.chance.choice(DAMAGED)
         found = Path(self.folder, "checkpoint", kind)

@@ -1,5 +1,5 @@
-"""Real jobs on Spark, whose driver, JVM or Python workers are killed at named places and at random moments, and whose checkpoints
-are damaged between two runs. A fault costs a start of Spark.
+"""Real jobs on Spark, whose driver, JVM or Python workers are killed at named places and at random moments, and whose
+checkpoints are damaged between two runs. A fault costs a start of Spark.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def _ending(folder: Path) -> bool:
 
 
 def _damaged(folder: Path, chance: random.Random, told: Told) -> bool:
-    """A file of the checkpoint is cut short; the job says which, and goes on when it is put back. False where there is none yet."""
+    """A file of the checkpoint is cut short; the job says which, and goes on when it is put back. False where there is
+    none yet.
+    """
     checkpoint = folder / "checkpoint" / "s"
     kind = chance.choice(("cepc/program.json", "metadata", "offsets", "sources/0", "state/0/0"))
     found = checkpoint / kind

@@ -36,7 +36,9 @@ class Work:
     late: int
     in_time: pa.Table
     after: pa.Table
-    """A file that comes, twice, when the stream is being ended: it would close every window, and is not taken any more."""
+    """A file that comes, twice, when the stream is being ended: it would close every window, and is not taken any
+    more.
+    """
 
     @cached_property
     def expected(self) -> dict[str, Rows]:
@@ -52,7 +54,9 @@ def compiled() -> Compiled:
 
 
 def work(files: int, seed: int, a_second: int = 4, keys: int = 4) -> Work:
-    """Events in any order within the watermark, one in twenty twice, and from the fourth file on one that is minutes late."""
+    """Events in any order within the watermark, one in twenty twice, and from the fourth file on one that is minutes
+    late.
+    """
     chance = random.Random(seed)
     rows: list[dict[str, Any]] = [
         {"at": second, "kind": chance.choice("ABBC"), "k": chance.randrange(keys), "x": chance.choice((1, 2, None))}

@@ -1,7 +1,8 @@
 """The language page as code (docs/language.md): every match by brute force, and the rows that follow from them.
 
-Slow and obvious on purpose. It is the ground truth of the property tests, and shares nothing with the compiler but the abstract
-syntax. It takes programs that the checker accepts; what the page does not say is decided in docs/semantics-decisions.md.
+Slow and obvious on purpose. It is the ground truth of the property tests, and shares nothing with the compiler but the
+abstract syntax. It takes programs that the checker accepts; what the page does not say is decided in
+docs/semantics-decisions.md.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def evaluate(program: ast.Program, events: Events) -> dict[str, list[Row]]:
 def answers(program: ast.Program, events: Events) -> dict[str, Answer]:
     """The rows and matches of every query of the program over the events of its one stream.
 
-    Values: TIMESTAMP an aware datetime, TIMESTAMP_NTZ a naive one, DATE a date, numbers int, float or Decimal, str, bool, bytes,
-    None, a list for an ARRAY, a dict for a STRUCT. Raises Overflow when a value does not fit its type, EvaluationError when an
-    expression fails on a row, Unsupported for a program that the checker would refuse.
+    Values: TIMESTAMP an aware datetime, TIMESTAMP_NTZ a naive one, DATE a date, numbers int, float or Decimal, str,
+    bool, bytes, None, a list for an ARRAY, a dict for a STRUCT. Raises Overflow when a value does not fit its type,
+    EvaluationError when an expression fails on a row, Unsupported for a program that the checker would refuse.
     """
     program = written_out(program)
     read_events = read(program, events)
@@ -58,7 +59,8 @@ def _answer(finder: Finder) -> Answer:
 def matches(program: ast.Program, query_name: str, events: Events) -> frozenset[Match]:
     """The matches of one query before HAVING.
 
-    They satisfy partition, conditions, selection, AFTER MATCH and WITHIN; in an aggregate query they stand in at least one window.
+    They satisfy partition, conditions, selection, AFTER MATCH and WITHIN; in an aggregate query they stand in at least
+    one window.
     """
     program = written_out(program)
     (query,) = (query for query in _queries(program) if query.name.text == query_name)

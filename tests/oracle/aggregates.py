@@ -1,4 +1,6 @@
-"""Aggregate functions over the events of matches, exactly, and the types of their results (docs/language.md, "Results")."""
+"""Aggregate functions over the events of matches, exactly, and the types of their results (docs/language.md,
+"Results").
+"""
 
 from __future__ import annotations
 

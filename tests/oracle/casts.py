@@ -39,7 +39,9 @@ _TIMESTAMP_TEXT = re.compile(rf"([+-]?\d{{4,7}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?
 
 
 def cast(value: object, source: Type, target: Type) -> object:
-    """The value of type `source` as one of type `target`. Raises EvaluationError when it does not fit or is malformed."""
+    """The value of type `source` as one of type `target`. Raises EvaluationError when it does not fit or is
+    malformed.
+    """
     if value is None or source in (target, NULL):
         return value
     if is_integral(target):
@@ -91,7 +93,9 @@ def to_float(value: int | float | Fraction | Decimal, target: Type = DOUBLE) -> 
 
 
 def micros(value: datetime | date) -> int:
-    """Microseconds since the epoch of a timestamp or date; without a zone it is read as UTC (docs/language.md, "Windows")."""
+    """Microseconds since the epoch of a timestamp or date; without a zone it is read as UTC (docs/language.md,
+    "Windows").
+    """
     if not isinstance(value, datetime):
         return (value - EPOCH.date()) // MICROSECOND
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)

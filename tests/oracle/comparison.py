@@ -1,4 +1,6 @@
-"""Comparisons and three-valued logic. NaN equals NaN and is greater than any number (docs/language.md, "Conditions")."""
+"""Comparisons and three-valued logic. NaN equals NaN and is greater than any number (docs/language.md,
+"Conditions").
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def like(operand: Typed, pattern: Typed, kind: str, escape: str | None) -> Typed
 
 
 def _comparable(*operands: Typed) -> tuple[Typed, ...]:
-    """Integers and decimals compare exactly as they are, also those too large for any type; others in their common type."""
+    """Integers and decimals compare exactly as they are, also those too large for any type; others in their common
+    type.
+    """
     if all(is_integral(operand.type) or is_decimal(operand.type) for operand in operands):
         return operands
     return together(*operands)

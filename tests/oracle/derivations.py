@@ -1,8 +1,8 @@
 """All ways in which events derive a match from a pattern: docs/language.md, "Patterns", taken literally.
 
-A pattern is "written out" over the events of one partition: repetitions unrolled, one alternative taken in each OR and SOME, what
-matches nothing left out, a SEQ inside a SEQ dissolved. One written-out form with an event in each of its places is a derivation.
-A NOT in it is a mark until the events on both of its sides are known; then it stands in a gap.
+A pattern is "written out" over the events of one partition: repetitions unrolled, one alternative taken in each OR and
+SOME, what matches nothing left out, a SEQ inside a SEQ dissolved. One written-out form with an event in each of its
+places is a derivation. A NOT in it is a mark until the events on both of its sides are known; then it stands in a gap.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from .stream import Event, Events
 
 Path = tuple[int, ...]
-"""Where in the written-out pattern a leaf is: the places, options and iterations on the way to it. Empty unless traced."""
+"""Where in the written-out pattern a leaf is: the places, options and iterations on the way to it. Empty unless
+traced.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,9 @@ class Writing:
         traced: bool,
         span: int | None,
     ) -> None:
-        """`admits(variable, event)` is false where a local condition is; `traced` keeps paths; matches span less than `span`."""
+        """`admits(variable, event)` is false where a local condition is; `traced` keeps paths; matches span less than
+        `span`.
+        """
         self._events, self._among, self._admits, self._traced, self._span = events, tuple(among), admits, traced, span
         self._written: dict[tuple[object, ...], tuple[Part, ...]] = {}
         self._parts = 0

@@ -1,4 +1,6 @@
-"""What the oracle raises. A program that is wrong is the checker's business, not the oracle's: it raises `Unsupported` at most."""
+"""What the oracle raises. A program that is wrong is the checker's business, not the oracle's: it raises `Unsupported`
+at most.
+"""
 
 from __future__ import annotations
 

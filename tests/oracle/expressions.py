@@ -1,6 +1,8 @@
-"""Expressions of the language over one environment: SQL as Spark evaluates it in ANSI mode (docs/language.md, "Conditions").
+"""Expressions of the language over one environment: SQL as Spark evaluates it in ANSI mode (docs/language.md,
+"Conditions").
 
-What a name means differs between a condition, an aggregate and a result column; so `compiled` asks `leaf` about every node first.
+What a name means differs between a condition, an aggregate and a result column; so `compiled` asks `leaf` about every
+node first.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ _FROM_TEXT = {"date": DATE, "timestamp": TIMESTAMP, "timestamp_ntz": TIMESTAMP_N
 
 
 def compiled(expression: ast.Expression, leaf: Leaf) -> Typed:
-    """The expression made ready to run, where `leaf` gives the meaning of names and of whatever else is special in this place."""
+    """The expression made ready to run, where `leaf` gives the meaning of names and of whatever else is special in this
+    place.
+    """
     known = leaf(expression)
     if known is not None:
         return known

@@ -101,7 +101,9 @@ class Finder:
         return groups.values()
 
     def windows(self, first: int, last: int) -> Iterator[Window]:
-        """The windows [k·s, k·s + d), for every integer k, that hold both times; a match query has just one without edges."""
+        """The windows [k·s, k·s + d), for every integer k, that hold both times; a match query has just one without
+        edges.
+        """
         if self.length is None or self.slide is None or self.of_matches:
             yield EVERYTHING
             return
@@ -244,7 +246,9 @@ class _Partition:
                 yield frozenset((b.event, b.variable) for b in chosen)
 
     def _resume(self, first: Event, chosen: Iterable[Bound]) -> tuple[Event, int]:
-        """Events strictly later than the first one; for PAST LAST EVENT than the last; for TO FIRST and TO LAST from that event on."""
+        """Events strictly later than the first one; for PAST LAST EVENT than the last; for TO FIRST and TO LAST from
+        that event on.
+        """
         after, rank = self.finder.query.after_match, self.events.rank
         if after is None or after.skip == "TO NEXT EVENT":
             return -1, rank[first]

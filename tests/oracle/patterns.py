@@ -1,4 +1,5 @@
-"""Patterns with every name resolved: named patterns stand in place with their parameters filled in, and variables have full names.
+"""Patterns with every name resolved: named patterns stand in place with their parameters filled in, and variables have
+full names.
 
 Nodes are compared by identity: the same text in two places is two nodes.
 """
@@ -61,7 +62,9 @@ class Negation:
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """A match of a named pattern, in which the pattern's own conditions hold. `prefix` is what its variables' names begin with here."""
+    """A match of a named pattern, in which the pattern's own conditions hold. `prefix` is what its variables' names
+    begin with here.
+    """
 
     body: Node
     where: ast.Expression
@@ -132,7 +135,9 @@ def _resolved(
 
 
 def _substituted(node: Any, arguments: Mapping[str, ast.Expression]) -> Any:
-    """The syntax with arguments in the place of parameters, wherever a parameter is a name or a part of a dotted name."""
+    """The syntax with arguments in the place of parameters, wherever a parameter is a name or a part of a dotted
+    name.
+    """
     match node:
         case ast.Reference((name,)) if name.text in arguments:
             return arguments[name.text]

@@ -1,7 +1,8 @@
 """MATCH_RECOGNIZE's order of preference (docs/language.md, "Selection").
 
-A pattern is read as a machine that takes events one by one. In each state it has alternatives in order of preference: take the next
-event at this leaf, or stop. Of two derivations the preferred is the one that takes the earlier alternative where they first part.
+A pattern is read as a machine that takes events one by one. In each state it has alternatives in order of preference:
+take the next event at this leaf, or stop. Of two derivations the preferred is the one that takes the earlier
+alternative where they first part.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ Alternative = Take | None
 
 
 def preferred(pattern: Node, derivations: List[frozenset[Bound]]) -> frozenset[Bound]:
-    """The preferred one of some traced derivations. Where the same leaf may take one of several events, the canonically first."""
+    """The preferred one of some traced derivations. Where the same leaf may take one of several events, the canonically
+    first.
+    """
     candidates = [(sorted(bound, key=lambda b: b.event), bound) for bound in derivations]
     state: State = Fresh(pattern, ())
     place = 0
@@ -127,7 +130,8 @@ def _in_turn(states: tuple[State, ...]) -> list[Alternative]:
 def _iterate(loop: Loop) -> list[Alternative]:
     """Greedy: another iteration rather than stop. Reluctant: the other way round.
 
-    As in Perl, from which SQL has the rule, an iteration that matches nothing ends the repetition once there are enough of them.
+    As in Perl, from which SQL has the rule, an iteration that matches nothing ends the repetition once there are enough
+    of them.
     """
     node, count = loop.node, loop.count
     following = Loop(node, loop.path, count + 1)
@@ -145,7 +149,9 @@ def _iterate(loop: Loop) -> list[Alternative]:
 
 
 def _interleave(states: tuple[State, ...]) -> list[Alternative]:
-    """AND goes on, with the operand written first, where an operand prefers that to stopping; else it stops; else it goes on."""
+    """AND goes on, with the operand written first, where an operand prefers that to stopping; else it stops; else it
+    goes on.
+    """
     eager: list[Alternative] = []
     lazy: list[Alternative] = []
     can_stop = True

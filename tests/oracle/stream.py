@@ -1,6 +1,8 @@
-"""The events of a stream, in the order and with the types that docs/language.md ("Time", "Events that are none") gives them.
+"""The events of a stream, in the order and with the types that docs/language.md ("Time", "Events that are none") gives
+them.
 
-An event is named by its place in canonical order, so that comparing two events as numbers breaks every tie as the page says.
+An event is named by its place in canonical order, so that comparing two events as numbers breaks every tie as the page
+says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""SQL types as `ast.TypeExpr`s with one spelling each, and Spark's ANSI rules for the type that two types have in common."""
+"""SQL types as `ast.TypeExpr`s with one spelling each, and Spark's ANSI rules for the type that two types have in
+common.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def wider_decimal(a: Type, b: Type) -> Type:
 
 
 def adjusted_decimal(precision: int, scale: int) -> Type:
-    """Spark's adjustPrecisionScale: past 38 digits an arithmetic result loses scale, but keeps at least 6 digits of it."""
+    """Spark's adjustPrecisionScale: past 38 digits an arithmetic result loses scale, but keeps at least 6 digits of
+    it.
+    """
     if precision <= 38:
         return decimal(precision, scale)
     return decimal(38, max(38 - (precision - scale), min(scale, 6)))

@@ -1,4 +1,5 @@
-"""AFTER MATCH: one match for each first event, the preferred one, and then on as the clause says (docs/language.md, "Selection").
+"""AFTER MATCH: one match for each first event, the preferred one, and then on as the clause says (docs/language.md,
+"Selection").
 
 First events are tried some at a time in every group at once. A group whose matches pass over most of those tried gets
 fewer the next time, one where they do not gets more: work is not wasted on long matches, nor rounds on short ones.
@@ -180,7 +181,8 @@ class AfterMatch:
         return ends
 
     def _hopeful(self, ranges: Ranges, block: MatchBlock, ends: Ints) -> Ranges:
-        """Without the ways on that a match of the same first event is preferred to already: rows stand in the order of preference.
+        """Without the ways on that a match of the same first event is preferred to already: rows stand in the order of
+        preference.
 
         Where derivations of one word are looked at together, none is left out.
         """

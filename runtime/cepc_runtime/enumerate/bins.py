@@ -1,7 +1,7 @@
 """Exact sums of doubles: integers by the power of two that they are multiples of.
 
-A double is a few integers of so many bits, one for each *bin* in which it has bits; bins are the same for all numbers. Sums of such are
-exact in any order, and stay within 64 bits until there are more than any memory holds.
+A double is a few integers of so many bits, one for each *bin* in which it has bits; bins are the same for all numbers.
+Sums of such are exact in any order, and stay within 64 bits until there are more than any memory holds.
 """
 
 from __future__ import annotations

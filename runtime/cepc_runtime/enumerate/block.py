@@ -23,12 +23,12 @@ class MatchBlock:
     """Partial matches that have read `depth + 1` events. Row i read the event at `position[i]` along edge `edge[i]`,
     after what row `above[i]` of the parent had read; without a parent, `above` is the source that it started from.
 
-    `first` is the first event, `end` the first position that is out of the match's bound. `tracks[t]` is the last
-    event read on track t or -1 (None where there is one track), `memory` what is kept for conditions (memory.py). Bit
-    c of `undecided` says that condition c could not be evaluated early. `word` numbers the different events and
-    variables so far (None where a match has one derivation), `trace` the different derivations that have yet to
-    matter. `prefix` is the state among prefixes (SELECT NEXT). `excluded` marks derivations that a NOT excludes, where they
-    are kept because their words still are prefixes.
+    `first` is the first event, `end` the first position that is out of the match's bound. `tracks[t]` is the last event
+    read on track t or -1 (None where there is one track), `memory` what is kept for conditions (memory.py). Bit c of
+    `undecided` says that condition c could not be evaluated early. `word` numbers the different events and variables so
+    far (None where a match has one derivation), `trace` the different derivations that have yet to matter. `prefix` is
+    the state among prefixes (SELECT NEXT). `excluded` marks derivations that a NOT excludes, where they are kept
+    because their words still are prefixes.
     """
 
     depth: int

@@ -25,7 +25,9 @@ LONGER: Final = "; a larger --most, or spark.cepc.most in Spark's configuration,
 
 
 class TooManyPartialMatchesError(RuntimeError):
-    """A query whose matches are enumerated has more of them than it may look at; `matches` says that they are its rows."""
+    """A query whose matches are enumerated has more of them than it may look at; `matches` says that they are its
+    rows.
+    """
 
     def __init__(
         self, query: str, limit: int, condition: str | None, select: str = "ANY", matches: bool = False
@@ -55,7 +57,9 @@ class TooManyPartialMatchesError(RuntimeError):
 
 
 class MatchBudget:
-    """Counts partial matches, and those tried; `limit` None is no limit. `condition` and `select` say what forces it."""
+    """Counts partial matches, and those tried; `limit` None is no limit. `condition` and `select` say what forces
+    it.
+    """
 
     def __init__(
         self, query: str, limit: int | None, condition: str | None, select: str = "ANY", matches: bool = False

@@ -1,7 +1,8 @@
 """A condition over events bound to variables: which tuples it is about, and whether it holds for all of them.
 
-docs/language.md, "Conditions": it holds for a partial match if it is true for every tuple; a tuple with an unbound variable there is
-none. An evaluation that fails (division by zero, overflow) leaves the row undecided: another condition may exclude it.
+docs/language.md, "Conditions": it holds for a partial match if it is true for every tuple; a tuple with an unbound
+variable there is none. An evaluation that fails (division by zero, overflow) leaves the row undecided: another
+condition may exclude it.
 """
 
 from __future__ import annotations

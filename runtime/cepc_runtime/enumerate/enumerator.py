@@ -76,8 +76,8 @@ class Enumerator:
         )  # fmt: skip
 
     def matches(self, sources: Sources | None = None) -> Iterator[Matches]:
-        """The matches that stand, in batches of matches of one length. `sources` says where they may lie, if not anywhere;
-        AFTER MATCH, where the next match depends on the last, looks everywhere.
+        """The matches that stand, in batches of matches of one length. `sources` says where they may lie, if not
+        anywhere; AFTER MATCH, where the next match depends on the last, looks everywhere.
         """
         if self.query.after is not None:
             yield from AfterMatch(

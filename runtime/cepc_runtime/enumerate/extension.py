@@ -143,8 +143,8 @@ class Extension:
         return self._joined(found)
 
     def _bounds(self, block: MatchBlock, rows: Ints, high: Ints, edge: Edge) -> tuple[Ints, Ints]:
-        """From where to before where the edge's next event lies. That of a tie is cut as well: it may end the gap of a track
-        whose last event is of an earlier instant.
+        """From where to before where the edge's next event lies. That of a tie is cut as well: it may end the gap of a
+        track whose last event is of an earlier instant.
         """
         last = block.position[rows]
         over = self.timeline.instant_end[last]

@@ -1,8 +1,10 @@
-"""Matches of queries from matches of parts of their patterns, which several may share (`plan.SharedMatches`), as range joins.
+"""Matches of queries from matches of parts of their patterns, which several may share (`plan.SharedMatches`), as range
+joins.
 
-Parts are evaluated over a *portion* of the events at a time: whole groups, or a stretch of one. The matches of a part that
-others use are held while the portion lasts; those of a part that only answers queries go out batch by batch. Where what is
-held becomes too much, the portion is halved; where nothing is left to be halved, the queries are searched one by one.
+Parts are evaluated over a *portion* of the events at a time: whole groups, or a stretch of one. The matches of a part
+that others use are held while the portion lasts; those of a part that only answers queries go out batch by batch. Where
+what is held becomes too much, the portion is halved; where nothing is left to be halved, the queries are searched one
+by one.
 """
 
 from __future__ import annotations
@@ -208,7 +210,9 @@ class Joins:
     def _whole(
         self, portion: _Portion, wanted: Sequence[MatchAnswer]
     ) -> Generator[tuple[str, Matches], None, list[MatchAnswer]]:
-        """The portion's matches, until there are too many to hold; the answers for which this leaves them to be found."""
+        """The portion's matches, until there are too many to hold; the answers for which this leaves them to be
+        found.
+        """
         left = list(wanted)
         tables: dict[int, _Rows] = {}
         needed = self._needed(wanted)
@@ -276,7 +280,9 @@ class Joins:
     # ---- matches of a part -------------------------------------------------------------------------------------------
 
     def _table(self, number: int, tables: Mapping[int, _Rows], portion: _Portion) -> _Rows | None:
-        """All matches of a part that begin in the portion or after it, and end before its end; None if they are too many to hold."""
+        """All matches of a part that begin in the portion or after it, and end before its end; None if they are too
+        many to hold.
+        """
         room = self._held - sum(table.size for table in tables.values())
         found: list[_Rows] = []
         for rows in self._rows(number, tables, portion, last=False):

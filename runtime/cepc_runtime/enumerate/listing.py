@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 def listed(arranged: Arranged, query: QueryPlan, stretch: Stretch, means: Means) -> Iterator[Any]:
-    """The rows of a query, table by table: those of a match query as its matches are found, the first table being empty, so that there
-    is always one; those of an aggregate query in one. Raises ResultOverflowError, TooManyPartialMatchesError, EvaluationError.
+    """The rows of a query, table by table: those of a match query as its matches are found, the first table being
+    empty, so that there is always one; those of an aggregate query in one. Raises ResultOverflowError,
+    TooManyPartialMatchesError, EvaluationError.
     """
     with about(query.name):
         if query.kind == "match":
@@ -58,7 +59,9 @@ def _aggregated(arranged: Arranged, query: QueryPlan, stretch: Stretch, means: M
 def joined(
     arranged: Arranged, shared: SharedMatches, queries: Sequence[QueryPlan], stretch: Stretch, means: Means
 ) -> Iterator[tuple[str, Any]]:
-    """The rows of match queries that share parts, by name, as they are found; the first table of each is empty. Raises the same."""
+    """The rows of match queries that share parts, by name, as they are found; the first table of each is empty. Raises
+    the same.
+    """
     evaluator = Evaluator(arranged.events.table)
     by_name = {query.name: query for query in queries}
     makers = {query.name: MatchRows(query, arranged.plan.stream, evaluator) for query in queries}

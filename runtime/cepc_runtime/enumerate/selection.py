@@ -1,4 +1,6 @@
-"""SELECT CONTIGUOUS and SELECT NEXT: how far ahead the next event of a partial match may lie (docs/language.md, "Selection")."""
+"""SELECT CONTIGUOUS and SELECT NEXT: how far ahead the next event of a partial match may lie (docs/language.md,
+"Selection").
+"""
 
 from __future__ import annotations
 

@@ -165,8 +165,8 @@ class Standing:
         return _with_bits(block, bits).take(keep), numbers[keep]
 
     def _demand(self, block: MatchBlock, standing: Ints) -> None:
-        """Conditions that could not be evaluated early, for rows that nothing else has excluded, are an error now: all their other
-        tuples are true.
+        """Conditions that could not be evaluated early, for rows that nothing else has excluded, are an error now: all
+        their other tuples are true.
         """
         assert block.undecided is not None
         for number, condition in enumerate(self._checks.conditions):

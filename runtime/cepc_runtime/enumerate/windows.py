@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InWindows:
-    """A match counts in every window that holds all of its events. `only`: the first and the last number of the windows that are
-    asked for.
+    """A match counts in every window that holds all of its events. `only`: the first and the last number of the windows
+    that are asked for.
     """
 
     timeline: Timeline

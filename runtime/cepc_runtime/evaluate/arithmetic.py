@@ -1,4 +1,6 @@
-"""Arithmetic of integers and floats under ANSI: an overflow and a division by zero are errors, NaN and infinity are values."""
+"""Arithmetic of integers and floats under ANSI: an overflow and a division by zero are errors, NaN and infinity are
+values.
+"""
 
 from __future__ import annotations
 

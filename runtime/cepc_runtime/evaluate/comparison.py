@@ -1,4 +1,6 @@
-"""Comparisons: NaN equals NaN and is greater than all else, -0.0 equals 0.0, text by its bytes, arrays and structs part by part."""
+"""Comparisons: NaN equals NaN and is greater than all else, -0.0 equals 0.0, text by its bytes, arrays and structs part
+by part.
+"""
 
 from __future__ import annotations
 

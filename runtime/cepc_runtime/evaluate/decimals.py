@@ -38,7 +38,9 @@ def arithmetic(call: Call, a: pa.Array, b: pa.Array) -> pa.Array:
 
 
 def _quotients(call: Call, a: pa.Array, b: pa.Array, x: Decimal, y: Decimal) -> pa.Array:
-    """Each quotient rounded HALF_UP twice as Spark does: to 39 digits after the point, and to the scale of the result."""
+    """Each quotient rounded HALF_UP twice as Spark does: to 39 digits after the point, and to the scale of the
+    result.
+    """
     assert isinstance(call.type, Decimal)
     up = 10 ** (_QUOTIENT_SCALE + y.scale - x.scale)
     down = 10 ** (_QUOTIENT_SCALE - call.type.scale)

@@ -1,8 +1,8 @@
 """Evaluation of typed expressions over columns.
 
-An argument that can fail is computed only for the rows for which Spark would compute it: a branch of CASE for the rows that
-reach it, the right side of AND where the left is not false, and so on. Those rows are cut out of the columns, computed, and
-put back in their places.
+An argument that can fail is computed only for the rows for which Spark would compute it: a branch of CASE for the rows
+that reach it, the right side of AND where the left is not false, and so on. Those rows are cut out of the columns,
+computed, and put back in their places.
 """
 
 from __future__ import annotations

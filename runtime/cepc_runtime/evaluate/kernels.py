@@ -1,7 +1,7 @@
 """Which kernel computes which function of the catalogue.
 
-A kernel gets the call, its arguments as columns or constants (at least one column), and the number of rows. What decides
-which rows are computed at all (AND, OR, CASE, COALESCE) is not a kernel: the evaluator does that.
+A kernel gets the call, its arguments as columns or constants (at least one column), and the number of rows. What
+decides which rows are computed at all (AND, OR, CASE, COALESCE) is not a kernel: the evaluator does that.
 """
 
 from __future__ import annotations
@@ -102,10 +102,12 @@ NEVER_FAIL: Final = frozenset(
     [
         "=", "<=>", "<", "<=", ">", ">=", "in", "not", "and", "or", "case", "coalesce", "isnull", "isnotnull", "isnan",
         "nanvl", "greatest", "least", "field", "size", "array_contains", "&", "|", "^", "~", "<<", ">>", ">>>", "upper",
-        "lower", "length", "octet_length", "bit_length", "trim", "ltrim", "rtrim", "substring", "left", "right", "concat",
+        "lower", "length", "octet_length", "bit_length", "trim", "ltrim", "rtrim", "substring", "left", "right",
+        "concat",
         "concat_ws", "contains", "startswith", "endswith", "replace", "instr", "locate", "reverse", "year", "quarter",
         "month", "day", "dayofyear", "weekday", "dayofweek", "weekofyear", "hour", "minute", "second", "date_trunc",
-        "datediff", "unix_seconds", "unix_millis", "unix_micros", "unix_timestamp", "try_cast", "try_add", "try_subtract",
+        "datediff", "unix_seconds", "unix_millis", "unix_micros", "unix_timestamp", "try_cast", "try_add",
+        "try_subtract",
         "try_multiply", "try_divide", "sqrt", "exp", "ln", "log", "log10", "log2", "pow", "sign",
     ]
 )  # fmt: skip

@@ -261,7 +261,9 @@ def _can_cast_nested(type_: DataType, target: DataType) -> bool:
 
 
 def cast_to(expression: Expression, type_: DataType) -> Expression:
-    """The expression as a value of the type, by a cast where it needs one. A literal is converted at once if it can be."""
+    """The expression as a value of the type, by a cast where it needs one. A literal is converted at once if it can
+    be.
+    """
     if expression.type == type_:
         return expression
     if isinstance(expression, Literal):

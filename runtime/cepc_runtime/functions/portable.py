@@ -9,14 +9,17 @@ from ..like import is_portable
 from . import GROUPS
 
 _SYNTAX: Final = (
-    "and", "or", "not", "case", "in", "cast", "try_cast", "field", "item", "=", "<", "<=", ">", ">=", "+", "-", "*", "/", "&", "|",
-    "^", "~", "seconds_with_fraction", "yearofweek", "interval_days", "interval_hours", "interval_minutes", "interval_seconds",
+    "and", "or", "not", "case", "in", "cast", "try_cast", "field", "item", "=", "<", "<=", ">", ">=", "+", "-", "*",
+    "/", "&", "|",
+    "^", "~", "seconds_with_fraction", "yearofweek", "interval_days", "interval_hours", "interval_minutes",
+    "interval_seconds",
 )  # fmt: skip
 """What operators and other syntax become."""
 
 _REWRITTEN: Final = frozenset(
     [
-        "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date", "to_timestamp",
+        "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date",
+        "to_timestamp",
         "btrim",
     ]
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Spark's other built-in functions: which are scalar and deterministic, and what type they return.
 
-`spark_functions.tsv` was taken from SHOW FUNCTIONS of Spark 4.3: a name, a kind, and for a scalar function the type of its
-result, `-` where that depends on the arguments. Portable functions are not in it.
+`spark_functions.tsv` was taken from SHOW FUNCTIONS of Spark 4.3: a name, a kind, and for a scalar function the type of
+its result, `-` where that depends on the arguments. Portable functions are not in it.
 """
 
 from __future__ import annotations

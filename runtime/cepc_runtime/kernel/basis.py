@@ -1,22 +1,24 @@
-"""Basis columns: a run of events propagated once for all lanes of a part (snapshots, in HAMLET's word), and when that pays.
+"""Basis columns: a run of events propagated once for all lanes of a part (snapshots, in HAMLET's word), and when that
+pays.
 
-An event is *inside* a part if it adds rows of the part to rows of the part, the same in every lane. It may also read rows outside,
-*entries*, that it does not change. A run is events of which none touches the part but from inside. Its effect on each lane is one
-linear map: new row i = sum over d of B[i][d] * old row d, where d is a row or an entry that is read. B comes from running the same
-operations on a lane of its own, whose "windows" are the d: the basis columns. So do further planes: a sum becomes
-sum of B[i][d] * sum of row d + D[i][d] * count of row d, where D is the same sum on basis columns; a minimum is the least of the
-minima of the rows d with B[i][d] > 0, and of L[i][d] where the count of row d is above 0.
+An event is *inside* a part if it adds rows of the part to rows of the part, the same in every lane. It may also read
+rows outside, *entries*, that it does not change. A run is events of which none touches the part but from inside. Its
+effect on each lane is one linear map: new row i = sum over d of B[i][d] * old row d, where d is a row or an entry that
+is read. B comes from running the same operations on a lane of its own, whose "windows" are the d: the basis columns. So
+do further planes: a sum becomes sum of B[i][d] * sum of row d + D[i][d] * count of row d, where D is the same sum on
+basis columns; a minimum is the least of the minima of the rows d with B[i][d] > 0, and of L[i][d] where the count of
+row d is above 0.
 
-Whether it is exact is seen as without. Counts are sums of products of non-negative integers, and rounding is monotone: if a
-factor were past 2**53, so would be its product with any count that is not 0, and all that it adds to. A final count below 2**53 was
-therefore made of exact products of exact factors; a factor past it that meets a 0 adds nothing (an infinite one is not
-multiplied at all). The same holds for sums of magnitudes, which bound each term of the signed sums beside them. What
-ends past 2**53 is counted again in integers, with neither basis nor sharing.
+Whether it is exact is seen as without. Counts are sums of products of non-negative integers, and rounding is monotone:
+if a factor were past 2**53, so would be its product with any count that is not 0, and all that it adds to. A final
+count below 2**53 was therefore made of exact products of exact factors; a factor past it that meets a 0 adds nothing
+(an infinite one is not multiplied at all). The same holds for sums of magnitudes, which bound each term of the signed
+sums beside them. What ends past 2**53 is counted again in integers, with neither basis nor sharing.
 
-An event may do something else in few of the lanes, as its condition holds for some queries only. From then on such a lane has basis
-columns *of its own*: a copy of the common ones, to which its own events are done. HAMLET's snapshot at event level is a column for what
-the event adds, in all lanes; here all else that the run does to the lane is gathered once more, which takes a few numbers for an event,
-and only this lane's rows are applied by themselves.
+An event may do something else in few of the lanes, as its condition holds for some queries only. From then on such a
+lane has basis columns *of its own*: a copy of the common ones, to which its own events are done. HAMLET's snapshot at
+event level is a column for what the event adds, in all lanes; here all else that the run does to the lane is gathered
+once more, which takes a few numbers for an event, and only this lane's rows are applied by themselves.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ OWN: Final = 7
 
 @dataclass(frozen=True)
 class Costs:
-    """What an operation costs beside its width: measured, some six nanoseconds against a tenth or two of one for a number."""
+    """What an operation costs beside its width: measured, some six nanoseconds against a tenth or two of one for a
+    number.
+    """
 
     operation: float = 50.0
     application: float = 1.0  # a factor for applying what a run has gathered
@@ -70,8 +74,9 @@ class Costs:
 
 @dataclass(frozen=True)
 class Inside:
-    """An event that is inside: on the lanes themselves; or on the common basis columns, or on all that there are. In the lanes of
-    `own` it does something else, here on the common columns: to be done on their own, `Basis.shift` on for each.
+    """An event that is inside: on the lanes themselves; or on the common basis columns, or on all that there are. In
+    the lanes of `own` it does something else, here on the common columns: to be done on their own, `Basis.shift` on for
+    each.
     """
 
     direct: tuple[Operation, ...]
@@ -82,8 +87,8 @@ class Inside:
 
 @dataclass(frozen=True)
 class OwnColumns:
-    """How a lane that has basis columns of its own is applied: the numbers of its rows (from where, how many) are put by, and taken
-    back when all lanes have been applied; what then applies its own columns takes values from these.
+    """How a lane that has basis columns of its own is applied: the numbers of its rows (from where, how many) are put
+    by, and taken back when all lanes have been applied; what then applies its own columns takes values from these.
     """
 
     pieces: tuple[tuple[int, int], ...]
@@ -95,8 +100,9 @@ class Basis:
     """How runs of a part go. `inside` are the kinds of events that go on with one, `ends` those that end it.
 
     A run begins with `reset`, then `ones`; at its end `application` takes the values of operations from the memory, and
-    skips those that are 0. Where lanes can have columns of their own, `lanes` says how each is applied; a lane gets them as a copy
-    of the `shift` numbers from each of `sections` on. From `stash` on there is room for the numbers of so many lanes, `room` for each.
+    skips those that are 0. Where lanes can have columns of their own, `lanes` says how each is applied; a lane gets
+    them as a copy of the `shift` numbers from each of `sections` on. From `stash` on there is room for the numbers of
+    so many lanes, `room` for each.
     """
 
     inside: dict[int, Inside]
@@ -313,8 +319,8 @@ _When = tuple[_Way, int]
 
 @dataclass
 class _Planes:
-    """The planes of the basis columns: `bound` says when a value is added to each of them, `own` where a lane differs; `of` finds
-    for each column of each lane which it is, for those to which nothing is added none.
+    """The planes of the basis columns: `bound` says when a value is added to each of them, `own` where a lane differs;
+    `of` finds for each column of each lane which it is, for those to which nothing is added none.
     """
 
     bound: dict[Column, set[_When]] = field(default_factory=dict)
@@ -329,8 +335,8 @@ class _Planes:
 
 
 def _planes(region: LaneRegion, part: _Ways, inside: Mapping[int, _Found]) -> _Planes:
-    """Columns to which the same is added have one plane: where a lane differs at a kind of event, the column only need agree with those
-    of other lanes at other kinds.
+    """Columns to which the same is added have one plane: where a lane differs at a kind of event, the column only need
+    agree with those of other lanes at other kinds.
     """
     when: list[dict[Column, set[_When]]] = [{c: set() for c in found} for found in region.columns]
     for kind, found in inside.items():
@@ -381,7 +387,9 @@ class _Virtual:
 
 
 class _Application:
-    """At the end of a run: each row of the part becomes a combination of rows and entries as they stood at its beginning."""
+    """At the end of a run: each row of the part becomes a combination of rows and entries as they stood at its
+    beginning.
+    """
 
     def __init__(self, inner: Inner) -> None:
         self._memory = inner.memory

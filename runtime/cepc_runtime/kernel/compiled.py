@@ -26,7 +26,8 @@ INTERPRETED: Final = "CEPC_INTERPRETED"
 LITTLE: Final = 20_000
 """Row operations, about, that take as long when interpreted as to load machine code."""
 
-# Nothing that is compiled allocates, so arrays need no reference counts; with them the kernel is two to four times slower.
+# Nothing that is compiled allocates, so arrays need no reference counts; with them the kernel is two to four times
+# slower.
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 
@@ -34,9 +35,9 @@ _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt"
 def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
     """The functions of a module as compiled ones that call each other; None without numba.
 
-    `module.INLINED` names those that are copied into their callers. The module itself stays plain Python. Machine code is
-    kept on disk, where it can be and nobody else can put it: beside the module, else where numba keeps what it compiles for the user
-    (NUMBA_CACHE_DIR), for a module of an archive beside a copy of its source.
+    `module.INLINED` names those that are copied into their callers. The module itself stays plain Python. Machine code
+    is kept on disk, where it can be and nobody else can put it: beside the module, else where numba keeps what it
+    compiles for the user (NUMBA_CACHE_DIR), for a module of an archive beside a copy of its source.
     """
     if os.environ.get(INTERPRETED) == "1":
         return None
@@ -82,8 +83,8 @@ def _with_cache(plain: FunctionType, options: dict[str, Any]) -> Any | None:
 
 
 def _may_be_kept(file: Path) -> bool:
-    """Whether nobody but the user can write where numba keeps machine code, which it loads whoever wrote it. Beside a module's file
-    whoever can write can change the module as well.
+    """Whether nobody but the user can write where numba keeps machine code, which it loads whoever wrote it. Beside a
+    module's file whoever can write can change the module as well.
     """
     beside = file.parent / "__pycache__"
     if not os.environ.get("NUMBA_CACHE_DIR") and os.access(beside if beside.exists() else file.parent, os.W_OK):
@@ -132,8 +133,9 @@ def _functions(module: Any) -> dict[str, FunctionType]:
 
 
 def _version(module: Any) -> str:
-    """What the machine code depends on. numba itself looks at the module's file alone, not at constants from others; and it reads the
-    types of arguments that an older file had before it looks, which fails where a class has another name by now.
+    """What the machine code depends on. numba itself looks at the module's file alone, not at constants from others;
+    and it reads the types of arguments that an older file had before it looks, which fails where a class has another
+    name by now.
     """
     types = sorted((t.__module__, t.__qualname__, t._fields) for t in vars(module).values() if _is_record(t))
     constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float | tuple))
@@ -165,7 +167,9 @@ class Interpreted:
     work: int = 0
 
     def allows(self, work: int) -> bool:
-        """Whether so much more is done before machine code is loaded, which a worker of many small tasks does in the end."""
+        """Whether so much more is done before machine code is loaded, which a worker of many small tasks does in the
+        end.
+        """
         self.work += work
         return self.work < LITTLE and "numba" not in sys.modules
 
@@ -174,8 +178,8 @@ _SO_FAR: Final = Interpreted()
 
 
 def run_function(module: Any, work: int, interpreted: bool | None = None) -> Callable[..., Any]:
-    """`run` of a module: plain if it is to be interpreted, cannot be compiled, or this process has had so little to do (row
-    operations, about) that loading machine code would have taken longer. The answers are the same.
+    """`run` of a module: plain if it is to be interpreted, cannot be compiled, or this process has had so little to do
+    (row operations, about) that loading machine code would have taken longer. The answers are the same.
     """
     if interpreted is None:
         interpreted = _SO_FAR.allows(work)

@@ -1,7 +1,7 @@
 """One window of one group, with numbers of many digits: plain functions, which `compiled.py` compiles.
 
-A number is its digits to the base of 2**BITS, the lowest first, in two's complement; arithmetic is modulo what the digits hold. So only
-the numbers at the end have to fit, whatever happens on the way. Nothing here allocates.
+A number is its digits to the base of 2**BITS, the lowest first, in two's complement; arithmetic is modulo what the
+digits hold. So only the numbers at the end have to fit, whatever happens on the way. Nothing here allocates.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ OF_A_NUMBER: Final = 3
 class Moves(NamedTuple):
     """What events do, by their kind, and instants, by the number of the letters that they have.
 
-    Steps of kind k are `steps[begins[k]:begins[k + 1]]`, each a source, a target and a variable; so are the ties. In an instant of
-    letters l, the row of state s goes to `places[l, s]`, what the instant added to `new_places[l, s]`; `kills[l]` empties all.
+    Steps of kind k are `steps[begins[k]:begins[k + 1]]`, each a source, a target and a variable; so are the ties. In an
+    instant of letters l, the row of state s goes to `places[l, s]`, what the instant added to `new_places[l, s]`;
+    `kills[l]` empties all.
     """
 
     begins: Ints
@@ -45,8 +46,8 @@ class Moves(NamedTuple):
 
 
 class DigitWindow(NamedTuple):
-    """Instant i, of letters `letters[i]`, is the events from `instants[i]`, before `instants[i + 1]`. Track t adds `numbers[t, e]`
-    where event e is bound to variable `variables[t]`.
+    """Instant i, of letters `letters[i]`, is the events from `instants[i]`, before `instants[i + 1]`. Track t adds
+    `numbers[t, e]` where event e is bound to variable `variables[t]`.
     """
 
     kinds: Ints
@@ -57,7 +58,9 @@ class DigitWindow(NamedTuple):
 
 
 class DigitMemory(NamedTuple):
-    """For each state a row of numbers, the count and the tracks: what there is, what the instant has added, what waits to be added."""
+    """For each state a row of numbers, the count and the tracks: what there is, what the instant has added, what waits
+    to be added.
+    """
 
     rows: Digits
     new: Digits
@@ -129,7 +132,9 @@ def pour(source: Digits, target: Digits) -> None:
 
 
 def is_empty(row: Digits) -> bool:
-    """Of no partial match. A count alone does not say so: where many more than fit are on their way, it may be 0 modulo what fits."""
+    """Of no partial match. A count alone does not say so: where many more than fit are on their way, it may be 0 modulo
+    what fits.
+    """
     for number in range(row.shape[0]):
         for i in range(row.shape[1]):
             if row[number, i] != 0:

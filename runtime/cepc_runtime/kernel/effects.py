@@ -1,7 +1,7 @@
 """What an instant of one event does to the rows of an automaton, and in which order rows can change in place.
 
-The rows after the instant are a linear function of the rows before it: a row stays, moves or is dropped, and steps add rows to
-others. A row changes only when all who read it have; where that cannot be, they read a copy.
+The rows after the instant are a linear function of the rows before it: a row stays, moves or is dropped, and steps add
+rows to others. A row changes only when all who read it have; where that cannot be, they read a copy.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class RowRead:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Row s stays if `kept[s]`, else it is emptied; then the reads are added. `starts`: it does something to a query of which only
-    the start row is not empty.
+    """Row s stays if `kept[s]`, else it is emptied; then the reads are added. `starts`: it does something to a query of
+    which only the start row is not empty.
     """
 
     kept: tuple[bool, ...]
@@ -56,7 +56,8 @@ def effect(automaton: Automaton, letters: frozenset[int]) -> Effect:
 def moved(moves: Iterable[Move], letters: frozenset[int], states: int) -> list[int]:
     """Where each state's row goes in an instant with exactly these letters; DROPPED if nowhere.
 
-    The moves of one negation happen at once, those of several one negation after the other, in the order of their numbers.
+    The moves of one negation happen at once, those of several one negation after the other, in the order of their
+    numbers.
     """
     moves = tuple(moves)
     places = list(range(states))
@@ -77,8 +78,8 @@ class Order:
 
 
 def order(changed: Iterable[int], reads: Mapping[int, Collection[int]], copied: Iterable[int] = ()) -> Order:
-    """An order for rows of which `reads[target]` are the sources. A row that reads itself does so before it changes otherwise;
-    one that cannot is in `copied`.
+    """An order for rows of which `reads[target]` are the sources. A row that reads itself does so before it changes
+    otherwise; one that cannot is in `copied`.
     """
     copies = set(copied)
     waiting = {s: {t for t, sources in reads.items() if t != s and s in sources} for s in changed}

@@ -1,7 +1,7 @@
 """One window of one group once more, in Python integers: for sums that passed what a float64 holds exactly.
 
-It reads the automaton itself, instant by instant, in the plainest way. DOUBLE values become integers of a common scale, so that a
-sum overflows only when it is rounded at last; infinite and NaN values are counted apart.
+It reads the automaton itself, instant by instant, in the plainest way. DOUBLE values become integers of a common scale,
+so that a sum overflows only when it is rounded at last; infinite and NaN values are counted apart.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ class Recount:
     neighbours: Neighbours | None = None  # with conditions between neighbours
 
     def row(self, group: int, window: int, about: float) -> list[Number]:
-        """The additive planes of a group and window, summed over the accepting states, exactly; `about` is the count as a float."""
+        """The additive planes of a group and window, summed over the accepting states, exactly; `about` is the count as
+        a float.
+        """
         first, end = self.bounds(group, window)
         if self._long is not None and (found := self._long.totals(first, end, about)) is not None:
             return [*found]
@@ -120,7 +122,9 @@ class Recount:
 
     @cached_property
     def _keys(self) -> tuple[Ints, int, int] | None:
-        """The events' groups and ticks as one number, the first tick, and how many there are; None where that does not fit 64 bits."""
+        """The events' groups and ticks as one number, the first tick, and how many there are; None where that does not
+        fit 64 bits.
+        """
         ticks = self.events.ticks
         low, span = int(ticks.min(initial=0)), int(ticks.max(initial=0)) - int(ticks.min(initial=0)) + 1
         if span * len(self.events.group_starts) >= 1 << 62:

@@ -1,4 +1,6 @@
-"""What an event does to all queries of a component: the steps of its queries as operations on memory, as wide as they can be."""
+"""What an event does to all queries of a component: the steps of its queries as operations on memory, as wide as they
+can be.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 class Atom(NamedTuple):
     """One place is added to another: its count, and these columns; to the bound ones also the event's value.
 
-    Where a place is kept for several queries, each adds the columns that it is the owner of, so that nothing is added twice.
+    Where a place is kept for several queries, each adds the columns that it is the owner of, so that nothing is added
+    twice.
     """
 
     source: Place
@@ -52,7 +55,9 @@ def emptied_by(memory: LaneMemory, query: int, kind: int) -> list[Place]:
 
 
 def in_place(memory: LaneMemory, atoms: Sequence[Atom], emptied: Iterable[Place], copies: int) -> list[Operation]:
-    """The operations that empty places and add the atoms, as all stood before. What needs a copy has it `copies` further on."""
+    """The operations that empty places and add the atoms, as all stood before. What needs a copy has it `copies`
+    further on.
+    """
     away = frozenset(emptied)
     itself: dict[int, list[Atom]] = {}  # rows are known by where they begin
     others: dict[int, list[Atom]] = {}
@@ -95,7 +100,9 @@ def _doubled(memory: LaneMemory, atoms: Sequence[Atom]) -> list[Operation]:
 
 
 def added(memory: LaneMemory, atoms: Collection[tuple[Atom, int, int]]) -> list[Operation]:
-    """Operations for atoms none of which reads what another changes; how far off the source and the target are is said with each."""
+    """Operations for atoms none of which reads what another changes; how far off the source and the target are is said
+    with each.
+    """
     plain = []
     for a, off, to in atoms:
         slots = memory.slots(a.target)
@@ -158,8 +165,8 @@ def tied(
 ) -> tuple[list[Operation], list[Place]]:
     """What one of several events of an instant adds to a second memory, and the places there that it changes.
 
-    Steps read what stood before the instant. Ties read what the instant's earlier events have added, so what they add stays in a
-    third memory until all have read.
+    Steps read what stood before the instant. Ties read what the instant's earlier events have added, so what they add
+    stays in a third memory until all have read.
     """
     third = 2 * second
     steps, ties = _atoms_tied(memory, queries, letters)

@@ -1,8 +1,9 @@
 """Where the numbers of a state stand in memory.
 
-A part has a region of memory with a row for each of its rows; a row has a section for each lane's counts, then for each of its
-additive planes, then for its minimum planes; a section has a number for each window slot, and window k is in slot k mod slots.
-Sections of lanes to which the same value is added at the same steps are neighbours, so that one operation serves them all.
+A part has a region of memory with a row for each of its rows; a row has a section for each lane's counts, then for each
+of its additive planes, then for its minimum planes; a section has a number for each window slot, and window k is in
+slot k mod slots. Sections of lanes to which the same value is added at the same steps are neighbours, so that one
+operation serves them all.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ Bound = list[tuple[int, int, int]]
 
 
 class Column(NamedTuple):
-    """A plane of a place, by a number that is unique among those of its unit. `value` is a row of the values' matrix."""
+    """A plane of a place, by a number that is unique among those of its unit. `value` is a row of the values'
+    matrix.
+    """
 
     number: int
     value: int
@@ -36,7 +39,9 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelQuery:
-    """A query as the kernel sees it: what it does at events of each kind that concerns it, and the columns of its planes."""
+    """A query as the kernel sees it: what it does at events of each kind that concerns it, and the columns of its
+    planes.
+    """
 
     plan: CountedQuery
     automaton: Automaton
@@ -85,7 +90,9 @@ def _columns(
     joined: set[Place],
     known: dict[tuple[int, bool, frozenset[object]], list[Column]],
 ) -> tuple[Column, ...]:
-    """The columns of a query: where places are kept together, planes to which the same is added have the same column."""
+    """The columns of a query: where places are kept together, planes to which the same is added have the same
+    column.
+    """
     automaton = plan.automaton
     taken: Counter[object] = Counter()
     found = []
@@ -195,7 +202,9 @@ def _bindings(
     column: Column,
     owners: Mapping[tuple[Place, Column | None], int],
 ) -> Bound:
-    """At which kinds of events, from which row (-1: another part's) to which, the value is added to a column of the lane."""
+    """At which kinds of events, from which row (-1: another part's) to which, the value is added to a column of the
+    lane.
+    """
     rows = {place: i for i, place in enumerate(lane)}
     own = {owners[place, column] for place in lane if (place, column) in owners}
     return sorted(

@@ -1,5 +1,5 @@
-"""One window of one group once more, in numbers of many digits and machine code: what `exact.py` does in Python's integers, where it is
-known how many digits are enough.
+"""One window of one group once more, in numbers of many digits and machine code: what `exact.py` does in Python's
+integers, where it is known how many digits are enough.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SMALL: Final = 2.0**61
 
 @dataclass(frozen=True)
 class Long:
-    """A query's windows in long numbers; `numbers` are those that events add, a row for each track. An event of a kind makes counts
-    `growth[kind]` bits longer at most.
+    """A query's windows in long numbers; `numbers` are those that events add, a row for each track. An event of a kind
+    makes counts `growth[kind]` bits longer at most.
     """
 
     automaton: Automaton
@@ -49,15 +49,16 @@ class Long:
     growth: Floats
 
     def totals(self, first: int, end: int, about: float, interpreted: bool | None = None) -> list[int] | None:
-        """The count and the tracks over the events from `first`, before `end`, where instants begin; None where Python's integers are
-        as good. `about` is the count as a float.
+        """The count and the tracks over the events from `first`, before `end`, where instants begin; None where
+        Python's integers are as good. `about` is the count as a float.
         """
         states, width = self.automaton.states, 1 + len(self.variables)
         run = run_function(digits, (end - first) * states * width, interpreted)
         if run is digits.run and not interpreted:
             return None
         most = log2(max(about, 1.0)) if isfinite(about) else float(self.growth[self.kinds[first:end]].sum())
-        # A float of so many roundings is off by less than half; a track is a sum over the events of each match; and there is a sign.
+        # A float of so many roundings is off by less than half; a track is a sum over the events of each match; and
+        # there is a sign.
         bits = int(most) + 2 + (end - first).bit_length() + self.largest.bit_length() + 1
         shape = states, width, -(-bits // BITS)
         memory = DigitMemory(*(np.zeros(shape, dtype=np.int64) for _ in range(3)))
@@ -114,7 +115,9 @@ def _by_kind(steps: Sequence[Step], kinds: Sequence[frozenset[int]]) -> tuple[In
 
 
 def _letters_of_instants(automaton: Automaton, events: Events, kinds: Kinds) -> tuple[Ints, list[frozenset[int]]]:
-    """For each instant the number of the letters that it has, of those that say what happens to rows; and the letters."""
+    """For each instant the number of the letters that it has, of those that say what happens to rows; and the
+    letters.
+    """
     starts = events.instant_starts
     telling = frozenset(automaton.kills).union(*automaton.negation_letters.values())
     if not telling:

@@ -1,4 +1,5 @@
-"""The kernel's loop: plain functions over the table, one pass over events. `compiled.py` compiles them; uncompiled they do the same.
+"""The kernel's loop: plain functions over the table, one pass over events. `compiled.py` compiles them; uncompiled they
+do the same.
 
 `t` is the table, `s` the progress, `m` the memory. Nothing here allocates.
 """
@@ -50,7 +51,9 @@ FAR: Final = 64
 
 
 class Input(NamedTuple):
-    """Events by group and instant: instant i is `instants[i]:instants[i + 1]`. `values` has a row for each value key."""
+    """Events by group and instant: instant i is `instants[i]:instants[i + 1]`. `values` has a row for each value
+    key.
+    """
 
     ticks: Ints
     kinds: Numbers
@@ -69,9 +72,11 @@ class Buffer(NamedTuple):
 def run(
     t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int, row_limit: int, value_limit: int, last: bool
 ) -> int:  # fmt: skip
-    """Process instants from `instant` on; the first one not processed. It stops early when more than the limits is in the buffer.
+    """Process instants from `instant` on; the first one not processed. It stops early when more than the limits is in
+    the buffer.
 
-    With `last`, the windows of the last group are closed when all is processed; the caller goes on until no unit is touched.
+    With `last`, the windows of the last group are closed when all is processed; the caller goes on until no unit is
+    touched.
     """
     ticks, kinds, groups, instants, _ = events
     rows, emitted = buffer
@@ -126,8 +131,8 @@ def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, begin: int, end:
 
 
 def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> int:
-    """Bring the units of a block to the time at hand. ALL are to be changed; or but a FEW, as most were not touched; or NONE, as
-    none was touched and this kind of event cannot start a match.
+    """Bring the units of a block to the time at hand. ALL are to be changed; or but a FEW, as most were not touched; or
+    NONE, as none was touched and this kind of event cannot start a match.
     """
     gate = t[block + BLOCK.gate]
     if gate == NONE:
@@ -146,8 +151,9 @@ def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, t
 
 
 def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> int:
-    """Bring several units to the time at hand. If all are to be changed, that need not be done again until windows open or close for
-    one of them: those that were not touched, and cannot be by this kind of event, have nothing that could be wrong.
+    """Bring several units to the time at hand. If all are to be changed, that need not be done again until windows open
+    or close for one of them: those that were not touched, and cannot be by this kind of event, have nothing that could
+    be wrong.
     """
     first, end = t[block + BLOCK.others], t[block + BLOCK.others_end]
     touched, cost = False, 0
@@ -195,11 +201,13 @@ def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: 
             )
 
 
-# ---- runs on basis columns ---------------------------------------------------------------------------------------------
+# ---- runs on basis columns -------------------------------------------------------------------------------------------
 
 
 def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
-    """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is split."""
+    """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is
+    split.
+    """
     for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
         if t[x + MEANING.inside] == NONE or not goes_on(
             t, s, events, t[x + MEANING.basis], t[x + MEANING.inside], t[block + BLOCK.gate], event
@@ -230,8 +238,8 @@ def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) ->
 
 
 def goes_on(t: Ints, s: Ints, events: Input, basis: int, inside: int, gate: int, event: int) -> bool:
-    """Whether a run, if there is one, goes on at an event that is inside. If the event does something else in some lanes, there must be
-    columns left for them, and the next events have to gain what these cost.
+    """Whether a run, if there is one, goes on at an event that is inside. If the event does something else in some
+    lanes, there must be columns left for them, and the next events have to gain what these cost.
     """
     r = t[basis + BASIS.run]
     if t[inside + INSIDE_RUN.differing] == t[inside + INSIDE_RUN.differing_end] or s[r + RUN.going] == 0:
@@ -361,11 +369,13 @@ def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int
         m[t[x]] = 1.0
 
 
-# ---- instants of several events ---------------------------------------------------------------------------------------
+# ---- instants of several events --------------------------------------------------------------------------------------
 
 
 def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, begin: int, end: int) -> None:
-    """An instant of several events. What it adds to a component gathers in a second memory and is merged when all are read."""
+    """An instant of several events. What it adds to a component gathers in a second memory and is merged when all are
+    read.
+    """
     ticks, kinds = events.ticks, events.kinds
     rows, emitted = buffer
     for event in range(begin, end):

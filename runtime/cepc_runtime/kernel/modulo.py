@@ -1,7 +1,7 @@
 """Whole planes of one query once more, in 64-bit integers that wrap around: exact where a float says that they fit.
 
-A row that reaches an accepting state with a count below 2**62 was made of rows with smaller counts, so nothing on its way
-went past 64 bits but sums, and those come out right modulo 2**64.
+A row that reaches an accepting state with a count below 2**62 was made of rows with smaller counts, so nothing on its
+way went past 64 bits but sums, and those come out right modulo 2**64.
 """
 
 from __future__ import annotations

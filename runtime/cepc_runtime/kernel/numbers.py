@@ -59,7 +59,9 @@ def copy(m: Floats, target: int, source: int, width: int) -> None:
 
 
 def apply_all(t: Ints, m: Floats, begin: int, end: int, further: int) -> tuple[int, int]:
-    """The operations, with values from memory, so much further on, that change anything; how many, and how many numbers."""
+    """The operations, with values from memory, so much further on, that change anything; how many, and how many
+    numbers.
+    """
     done, changed = 0, 0
     for o in range(begin, end, OPERATION):
         code, value = t[o + CODE], m[t[o + VALUE] + further]

@@ -1,7 +1,8 @@
 """What the kernel keeps for a state and a window: one number for each *plane*.
 
-Plane 0 counts partial matches. Further additive planes sum a value over the events bound to a variable, over all partial
-matches; minimum planes keep the least value of any. Which value an event has is said by a `ValueKey`; see `values.py`.
+Plane 0 counts partial matches. Further additive planes sum a value over the events bound to a variable, over all
+partial matches; minimum planes keep the least value of any. Which value an event has is said by a `ValueKey`; see
+`values.py`.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ PARTS: Final[tuple[Role, Role, Role]] = ("value", "rest", "last")
 
 @dataclass(frozen=True, slots=True)
 class ValueKey:
-    """The value of an event that is bound to a variable: 1; 1 if the argument is not null; the argument; its magnitude; or its
-    place among all values, negated for `greatest`. Of a FLOAT or DOUBLE, `value`, `rest` and `last` are the parts that it is taken
-    into (doubles.py). `letters` are those with which the variable is bound: the argument is evaluated on no other event.
+    """The value of an event that is bound to a variable: 1; 1 if the argument is not null; the argument; its magnitude;
+    or its place among all values, negated for `greatest`. Of a FLOAT or DOUBLE, `value`, `rest` and `last` are the
+    parts that it is taken into (doubles.py). `letters` are those with which the variable is bound: the argument is
+    evaluated on no other event.
     """
 
     role: Role
@@ -87,7 +89,9 @@ def is_exact(argument_type: DataType) -> bool:
 
 
 def planes_of(automaton: Automaton, measures: tuple[Measure, ...], *, rests: bool = True) -> QueryPlanes:
-    """The planes of a query; what several measures need is kept once. Without rests, sums of DOUBLE are as exact as one is."""
+    """The planes of a query; what several measures need is kept once. Without rests, sums of DOUBLE are as exact as one
+    is.
+    """
     wanted = [_wanted(automaton, measure, rests) for measure in measures]
     planes = list(dict.fromkeys(plane for needed in wanted for plane in needed.values()))
     planes.sort(key=lambda plane: not plane.additive)

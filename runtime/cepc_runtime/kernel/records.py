@@ -1,8 +1,9 @@
 """The records of the kernel's table, and what changes while it runs: what stands where.
 
-A record is given by where it starts in the table, and a field by its offset: `t[block + BLOCK.unit]`. `x` and `x_end` say where the
-records of a list start and end. One array instead of many, because each array that a compiled function is handed costs time, to
-compile it and to call it. The offsets are constants of the compiled code, and so is `len(BLOCK)`, how many fields a record has.
+A record is given by where it starts in the table, and a field by its offset: `t[block + BLOCK.unit]`. `x` and `x_end`
+say where the records of a list start and end. One array instead of many, because each array that a compiled function is
+handed costs time, to compile it and to call it. The offsets are constants of the compiled code, and so is `len(BLOCK)`,
+how many fields a record has.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ class DifferenceRecord(NamedTuple):
 DIFFERENCE: Final = DifferenceRecord(*range(len(DifferenceRecord._fields)))
 
 
-# ---- the state: counters, then the progress of units and components in the group at hand, gates, runs, letters seen ------
+# ---- the state: counters, then the progress of units and components in the group at hand, gates, runs, letters seen --
 
 
 class Counters(NamedTuple):

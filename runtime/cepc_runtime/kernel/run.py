@@ -1,4 +1,6 @@
-"""Counting the matches of a sharing class: queries with the same partition attributes, in one pass over their events."""
+"""Counting the matches of a sharing class: queries with the same partition attributes, in one pass over their
+events.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Emissions:
-    """What the kernel found for one query: a row for each group and window with a match, and a column for each plane."""
+    """What the kernel found for one query: a row for each group and window with a match, and a column for each
+    plane.
+    """
 
     groups: Ints
     windows: Ints
@@ -46,9 +50,9 @@ class Emissions:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a run did: operations on rows of memory, and numbers that they changed; runs of events inside of a shared part, and their
-    events: on basis columns (shared), or for each query by itself (split); how often a lane of a shared run got basis columns of
-    its own, as an event did something else there.
+    """What a run did: operations on rows of memory, and numbers that they changed; runs of events inside of a shared
+    part, and their events: on basis columns (shared), or for each query by itself (split); how often a lane of a shared
+    run got basis columns of its own, as an event did something else there.
     """
 
     operations: int = 0
@@ -84,9 +88,9 @@ def count_matches(
     rows: int = ROWS,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Counted:
-    """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their order;
-    `shared` is what the queries share, of which what is about others is left out. The costs decide which runs are shared.
-    `tell` is told the fraction that is done.
+    """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their
+    order; `shared` is what the queries share, of which what is about others is left out. The costs decide which runs
+    are shared. `tell` is told the fraction that is done.
     """
     ties = len(events.instant_starts) <= events.length
     table = table_of(tuple(queries), tuple(shared), costs, ties)
@@ -153,7 +157,9 @@ def _buffer(layout: KernelLayout, planes: Sequence[QueryPlanes], rows: int, dtyp
 
 
 def _by_query(rows: Ints, values: npt.NDArray[Any], planes: Sequence[QueryPlanes]) -> tuple[Emissions, ...]:
-    """The emissions of each query from the rows (query, group, window) of all, and their planes one row after the other."""
+    """The emissions of each query from the rows (query, group, window) of all, and their planes one row after the
+    other.
+    """
     counts = np.array([own.count for own in planes], dtype=np.int64)
     queries = rows[:, 0].astype(np.int16 if len(planes) < 1 << 15 else np.int64)  # which numpy sorts in linear time
     order = np.argsort(queries, kind="stable")

@@ -1,6 +1,7 @@
 """Which states of which queries lie together: the plan's sharing, for the queries at hand.
 
-A *place* is a query (by its number) and a state. A *lane* is a place for each row of a part; the lanes of a part lie side by side.
+A *place* is a query (by its number) and a state. A *lane* is a place for each row of a part; the lanes of a part lie
+side by side.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class SharedLanes:
 class Sharing:
     """`leader` says for every place which one is kept for it, mostly itself; every place that is kept is in one part.
 
-    A *unit* is queries with kept places in common, which go from window to window together; a *component* is units of which some lie
-    side by side. Both are numbers of queries.
+    A *unit* is queries with kept places in common, which go from window to window together; a *component* is units of
+    which some lie side by side. Both are numbers of queries.
     """
 
     leader: dict[Place, Place]
@@ -71,8 +72,8 @@ def _lead(
 ) -> None:
     """Note which places are kept for others.
 
-    Where a negation moves or empties these states they lie side by side instead: in an instant of several events that is done
-    query by query, and would be done twice.
+    Where a negation moves or empties these states they lie side by side instead: in an instant of several events that
+    is done query by query, and would be done twice.
     """
     members = {numbers[m.query]: m.states for m in part.members if m.query in numbers}
     if not members:

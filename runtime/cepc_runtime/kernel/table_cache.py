@@ -1,5 +1,6 @@
-"""Tables that were built before: a worker of a job runs the same queries on one batch of groups after the other, a stream on
-every bucket, and building a table for a hundred queries takes as long as counting their matches among some 50,000 events.
+"""Tables that were built before: a worker of a job runs the same queries on one batch of groups after the other, a
+stream on every bucket, and building a table for a hundred queries takes as long as counting their matches among some
+50,000 events.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The kernel's table, built: the automata of a partition class as records in one array of integers, and the memory they run in.
+"""The kernel's table, built: the automata of a partition class as records in one array of integers, and the memory they
+run in.
 
-What stands where in memory is said in lanes.py, what stands where in a record in records.py. The loop knows blocks (what a kind of
-event does to a component), units (what goes from window to window together) and outputs (what is emitted for a query). Memory is
-held three times: what stands; what the instant at hand adds; and what one of its events adds.
+What stands where in memory is said in lanes.py, what stands where in a record in records.py. The loop knows blocks
+(what a kind of event does to a component), units (what goes from window to window together) and outputs (what is
+emitted for a query). Memory is held three times: what stands; what the instant at hand adds; and what one of its events
+adds.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ class KernelState(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelLayout:
-    """The table; how long memory and progress are, and where in memory no value is infinity; the most rows and values that closing
-    all windows can emit.
+    """The table; how long memory and progress are, and where in memory no value is infinity; the most rows and values
+    that closing all windows can emit.
     """
 
     table: Ints
@@ -77,8 +79,8 @@ def build(
     costs: Costs | None = None,
     ties: bool = True,
 ) -> KernelLayout:
-    """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the rows of values.
-    Without `ties` there is no instant of several events.
+    """The table of the queries (each with an automaton, and its planes) for events of these kinds. `index` finds the
+    rows of values. Without `ties` there is no instant of several events.
     """
     return _Builder(queries, planes, kinds, index, shared, costs or Costs(), ties).layout()
 

@@ -34,7 +34,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Values:
-    """`matrix[index[key]]` are the numbers of a key: 0 where an event adds nothing, inf where it has no place in an order.
+    """`matrix[index[key]]` are the numbers of a key: 0 where an event adds nothing, inf where it has no place in an
+    order.
 
     `extremes[key]` are the values by rank. `scales[key]` is, group by group, that of a part of FLOAT or DOUBLE;
     groups begin at `groups`.
@@ -68,8 +69,8 @@ class Values:
         return np.abs(row) if key.role == "magnitude" else row
 
     def modulo(self, keys: Sequence[ValueKey]) -> Ints:
-        """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have their signs,
-        parts of doubles are in units.
+        """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have
+        their signs, parts of doubles are in units.
         """
         matrix = np.zeros((len(keys), self.matrix.shape[1]), dtype=np.int64)
         for row, key in zip(matrix, keys, strict=True):
@@ -86,8 +87,8 @@ class Values:
 
 
 def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) -> Values:
-    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound. `groups` is
-    where the table's groups begin, and its length.
+    """The numbers of the keys for all events of a table; each argument is evaluated once, on events that can be bound.
+    `groups` is where the table's groups begin, and its length.
 
     Queries that name or restrict their variables differently have the numbers in common.
     """

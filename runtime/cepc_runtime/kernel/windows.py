@@ -1,4 +1,6 @@
-"""Windows and groups in the kernel's loop: opening them, closing them, emitting their rows; and the ends of runs on basis columns."""
+"""Windows and groups in the kernel's loop: opening them, closing them, emitting their rows; and the ends of runs on
+basis columns.
+"""
 
 from __future__ import annotations
 

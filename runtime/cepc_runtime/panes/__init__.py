@@ -1,5 +1,5 @@
-"""Panes: events of a stretch of time folded into numbers, which are put together to the numbers of windows. In a batch that makes one
-large group many tasks; in a stream it keeps state small. Both do the same.
+"""Panes: events of a stretch of time folded into numbers, which are put together to the numbers of windows. In a batch
+that makes one large group many tasks; in a stream it keeps state small. Both do the same.
 
 cutting.py          which queries have panes, and how long these are
 between_states.py   what leads from state to state, the same in several queries

@@ -1,9 +1,10 @@
-"""Panes of a family put together, for all its queries at once: what leads from state to state in both is a sum of products.
+"""Panes of a family put together, for all its queries at once: what leads from state to state in both is a sum of
+products.
 
-Numbers are rows and panes are columns, so that a product of panes is two gathers, a multiplication and a sum, however many queries
-there are. That is done in float64. Counts and magnitudes are never negative: where what comes out is below 2^53, all that went into it
-was exact. Columns in which something is not are done again, by the same functions, in Python's integers; where results are DOUBLE, only
-those near the end of float64.
+Numbers are rows and panes are columns, so that a product of panes is two gathers, a multiplication and a sum, however
+many queries there are. That is done in float64. Counts and magnitudes are never negative: where what comes out is below
+2^53, all that went into it was exact. Columns in which something is not are done again, by the same functions, in
+Python's integers; where results are DOUBLE, only those near the end of float64.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ AT_ONCE: Final = 1 << 20
 
 @dataclass(frozen=True)
 class PaneBlock:
-    """`additive` and `extremes` have a row for each of `MatrixRows`, and a column for each pane or open window. `additive` are float64,
-    or Python's numbers.
+    """`additive` and `extremes` have a row for each of `MatrixRows`, and a column for each pane or open window.
+    `additive` are float64, or Python's numbers.
     """
 
     additive: Column
@@ -114,8 +115,8 @@ def limit_of(measures: Iterable[Measure]) -> float:
 
 
 def compose(table: Table, first: PaneBlock, second: PaneBlock, at: Ints) -> None:
-    """In place, the numbers of the table in the first `len(at)` columns: what they are when column `at[c]` of `second` comes after
-    column c.
+    """In place, the numbers of the table in the first `len(at)` columns: what they are when column `at[c]` of `second`
+    comes after column c.
     """
     step = max(1, AT_ONCE // max(1, len(table.sums.first), len(table.least.first)))
     for start in range(0, len(at), step):

@@ -1,7 +1,8 @@
-"""What leads from one state of an automaton to another: the same for all queries that have it, whatever else is in their patterns.
+"""What leads from one state of an automaton to another: the same for all queries that have it, whatever else is in
+their patterns.
 
-An entry of a pane's matrix depends on nothing but the steps between its two states. Two entries of two queries with the same
-steps, up to the numbers of states and variables, are one number. Imports no numpy.
+An entry of a pane's matrix depends on nothing but the steps between its two states. Two entries of two queries with the
+same steps, up to the numbers of states and variables, are one number. Imports no numpy.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """From a state to another of an automaton. `variables[v]` is the shape's number for its variable v, of those that can be bound."""
+    """From a state to another of an automaton. `variables[v]` is the shape's number for its variable v, of those that
+    can be bound.
+    """
 
     shape: Shape
     variables: Mapping[int, int]
 
 
 def ways_of(automaton: Automaton) -> dict[tuple[int, int], Way]:
-    """Between all states that lie on some match. A state without a way back to itself has none to itself: it stays as it is."""
+    """Between all states that lie on some match. A state without a way back to itself has none to itself: it stays as
+    it is.
+    """
     steps = [*((step, False) for step in automaton.steps), *((step, True) for step in automaton.ties)]
     ahead = _ahead(automaton.states, automaton.steps + automaton.ties)
     useful = [state for state in range(automaton.states) if ahead[state] & set(automaton.accepting)]

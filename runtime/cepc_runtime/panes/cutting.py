@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from ..plan import CountedQuery, QueryPlan
 
 PANES: Final = 8
-"""The least time between two edges of windows is cut into so many panes, if its ticks allow it, so that tasks are many."""
+"""The least time between two edges of windows is cut into so many panes, if its ticks allow it, so that tasks are many.
+"""
 
 
 def adds_numbers(query: QueryPlan) -> bool:
@@ -21,8 +22,8 @@ def adds_numbers(query: QueryPlan) -> bool:
 
 
 def can_be_cut(query: QueryPlan) -> TypeGuard[CountedQuery]:
-    """Whether windows are products of panes: a counted query with a window, without NOT and conditions between neighbours, that
-    adds up numbers only.
+    """Whether windows are products of panes: a counted query with a window, without NOT and conditions between
+    neighbours, that adds up numbers only.
     """
     if not isinstance(query.strategy, Count) or not isinstance(query.window, Sliding):
         return False
@@ -33,8 +34,8 @@ def can_be_cut(query: QueryPlan) -> TypeGuard[CountedQuery]:
 
 
 def has_loops(query: CountedQuery) -> bool:
-    """Whether matches have any number of events: there are then exponentially many, and numbers of panes, which are exact, have as
-    many digits as a pane has events.
+    """Whether matches have any number of events: there are then exponentially many, and numbers of panes, which are
+    exact, have as many digits as a pane has events.
     """
     edges = {(step.source, step.target) for step in (*query.automaton.steps, *query.automaton.ties)}
     while ends := {source for source, _ in edges} & {target for _, target in edges}:

@@ -38,8 +38,8 @@ class Kept:
 
 @dataclass(frozen=True)
 class Folded:
-    """A row for each pane: its partition (`keys`, by attribute), its number in time, and the family's numbers: how many ways or sums as
-    integers or floats, the least and greatest values as Arrow arrays.
+    """A row for each pane: its partition (`keys`, by attribute), its number in time, and the family's numbers: how many
+    ways or sums as integers or floats, the least and greatest values as Arrow arrays.
     """
 
     keys: dict[str, Any]
@@ -140,8 +140,8 @@ def together(family: Family, first: Folded | None, second: Folded | None) -> Fol
 
 
 def spots_of(parts: Sequence[Folded], *others: tuple[dict[str, Any], Ints]) -> tuple[Ints, Ints]:
-    """Equal partitions and panes as equal numbers, over all parts one after the other and then of others, which are keys and panes;
-    and where each first occurs.
+    """Equal partitions and panes as equal numbers, over all parts one after the other and then of others, which are
+    keys and panes; and where each first occurs.
     """
     tables = [(part.keys, part.panes) for part in parts] + list(others)
     panes = np.concatenate([own for _, own in tables])
@@ -159,7 +159,9 @@ def _one_after_the_other(family: Family, first: Folded, second: Folded) -> Folde
 
 @np.errstate(invalid="ignore", over="ignore")
 def product(family: Family, first: Folded, second: Folded, *, exactly: bool = False) -> tuple[Folded, Bools]:
-    """Panes of which each second one comes after the first, and which of them may be inexact if they are not found exactly."""
+    """Panes of which each second one comes after the first, and which of them may be inexact if they are not found
+    exactly.
+    """
     products, rows = family.products, family.products.rows
     (found, after), values = blocks(family, [first.numbers, second.numbers], exactly=exactly)
     compose(products.whole, found, after, np.arange(len(first)))

@@ -1,8 +1,10 @@
-"""Panes one after the other as sums of products of their numbers: one table for all queries of a family. Imports no numpy.
+"""Panes one after the other as sums of products of their numbers: one table for all queries of a family. Imports no
+numpy.
 
-From state i to k in two panes lead the ways from i to some j in the first, each with all from j to k in the second. What is summed over
-ways is a sum over the first parts as often as there are second parts, and the other way round. Every number of a pane is a
-number of some query's matrix, and which numbers it is made of follows from its shape, so one query says it for all that have it.
+From state i to k in two panes lead the ways from i to some j in the first, each with all from j to k in the second.
+What is summed over ways is a sum over the first parts as often as there are second parts, and the other way round.
+Every number of a pane is a number of some query's matrix, and which numbers it is made of follows from its shape, so
+one query says it for all that have it.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ EXTREME: Final = ("least", "greatest")
 
 @dataclass(frozen=True)
 class ProductSums:
-    """`targets[t]` is the sum, over its terms from `starts[t]` on, of row `first` of the first pane times row `second` of the second
-    one.
+    """`targets[t]` is the sum, over its terms from `starts[t]` on, of row `first` of the first pane times row `second`
+    of the second one.
     """
 
     targets: array[int]
@@ -37,8 +39,8 @@ class ProductSums:
 
 @dataclass(frozen=True)
 class Least:
-    """`targets[t]` is the least, over its terms, of row `first` in the first pane and `second` in the second, where both panes
-    have ways there: rows `first_ways` and `second_ways` are not 0.
+    """`targets[t]` is the least, over its terms, of row `first` in the first pane and `second` in the second, where
+    both panes have ways there: rows `first_ways` and `second_ways` are not 0.
     """
 
     targets: array[int]
@@ -59,8 +61,8 @@ class Table:
 
 @dataclass(frozen=True)
 class MatrixRows:
-    """Which row of a matrix a number is. Counts and sums: the numbers' own, then the magnitudes of exact sums, then one of ones.
-    Least and greatest values: one for each, then one of nothing.
+    """Which row of a matrix a number is. Counts and sums: the numbers' own, then the magnitudes of exact sums, then one
+    of ones. Least and greatest values: one for each, then one of nothing.
     """
 
     additive: Mapping[int, int]

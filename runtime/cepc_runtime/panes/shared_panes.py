@@ -1,4 +1,6 @@
-"""Queries whose events are folded into the same panes, and the numbers that a pane has for all of them. Imports no numpy."""
+"""Queries whose events are folded into the same panes, and the numbers that a pane has for all of them. Imports no
+numpy.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ OWN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """What a pane tells of the ways of a shape: how many they are (`role` None), or what is gathered on them of the events bound to
-    a variable of the shape's. The argument is about the event at hand.
+    """What a pane tells of the ways of a shape: how many they are (`role` None), or what is gathered on them of the
+    events bound to a variable of the shape's. The argument is about the event at hand.
     """
 
     shape: Shape
@@ -54,8 +56,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Counting:
-    """A query that counts the ways of a shape, and which of its planes have which of the family's numbers. The ways lead from the state
-    of the query that `source` says.
+    """A query that counts the ways of a shape, and which of its planes have which of the family's numbers. The ways
+    lead from the state of the query that `source` says.
     """
 
     query: CountedQuery
@@ -114,8 +116,8 @@ class Family:
 
     @cached_property
     def counting(self) -> tuple[Counting, ...]:
-        """The queries that find the numbers, whose groups are panes: their key is that of the family and PANE. They are exact where a
-        query's results have to be.
+        """The queries that find the numbers, whose groups are panes: their key is that of the family and PANE. They are
+        exact where a query's results have to be.
         """
         return tuple(_counting(self, self._exact))
 
@@ -138,8 +140,8 @@ class Family:
 
 
 def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
-    """The families of those queries whose events can be folded. Queries with other windows are one family where that is fewer
-    numbers for each tick than two.
+    """The families of those queries whose events can be folded. Queries with other windows are one family where that is
+    fewer numbers for each tick than two.
     """
     found: list[tuple[Family, frozenset[Number]]] = []
     for number, query in sorted(queries, key=lambda own: own[1].name):  # in whatever order a program has them

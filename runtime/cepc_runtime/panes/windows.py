@@ -1,5 +1,5 @@
-"""The numbers of windows from those of their panes, pane by pane in order of time; for all groups and windows at once. A pane without
-events changes nothing.
+"""The numbers of windows from those of their panes, pane by pane in order of time; for all groups and windows at once.
+A pane without events changes nothing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ CHUNK: Final = 1 << 16
 
 @dataclass(frozen=True)
 class PaneRuns:
-    """For each window in which a group has a pane its group, its number, and where its panes begin and end in `order`, which has the
-    panes by group and time.
+    """For each window in which a group has a pane its group, its number, and where its panes begin and end in `order`,
+    which has the panes by group and time.
     """
 
     order: Ints

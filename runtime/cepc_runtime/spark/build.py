@@ -32,8 +32,8 @@ def answered(
 ) -> list[tuple[Answers, frozenset[str]]]:
     """What answers each stream's part of the queries (None: all), and that part.
 
-    `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the stream's
-    own source is read. Raises JobError.
+    `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the
+    stream's own source is read. Raises JobError.
     """
     check_session(spark, [part.stream for part in parts])
     chosen = known_queries([part.stream for part in parts], queries)

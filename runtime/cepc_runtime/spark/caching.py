@@ -15,8 +15,8 @@ JOINS_PARTITIONS: Final = "spark.sql.optimizer.canChangeCachedPlanOutputPartitio
 def kept(frame: DataFrame) -> DataFrame:
     """The frame, cached from the first time that somebody asks for its rows.
 
-    Spark does not join small partitions of what is cached unless it is told so while the cache is made: 200 tasks, and 200
-    calls of the kernel, for however few events.
+    Spark does not join small partitions of what is cached unless it is told so while the cache is made: 200 tasks, and
+    200 calls of the kernel, for however few events.
     """
     conf = frame.sparkSession.conf
     before = conf.get(JOINS_PARTITIONS, None)
@@ -31,8 +31,8 @@ def kept(frame: DataFrame) -> DataFrame:
 
 
 def kept_rows(rows: DataFrame) -> DataFrame:
-    """The rows of all queries, cached. They are found in tasks that are small, so that no core waits for another; each query then
-    reads all of them, in no more tasks than there are cores, and writes no more files.
+    """The rows of all queries, cached. They are found in tasks that are small, so that no core waits for another; each
+    query then reads all of them, in no more tasks than there are cores, and writes no more files.
     """
     cores = _cores(rows.sparkSession)
     return kept(rows) if cores is None else kept(rows).coalesce(cores)

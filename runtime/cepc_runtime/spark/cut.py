@@ -1,5 +1,5 @@
-"""Groups in many tasks. Each task finds numbers of some parts of a group, and one puts them together, which is little work; or it finds
-the windows that begin in some segments of time, which are rows already.
+"""Groups in many tasks. Each task finds numbers of some parts of a group, and one puts them together, which is little
+work; or it finds the windows that begin in some segments of time, which are rows already.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Column names on their way through `mapInArrow`, which asks for each column by its name and so takes `a.b` for a field of `a`,
-`*` for all columns, and a backquote for half of a pair.
+"""Column names on their way through `mapInArrow`, which asks for each column by its name and so takes `a.b` for a field
+of `a`, `*` for all columns, and a backquote for half of a pair.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ except ImportError:  # a client without a JVM
     Py4JJavaError = PySparkException
 
 SPARK_ERRORS: Final[Any] = (PySparkException, Py4JJavaError)
-"""What PySpark raises: the second where it has no class of its own for the JVM's error, as for a file that cannot be read."""
+"""What PySpark raises: the second where it has no class of its own for the JVM's error, as for a file that cannot be
+read.
+"""
 
 _CLASS: Final = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\] (.*?)(?: *SQLSTATE|\n|$)")
 """Spark's own errors have a class in brackets; causes follow what they caused."""

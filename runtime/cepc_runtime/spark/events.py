@@ -1,4 +1,6 @@
-"""Columns of a job that would be long to write out: letters as words of bits, copies of events for classes, parts of time."""
+"""Columns of a job that would be long to write out: letters as words of bits, copies of events for classes, parts of
+time.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,11 @@ def word_names(letters: int) -> list[str]:
 
 
 def letters(type_: str | None, wanted: Sequence[tuple[str | None, str]]) -> list[Column]:
-    """Bit i of the words says whether an event has letter i: its type (None: any) and an SQL condition that is true of it.
+    """Bit i of the words says whether an event has letter i: its type (None: any) and an SQL condition that is true of
+    it.
 
-    `type_` is the event's type as SQL. An event is compared with each type once, and conditions are evaluated on events of
-    their type alone.
+    `type_` is the event's type as SQL. An event is compared with each type once, and conditions are evaluated on events
+    of their type alone.
     """
     names = word_names(len(wanted))
     words = [wanted[i * BITS : (i + 1) * BITS] for i in range(len(names))]
@@ -83,8 +86,8 @@ def absent(time: str, type_: str | None, among: Column | None = None) -> list[Co
 
 
 def copies(events: DataFrame, classes: Sequence[Class], letters: int, apart: Column | None = None) -> DataFrame:
-    """Each event once for every class that looks at it, with the number of the class. Rows that are `apart` have one copy, of no
-    class's number.
+    """Each event once for every class that looks at it, with the number of the class. Rows that are `apart` have one
+    copy, of no class's number.
     """
     wanted = [
         F.lit(number).cast("int")
@@ -101,8 +104,8 @@ def copies(events: DataFrame, classes: Sequence[Class], letters: int, apart: Col
 
 
 def cut(events: DataFrame, classes: Sequence[Class], ticks: str) -> DataFrame:
-    """The events with the number of their pane where their class has panes, and once for each segment they are in where it has
-    segments. `ticks` is the event time as SQL.
+    """The events with the number of their pane where their class has panes, and once for each segment they are in where
+    it has segments. `ticks` is the event time as SQL.
     """
     numbered = list(enumerate(classes))
     panes = {number: F.expr(_part(ticks, one.pane)) for number, one in numbered if one.pane is not None}
@@ -136,8 +139,8 @@ def _segments(ticks: str, segments: Segments) -> str:
 
 
 def keys(classes: Sequence[Class]) -> list[Column]:
-    """What brings together the events of a group of a class, or of a part of it: the class if there are several, then each key
-    where the class has it.
+    """What brings together the events of a group of a class, or of a part of it: the class if there are several, then
+    each key where the class has it.
     """
     names = dict.fromkeys(key for one in classes for key in one.keys)
     panes = [F.col(PANE)] if any(one.pane is not None for one in classes) else []

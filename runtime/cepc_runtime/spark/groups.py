@@ -1,4 +1,6 @@
-"""A sorted partition cut into tables of whole groups, so that no more of it is held than the kernel has to see at once."""
+"""A sorted partition cut into tables of whole groups, so that no more of it is held than the kernel has to see at
+once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from ..columns import Ints
 
 ROWS: Final = 1 << 17
-"""Rows of a table, about: enough to spread what a call of the kernel costs, few enough to be held several times over."""
+"""Rows of a table, about: enough to spread what a call of the kernel costs, few enough to be held several times over.
+"""
 
 
 def by_class(batches: Iterable[Any], column: str | None) -> Iterator[tuple[int, Iterator[Any]]]:
@@ -46,7 +49,9 @@ def runs(numbers: Ints) -> Iterator[tuple[int, int]]:
 
 
 def starts_of(before: Any | None, rows: Any, keys: Sequence[str]) -> Ints:
-    """Where in the rows another group begins; `before` is the row before them, without which the first begins nothing."""
+    """Where in the rows another group begins; `before` is the row before them, without which the first begins
+    nothing.
+    """
     if not keys:
         return np.empty(0, dtype=np.int64)
     table = pa.table([rows.column(name) for name in keys], list(keys))

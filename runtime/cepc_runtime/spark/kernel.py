@@ -51,8 +51,9 @@ def run_partition(
     most: int = MOST,
     limit: int = PARTIAL_MATCHES,
 ) -> Iterator[Any]:
-    """The rows of one partition, sorted by class, keys and time. `rows` are those of a table of groups, about; a group of more
-    than `most` is cut in time where it can be. `limit` bounds the partial matches of a query in such a table or cut.
+    """The rows of one partition, sorted by class, keys and time. `rows` are those of a table of groups, about; a group
+    of more than `most` is cut in time where it can be. `limit` bounds the partial matches of a query in such a table or
+    cut.
     """
     plan, packing = prepared(plan_text)
     try:
@@ -81,7 +82,9 @@ def run_partition(
 
 
 def _of_partitions(query: QueryPlan) -> QueryPlan:
-    """What is asked here of the query: its rows, or the numbers of its partitions, from which another task makes rows."""
+    """What is asked here of the query: its rows, or the numbers of its partitions, from which another task makes
+    rows.
+    """
     return partition_query(query) if has_partitions(query) else query
 
 

@@ -1,4 +1,6 @@
-"""Columns of plain aggregates, which Spark computes alone: from panes to windows, and values that must fit their types."""
+"""Columns of plain aggregates, which Spark computes alone: from panes to windows, and values that must fit their
+types.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def windows(within: int, slide: int) -> Column:
-    """The starts of the windows that hold a whole pane, as an array. Column `_pane` is where the pane begins; it is as long as
-    the greatest common divisor of the two.
+    """The starts of the windows that hold a whole pane, as an array. Column `_pane` is where the pane begins; it is as
+    long as the greatest common divisor of the two.
     """
     most = (within - 1) // slide
     last = f"{PANE} - PMOD({PANE}, {slide}L)"  # the last window that has begun
@@ -34,8 +36,8 @@ def fitting(
     keys: Sequence[str] = (),
     window: tuple[str, str] | None = None,
 ) -> Column:
-    """The column in a type. What does not fit is null, or else fails the job, which then says `otherwise`, the window (the SQL of
-    its edges; None is the whole input), the group and the cure.
+    """The column in a type. What does not fit is null, or else fails the job, which then says `otherwise`, the window
+    (the SQL of its edges; None is the whole input), the group and the cure.
     """
     value = F.col(name)
     fit = value.try_cast(type_)

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def exists(spark: SparkSession, path: str) -> bool:
-    """Whether there is a file or a directory. The path is named twice because of a single one that is not there Spark logs a page of
-    stack trace, as a warning.
+    """Whether there is a file or a directory. The path is named twice because of a single one that is not there Spark
+    logs a page of stack trace, as a warning.
     """
     try:
         spark.read.format("binaryFile").load([path, path]).schema  # noqa: B018

@@ -62,7 +62,9 @@ class Rows:
         return with_columns_of(found, layout, plan.queries[number], number, plan.stream)
 
     def tables(self, numbers: Collection[int]) -> dict[str, Any]:
-        """The rows of queries, none of them made from subtotals, as tables of Arrow: by one job, for a job costs more than its rows."""
+        """The rows of queries, none of them made from subtotals, as tables of Arrow: by one job, for a job costs more
+        than its rows.
+        """
         plan, layout = self.plan, self.layout
         brought = self._of_queries(numbers).toArrow()
         batches = defaultdict[str, list[Any]](list)
@@ -80,7 +82,9 @@ class Rows:
 
 
 def _by_query(batches: list[Any]) -> Iterator[tuple[str, Any]]:
-    """The batches cut where the query changes, with the text that is its number. The kernel writes many rows of one after the other."""
+    """The batches cut where the query changes, with the text that is its number. The kernel writes many rows of one
+    after the other.
+    """
     for batch in batches:
         queries = batch.column(QUERY).dictionary_encode()
         codes = queries.indices.to_numpy()
@@ -90,8 +94,8 @@ def _by_query(batches: list[Any]) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Answers:
-    """The kernel's rows of some queries of a stream, and a DataFrame for each of those that Spark answers `alone`, all of the same
-    events.
+    """The kernel's rows of some queries of a stream, and a DataFrame for each of those that Spark answers `alone`, all
+    of the same events.
     """
 
     events: DataFrame
@@ -99,8 +103,8 @@ class Answers:
     alone: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def frames(self, queries: Collection[str]) -> dict[str, DataFrame]:
-        """The rows of each of the queries, with its columns and no others. What several of them are made from is computed once, by
-        the first that is asked.
+        """The rows of each of the queries, with its columns and no others. What several of them are made from is
+        computed once, by the first that is asked.
         """
         alone, numbers = self._chosen(queries)
         self._keep_events(alone, numbers)

@@ -1,9 +1,10 @@
 """The rows of all queries of a stream as rows of one DataFrame, so that one pass over the events answers every query.
 
-A row says its query by its number, as text, and has its values in *slots*. Queries share the slots of equal types, so that a hundred
-queries need as many columns as the widest of them.
+A row says its query by its number, as text, and has its values in *slots*. Queries share the slots of equal types, so
+that a hundred queries need as many columns as the widest of them.
 
-A number would be part of the code that Spark makes of `query = 7`, which a JVM then compiles anew for each query; a text is data.
+A number would be part of the code that Spark makes of `query = 7`, which a JVM then compiles anew for each query; a
+text is data.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `subtotals`: some query's rows are made from
-    subtotals, and there is a column for them.
+    """`places[q][i]` is the index of the slot that holds column i of query q of the plan. `subtotals`: some query's
+    rows are made from subtotals, and there is a column for them.
     """
 
     slots: tuple[Slot, ...]
@@ -91,8 +92,8 @@ def slots_of(layout: RowLayout, query: QueryPlan, number: int, stream: StreamPla
 
 
 def with_columns_of(rows: DataFrame, layout: RowLayout, query: QueryPlan, number: int, stream: StreamPlan) -> DataFrame:
-    """The rows of query `number` of the plan with its columns and no others. Their names are no SQL, which would have its variables
-    replaced, and all of them are two calls of the JVM; Column objects are several for each.
+    """The rows of query `number` of the plan with its columns and no others. Their names are no SQL, which would have
+    its variables replaced, and all of them are two calls of the JVM; Column objects are several for each.
     """
     slots, columns = zip(*slots_of(layout, query, number, stream), strict=True)
     return rows.select(*slots).toDF(*columns)

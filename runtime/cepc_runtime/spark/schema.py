@@ -24,8 +24,8 @@ class JobError(Exception):
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream of the program: its columns as declared, those without which a row is no event, and its source if the program names
-    one (format and path).
+    """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
+    program names one (format and path).
     """
 
     name: str
@@ -36,7 +36,9 @@ class Stream:
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:
-    """The declared columns of the events, in the declared types. Raises JobError, which names every column that is wrong."""
+    """The declared columns of the events, in the declared types. Raises JobError, which names every column that is
+    wrong.
+    """
     found = {field.name: field.dataType for field in events.schema.fields}
     problems = [
         problem for field in stream.schema.fields if field.name not in unchecked and (problem := _problem(field, found))

@@ -8,11 +8,11 @@ from ..enumerate.budget import PARTIAL_MATCHES
 from .schema import JobError
 
 SETTINGS: Final = {
-    # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which is dearer than to write
-    # the row. A batch has 10,000 rows at most, and the kernel holds many more.
+    # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which is dearer
+    # than to write the row. A batch has 10,000 rows at most, and the kernel holds many more.
     "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
-    # Spark joins small partitions to about as many as there are cores; three on two cores leave one of them waiting. So it joins
-    # them to no more than this, some hundred thousand events.
+    # Spark joins small partitions to about as many as there are cores; three on two cores leave one of them waiting. So
+    # it joins them to no more than this, some hundred thousand events.
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m",
     # What Spark makes of hundreds of conditions is otherwise one method, too long for a JVM to compile.
     "spark.sql.codegen.hugeMethodLimit": "8000",
@@ -40,7 +40,8 @@ def most() -> int:
     return int(said)
 
 
-# Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do no harm.
+# Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do
+# no harm.
 JVM: Final = {
     "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
     "spark.executor.defaultJavaOptions": "-XX:+UseParallelGC",

@@ -26,9 +26,9 @@ Groupings = frozenset[tuple[str, ...]]
 class Class:
     """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
 
-    `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the panes
-    into which the events are cut, so that there is more than one place: the queries' windows are products of panes. With
-    `segments` there is more than one place as well, each with all events of some windows.
+    `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the
+    panes into which the events are cut, so that there is more than one place: the queries' windows are products of
+    panes. With `segments` there is more than one place as well, each with all events of some windows.
     """
 
     keys: tuple[str, ...]
@@ -39,8 +39,9 @@ class Class:
 
 
 def has_segments(query: QueryPlan, unit: Unit) -> bool:
-    """Whether the query has one group, and so would be one task, but its windows can be found apart. Panes are another stage of Spark
-    for each query, and where they have few events twice the work of an ordinary pass, so they are for long segments alone.
+    """Whether the query has one group, and so would be one task, but its windows can be found apart. Panes are another
+    stage of Spark for each query, and where they have few events twice the work of an ordinary pass, so they are for
+    long segments alone.
     """
     if query.kind != "aggregate" or query.group_by or has_partitions(query) or not can_have_segments(query):
         return False
@@ -62,8 +63,8 @@ def has_subtotals(query: QueryPlan, unit: Unit) -> bool:
 def keys_of(query: QueryPlan) -> tuple[str, ...]:
     """The columns by which the query's events have to be together.
 
-    A match lies within one partition, so match queries need no more. The results of an aggregate query are added up over
-    the partitions of a group: it needs whole groups.
+    A match lies within one partition, so match queries need no more. The results of an aggregate query are added up
+    over the partitions of a group: it needs whole groups.
     """
     keys = query.partition if query.kind == "match" else query.group_by
     return tuple(sorted(keys))
@@ -79,8 +80,8 @@ def letters_of(query: QueryPlan) -> frozenset[int] | None:
 def classes_of(
     queries: Sequence[QueryPlan], *, cut: Unit | None = None, hot: Groupings = frozenset()
 ) -> tuple[Class, ...]:
-    """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can be, and that is
-    the unit of time. So is each group of the GROUP BYs in `hot`.
+    """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can
+    be, and that is the unit of time. So is each group of the GROUP BYs in `hot`.
     """
     found: dict[tuple[tuple[str, ...], int | None, bool], list[int]] = {}
     for number, query in enumerate(queries):

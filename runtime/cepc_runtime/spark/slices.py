@@ -1,14 +1,14 @@
 """Groups too large to be held: cut in time, with as much held as the longest window needs.
 
-Where matches are counted, slices overlap. A window is found from the slice in which it begins, which has all events of the window and
-a tick more:
+Where matches are counted, slices overlap. A window is found from the slice in which it begins, which has all events of
+the window and a tick more:
 
     slice 0   events before t1 + reach          windows that begin before t1
     slice 1   events from t1, before t2 + reach windows that begin from t1, before t2
     …
 
-Where matches are listed, a large group comes in pieces that do not overlap and flows through the engine of streams, whose watermark is
-how far it has come.
+Where matches are listed, a large group comes in pieces that do not overlap and flows through the engine of streams,
+whose watermark is how far it has come.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ MOST: Final = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Events to be run together, and where the windows begin that they are all events of. `goes_on`: they are a piece of one
-    group, of which more pieces follow.
+    """Events to be run together, and where the windows begin that they are all events of. `goes_on`: they are a piece
+    of one group, of which more pieces follow.
     """
 
     table: Any
@@ -59,8 +59,8 @@ def slices(
     *,
     flowing: bool = False,
 ) -> Iterator[Slice]:
-    """Tables of whole groups, of `rows` rows or a little more, and slices of groups of more than `most` rows, if there is a
-    reach, or pieces, if they are `flowing`; the rows must be sorted by the keys, then by time.
+    """Tables of whole groups, of `rows` rows or a little more, and slices of groups of more than `most` rows, if there
+    is a reach, or pieces, if they are `flowing`; the rows must be sorted by the keys, then by time.
     """
     held = _Held(keys, time)
     limit = most
@@ -99,7 +99,9 @@ def slices(
 
 
 class _Held:
-    """Batches that wait, of which the last group may go on. `open`: slices or pieces of it are gone. `last` is the last row."""
+    """Batches that wait, of which the last group may go on. `open`: slices or pieces of it are gone. `last` is the last
+    row.
+    """
 
     def __init__(self, keys: Sequence[str], time: str) -> None:
         self._keys, self._time = keys, time

@@ -23,7 +23,8 @@ def read(
 ) -> DataFrame:
     """The declared columns of the events at `path`; of `form` "table" it is a table's name.
 
-    CSV has a header; values of CSV and JSON that are not of the declared type fail the job when they are read. Raises JobError.
+    CSV has a header; values of CSV and JSON that are not of the declared type fail the job when they are read. Raises
+    JobError.
     """
     try:
         return _read(spark, stream, form, path, dict(options or {}))

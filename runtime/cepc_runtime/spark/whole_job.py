@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamPart:
-    """The part of a job that is about one stream: `events` of it have letters, `results` answer its queries in a batch."""
+    """The part of a job that is about one stream: `events` of it have letters, `results` answer its queries in a
+    batch.
+    """
 
     streamed: Streamed
     events: Callable[..., DataFrame]
@@ -70,8 +72,8 @@ class Job:
         queries: Collection[str] | None = None,
         dropped: Mapping[str, Observation] | None = None,
     ) -> dict[str, Any]:
-        """The same rows as Arrow tables on the driver. One Spark job answers all queries, which is faster than one after
-        another.
+        """The same rows as Arrow tables on the driver. One Spark job answers all queries, which is faster than one
+        after another.
         """
         found: dict[str, Any] = {}
         for answers, chosen in answered(spark, self.parts, events, queries, dropped):
@@ -109,8 +111,9 @@ class Job:
     ) -> DataFrame:
         """Some matches of a query, `limit` at most, as a DataFrame: to see what an aggregate counts.
 
-        A row has the events of a match with the columns that the job reads, the first and the last time, and the beginnings of
-        the windows in which an aggregate query counts it. Which matches are shown is not promised. Raises JobError.
+        A row has the events of a match with the columns that the job reads, the first and the last time, and the
+        beginnings of the windows in which an aggregate query counts it. Which matches are shown is not promised. Raises
+        JobError.
         """
         return matches_of(spark, self.parts, query, events, limit)
 

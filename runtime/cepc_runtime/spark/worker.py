@@ -31,8 +31,9 @@ def prepared(plan_text: str) -> tuple[Plan, Packing]:
 def settled() -> None:
     """To be called when a task is done; does something after the first of a worker process.
 
-    Spark collects garbage after each task of a worker that it keeps, and to look through all that numba, pyarrow and pandas have
-    loaded takes a tenth of a second, also after a task without events. What is there by now is not looked at again.
+    Spark collects garbage after each task of a worker that it keeps, and to look through all that numba, pyarrow and
+    pandas have loaded takes a tenth of a second, also after a task without events. What is there by now is not looked
+    at again.
     """
     gc.collect()
     gc.freeze()

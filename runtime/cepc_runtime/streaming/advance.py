@@ -42,8 +42,8 @@ class Late:
 
 @dataclass(frozen=True)
 class Advanced:
-    """`rows` are tables with the number of their query. `due` is the next watermark at which there may be rows, if no event comes
-    before; None where there is none.
+    """`rows` are tables with the number of their query. `due` is the next watermark at which there may be rows, if no
+    event comes before; None where there is none.
     """
 
     state: State
@@ -55,8 +55,9 @@ class Advanced:
 def advance(program: Program, state: State, events: Sequence[Any], watermark: int) -> Advanced:
     """The rows that become known as the watermark goes on, each given once whatever comes later.
 
-    `events` are tables of new events, one for each class, in any order. What is before the state's watermark is late; what is not
-    counts, even where it is before the new one. A watermark never goes back. Raises what the queries fail with.
+    `events` are tables of new events, one for each class, in any order. What is before the state's watermark is late;
+    what is not counts, even where it is before the new one. A watermark never goes back. Raises what the queries fail
+    with.
     """
     step = Step(state.watermark, max(state.watermark, watermark), program.most)
     kept: list[_OfClass] = []
@@ -83,7 +84,8 @@ def _before(program: Program, state: State, number: int) -> tuple[Held | None, t
 def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
     """The rows of a program of one class, as they are found, of events that come in the order of time.
 
-    Beside events that are held for rows that are not known yet, `least` events are taken at a time, or as many as are held.
+    Beside events that are held for rows that are not known yet, `least` events are taken at a time, or as many as are
+    held.
     """
     of_class = _OfClass(program, 0, *_before(program, State(), 0))
     earlier, waiting = BEGIN, list[Any]()
@@ -132,7 +134,9 @@ class _OfClass:
         return 0 if self.held is None else int(self.held.events.num_rows)
 
     def rows(self, reading: Reading | None, step: Step) -> Iterator[tuple[int, Any]]:
-        """The rows of a step, as they are found. `reading` are the events held and those that are new, in this order."""
+        """The rows of a step, as they are found. `reading` are the events held and those that are new, in this
+        order.
+        """
         self.waiting = 0
         if reading is None and not any(self.folded):
             self.held = None
@@ -173,7 +177,9 @@ class _OfClass:
             yield from ((matched[name][0], table) for name, table in rows if table.num_rows)
 
     def _counted(self, known: Reading, alone: Collection[int], step: Step) -> Generator[tuple[int, Any], None, Bools]:
-        """The rows of queries whose events are folded; and which events are still needed, also by the queries that stand alone."""
+        """The rows of queries whose events are folded; and which events are still needed, also by the queries that
+        stand alone.
+        """
         program, plan = self.program, self.program.plan
         kinds = classify(known, plan.letters)
         needed = _needed(program, known, kinds, alone, step.watermark)

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Of an aggregate query: a window is known when the watermark is `after` ticks past its end, for a NOT … WITHIN at the end of a
-    match may look further than the window.
+    """Of an aggregate query: a window is known when the watermark is `after` ticks past its end, for a NOT … WITHIN at
+    the end of a match may look further than the window.
     """
 
     window: Sliding
     after: int = 0
 
     def closing(self, earlier: int, watermark: int) -> tuple[int, int]:
-        """The first and the last number of the windows that are known as the watermark goes from `earlier` on, and were not."""
+        """The first and the last number of the windows that are known as the watermark goes from `earlier` on, and were
+        not.
+        """
         return self._known(earlier) + 1, self._known(watermark)
 
     def _known(self, watermark: int) -> int:
@@ -51,11 +53,11 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Of a match query: a match is known when the watermark reaches `last + after_last` and `first + after_first`, where
-    `first` and `last` are the times of its first and last event.
+    """Of a match query: a match is known when the watermark reaches `last + after_last` and `first + after_first`,
+    where `first` and `last` are the times of its first and last event.
 
-    `span` is WITHIN; `looks_back`: an event before the first one may forbid a match. With AFTER MATCH, what a first event
-    leads to is known at `first + after_first`.
+    `span` is WITHIN; `looks_back`: an event before the first one may forbid a match. With AFTER MATCH, what a first
+    event leads to is known at `first + after_first`.
     """
 
     span: int
@@ -69,7 +71,9 @@ class Decision:
         return known if self.after_first is None else known & before(first, watermark - self.after_first + 1)
 
     def may_decide(self, ticks: Ints, earlier: int, watermark: int) -> Bools:
-        """Which events may be the first or last one of a match that becomes known as the watermark goes on from `earlier`."""
+        """Which events may be the first or last one of a match that becomes known as the watermark goes on from
+        `earlier`.
+        """
         found = _between(ticks, earlier - self.after_last, watermark - self.after_last)
         if self.after_first is None:
             return found

@@ -1,6 +1,6 @@
-"""What a stream's state is of, in words that do not depend on how a program was compiled: queries by name and a digest of what their
-rows depend on, letters by type and condition, the numbers of panes by the steps that they count. Plans number all of these, and other
-statements of a program may change the numbers.
+"""What a stream's state is of, in words that do not depend on how a program was compiled: queries by name and a digest
+of what their rows depend on, letters by type and condition, the numbers of panes by the steps that they count. Plans
+number all of these, and other statements of a program may change the numbers.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class CanonicalShape:
-    """A shape whose states and variables are numbered by what its letters are called. `variables[v]` is the number of variable v."""
+    """A shape whose states and variables are numbered by what its letters are called. `variables[v]` is the number of
+    variable v.
+    """
 
     steps: tuple[tuple[int, int, int, int, bool], ...]
     end: int
@@ -112,8 +114,8 @@ class CanonicalShape:
 
 
 def canonical(shape: Shape, letters: Sequence[LetterName]) -> CanonicalShape:
-    """Equal for equal shapes, whatever their letters are numbered. States are told apart by what leads to them and from them; those
-    that are not can change places.
+    """Equal for equal shapes, whatever their letters are numbered. States are told apart by what leads to them and from
+    them; those that are not can change places.
     """
     names = [json.dumps(name) for name in letters]
     states = _ranks({s: (s == 0, s == shape.end) for step in shape.steps for s in step[:2]})

@@ -1,9 +1,11 @@
-"""Aggregate queries whose events are folded: a group with many events in a pane keeps numbers for them, one with few keeps the events.
+"""Aggregate queries whose events are folded: a group with many events in a pane keeps numbers for them, one with few
+keeps the events.
 
-When the watermark has passed events, those of a pane that is folded go into its numbers, and a pane becomes folded when it has so many
-of them that the numbers take much less room. They wait as events until there are enough of them to be worth it, or until a window
-closes that needs them in numbers. A window of a group without folded panes is counted from its events; that of another group is the
-product of its panes, where what is still there as events is folded for the moment.
+When the watermark has passed events, those of a pane that is folded go into its numbers, and a pane becomes folded when
+it has so many of them that the numbers take much less room. They wait as events until there are enough of them to be
+worth it, or until a window closes that needs them in numbers. A window of a group without folded panes is counted from
+its events; that of another group is the product of its panes, where what is still there as events is folded for the
+moment.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ _FAR: Final = 1 << 61
 
 @dataclass(frozen=True)
 class Known:
-    """The events of a class that the watermark has passed, and which letters they satisfy. `free`: an event that no query
-    needs whose events are not folded.
+    """The events of a class that the watermark has passed, and which letters they satisfy. `free`: an event that no
+    query needs whose events are not folded.
     """
 
     reading: Reading
@@ -56,8 +58,9 @@ class Known:
 
 @dataclass(frozen=True)
 class Fold:
-    """A family in one step of a bucket. `keys` are those of the class, `least` is how many events of a pane are folded, and `enough`
-    how many of all panes do not wait for it: folding costs what its numbers are, however few events there are.
+    """A family in one step of a bucket. `keys` are those of the class, `least` is how many events of a pane are folded,
+    and `enough` how many of all panes do not wait for it: folding costs what its numbers are, however few events there
+    are.
     """
 
     plan: Plan
@@ -136,8 +139,8 @@ class Fold:
         return found
 
     def _lasting(self, panes: Ints) -> Bools:
-        """Which panes some query needs for a quarter of its window from now on, or for half where windows do not overlap, so that an
-        event is counted once anyhow: there is no use in beginning to fold for less.
+        """Which panes some query needs for a quarter of its window from now on, or for half where windows do not
+        overlap, so that an event is counted once anyhow: there is no use in beginning to fold for less.
         """
         found = np.zeros(len(panes), dtype=np.bool_)
         for windows in set(self.windows.values()):
@@ -179,8 +182,8 @@ class Fold:
         return start, windows.window.end(high) if low <= high else start
 
     def _closed(self, known: Known, plain: Bools, inside: Bools, folded: Folded | None) -> Iterator[tuple[int, Any]]:
-        """The rows of the windows that close: of groups without folded panes, whose events are `plain`, and of the others, whose
-        panes are all in `folded`; `inside` are the events put there now.
+        """The rows of the windows that close: of groups without folded panes, whose events are `plain`, and of the
+        others, whose panes are all in `folded`; `inside` are the events put there now.
         """
         step, numbers = self.step, {query.name: number for number, query in self.family.queries}
         ticks, events = known.reading.ticks, select(known.reading, plain)
@@ -210,8 +213,8 @@ class Fold:
 
 @dataclass(frozen=True)
 class Done:
-    """The rows of windows that have closed, by query; the panes folded now; which events the family still needs, and how many of them
-    wait to be folded.
+    """The rows of windows that have closed, by query; the panes folded now; which events the family still needs, and
+    how many of them wait to be folded.
     """
 
     rows: tuple[tuple[int, Any], ...]

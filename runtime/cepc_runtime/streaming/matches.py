@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """A watermark goes on from `earlier` to `watermark`; `most` bounds the partial matches of a query that are listed."""
+    """A watermark goes on from `earlier` to `watermark`; `most` bounds the partial matches of a query that are
+    listed.
+    """
 
     earlier: int
     watermark: int
@@ -39,8 +41,8 @@ class Step:
 
 
 def decided(final: Reading, plan: Plan, queries: Mapping[QueryPlan, Decision], step: Step) -> Iterator[tuple[str, Any]]:
-    """The rows, by query, of the matches that become known, given the final events; the queries are without AFTER MATCH, and their
-    matches are found together.
+    """The rows, by query, of the matches that become known, given the final events; the queries are without AFTER
+    MATCH, and their matches are found together.
     """
     some = [decision.may_decide(final.ticks, step.earlier, step.watermark) for decision in queries.values()]
     concerned = _partitions_of(final, next(iter(queries)), np.any(some, axis=0))
@@ -58,8 +60,8 @@ def decided(final: Reading, plan: Plan, queries: Mapping[QueryPlan, Decision], s
 def chosen(
     final: Reading, query: QueryPlan, beginning: Plan, decision: Decision, step: Step, passed: Bools
 ) -> tuple[list[Any], Bools]:
-    """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part of
-    the answer, from now on.
+    """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part
+    of the answer, from now on.
 
     `beginning` is `Program.beginning` of the query.
     """
@@ -109,7 +111,9 @@ def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
 
 
 def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: QueryPlan) -> Ints:
-    """The rows of the events with which no match begins after these: they stand before a position, one for each group."""
+    """The rows of the events with which no match begins after these: they stand before a position, one for each
+    group.
+    """
     events, timeline = arranged.events, timeline_of(arranged.events, arranged.kinds)
     until = np.zeros(len(events.group_starts) - 1, dtype=np.int64)
     for matches in several:

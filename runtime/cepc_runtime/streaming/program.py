@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 FREE: Final = "_free"
 ROW: Final = "_row"
 WAIT: Final = 128
-"""Folding costs for each number of a pane, however few events are folded, about what it costs to hold so many events."""
+"""Folding costs for each number of a pane, however few events are folded, about what it costs to hold so many events.
+"""
 STEP: Final = 32
 """What it costs beside its numbers, in numbers."""
 
@@ -38,7 +39,8 @@ class UnboundedError(ValueError):
 
     def __init__(self, queries: Sequence[str]) -> None:
         super().__init__(
-            f"query {queries[0]} has WITHIN UNBOUNDED, which is for batches alone: as a stream it would keep all events and never"
+            f"query {queries[0]} has WITHIN UNBOUNDED, which is for batches alone: as a stream it would keep all"
+            " events and never"
             " end; give it a window, or leave it out with --queries"
         )
         self.queries = tuple(queries)
@@ -46,7 +48,9 @@ class UnboundedError(ValueError):
 
 @dataclass(frozen=True)
 class Program:
-    """The queries of a plan in classes; a class's events carry its number in `class_column`, where there are several."""
+    """The queries of a plan in classes; a class's events carry its number in `class_column`, where there are
+    several.
+    """
 
     plan: Plan
     classes: tuple[Class, ...]
@@ -74,8 +78,8 @@ class Program:
 
     @cached_property
     def beginning(self) -> dict[int, Plan]:
-        """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column FREE, which
-        its events have besides, is true; another says their ROW.
+        """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column
+        FREE, which its events have besides, is true; another says their ROW.
         """
         return {n: _beginning(self.plan, q) for n, q in enumerate(self.plan.queries) if q.after is not None}
 

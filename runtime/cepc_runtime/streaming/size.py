@@ -27,9 +27,8 @@ _LETTERS: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class PaneSize:
-    """A pane is `length` ticks of a partition: `least` events or more become `size` bytes at most, as long as its counts and sums fit
-    64 bits. The bytes are those of the
-    `others` too, queries that are folded into the same panes.
+    """A pane is `length` ticks of a partition: `least` events or more become `size` bytes at most, as long as its
+    counts and sums fit 64 bits. The bytes are those of the `others` too, queries that are folded into the same panes.
     """
 
     length: int
@@ -40,9 +39,9 @@ class PaneSize:
 
 @dataclass(frozen=True, slots=True)
 class QuerySize:
-    """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into,
-    is gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an aggregate query it
-    stands.
+    """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into, is
+    gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an
+    aggregate query it stands.
     """
 
     query: str
@@ -53,8 +52,8 @@ class QuerySize:
 
 
 def state_size(plan: Plan) -> tuple[QuerySize, ...]:
-    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out. What several queries need is
-    kept once for each class of queries. An open window costs nothing beyond the events and panes in it.
+    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out. What several
+    queries need is kept once for each class of queries. An open window costs nothing beyond the events and panes in it.
     """
     classes: dict[tuple[str, ...], list[tuple[int, QueryPlan]]] = {}
     for number, query in enumerate(plan.queries):
@@ -78,7 +77,9 @@ def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
 
 
 def pane_bytes(plan: Plan, family: Family) -> int:
-    """Of a folded pane at most, as long as its counts and sums fit 64 bits: its partition, its place in time and its numbers."""
+    """Of a folded pane at most, as long as its counts and sums fit 64 bits: its partition, its place in time and its
+    numbers.
+    """
     types = dict(plan.stream.columns)
     values = (
         _width(number.argument.type) if number.role in ("least", "greatest") and number.argument is not None else 8

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class State:
-    """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for each class,
-    `folded` one for each family of each class. Of the events held, `waiting` are to be folded when there are more of them.
+    """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for
+    each class, `folded` one for each family of each class. Of the events held, `waiting` are to be folded when there
+    are more of them.
     """
 
     watermark: int = BEGIN

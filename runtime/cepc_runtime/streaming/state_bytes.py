@@ -49,7 +49,9 @@ class PaneBytes:
 
 @dataclass(frozen=True)
 class ClassBytes:
-    """The events of a class as a table, with a column at the end for each of the class's marks; and its families' panes."""
+    """The events of a class as a table, with a column at the end for each of the class's marks; and its families'
+    panes.
+    """
 
     events: bytes
     panes: tuple[PaneBytes | None, ...]

@@ -1,5 +1,5 @@
-"""From the state that another compilation of the same queries kept to that of a program: which class, mark, family, number and letter
-there is which one here.
+"""From the state that another compilation of the same queries kept to that of a program: which class, mark, family,
+number and letter there is which one here.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class FamilyTranslation:
 
 @dataclass(frozen=True)
 class EventTranslation:
-    """Columns are found by name, and the bits of the words as `letters` says: letter i of the program is letter `letters[i]` there, or
-    none. A column that the program reads for other queries, and that is not there, is null.
+    """Columns are found by name, and the bits of the words as `letters` says: letter i of the program is letter
+    `letters[i]` there, or none. A column that the program reads for other queries, and that is not there, is null.
     """
 
     columns: tuple[tuple[str, Any], ...]  # with their types
@@ -83,8 +83,8 @@ class EventTranslation:
 
 @dataclass(frozen=True)
 class ClassTranslation:
-    """The class is number `place` in the bytes; `marks` says for each of its queries that has marks which of them are its own, of so
-    `many`. Families that are there alone are `lost`, with the names of their queries.
+    """The class is number `place` in the bytes; `marks` says for each of its queries that has marks which of them are
+    its own, of so `many`. Families that are there alone are `lost`, with the names of their queries.
     """
 
     place: int
@@ -114,7 +114,9 @@ class ClassTranslation:
 
 
 def translation(about: Mapping[str, Any], program: Program) -> tuple[ClassTranslation, ...]:
-    """For each class of the program, from the description of what was kept. Raises StateError, which says what has changed."""
+    """For each class of the program, from the description of what was kept. Raises StateError, which says what has
+    changed.
+    """
     own = program.description.data
     _check_same(about, own)
     letters = tuple((raw_type, condition) for raw_type, condition in about["letters"])

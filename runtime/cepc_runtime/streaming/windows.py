@@ -49,9 +49,10 @@ def closed(
 def _at_once_or_apart(
     rows: Callable[[int, int], Iterator[tuple[str, Any]]], low: int, high: int, numbers: Callable[[], list[int]]
 ) -> Iterator[tuple[str, Any]]:
-    """The rows of the windows from number `low` to `high`, each row once. Where they cannot be found at once, because that is too
-    much or an event fails that is there for a window that is not known yet, they are found window by window, in the order of the
-    `numbers`: then only a window that fails by itself is an error, after the rows of those before it.
+    """The rows of the windows from number `low` to `high`, each row once. Where they cannot be found at once, because
+    that is too much or an event fails that is there for a window that is not known yet, they are found window by
+    window, in the order of the `numbers`: then only a window that fails by itself is an error, after the rows of those
+    before it.
     """
     try:
         found = list(rows(low, high))

@@ -1,7 +1,8 @@
 """The pass over slices: plain functions, compiled like kernel/loop.py.
 
-`t` is the table, `s` the progress, `m` the memory: three rows for each state (what stands; what the instant at hand adds; what one
-of its events adds), a row for what a step finds, and rows by event and by place. A tree is a Fenwick tree over places.
+`t` is the table, `s` the progress, `m` the memory: three rows for each state (what stands; what the instant at hand
+adds; what one of its events adds), a row for what a step finds, and rows by event and by place. A tree is a Fenwick
+tree over places.
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ class SliceBatch(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """What tests compare. `left` and `right`: ranks by comparison and event, -1 for null. `places` and `ends`: by index and place in
-    the batch, where in a tree an event's row belongs (from 1), and up to where (or in which cell) it looks; 0 is nowhere.
-    `base`, `ordinal`, `truths`: whether pairs of events pass; `base` is of the block at hand.
+    """What tests compare. `left` and `right`: ranks by comparison and event, -1 for null. `places` and `ends`: by index
+    and place in the batch, where in a tree an event's row belongs (from 1), and up to where (or in which cell) it
+    looks; 0 is nowhere. `base`, `ordinal`, `truths`: whether pairs of events pass; `base` is of the block at hand.
     """
 
     left: Ints
@@ -282,7 +283,9 @@ def move_row(m: Floats, row: int, into: int, target: int, additive: int, planes:
 
 
 def move_kept(t: Ints, s: Ints, m: Floats, kept: int, target: int, first: int, end: int) -> None:
-    """Add rows kept of a state to those of the target, if any are kept of it; they come into its indexes with what is new."""
+    """Add rows kept of a state to those of the target, if any are kept of it; they come into its indexes with what is
+    new.
+    """
     if target == NONE or t[t[KEPT_OF] + target] == NONE:
         return
     into = t[t[KEPT_OF] + target]

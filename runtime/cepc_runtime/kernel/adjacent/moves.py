@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def reachable(automaton: Automaton) -> dict[int, frozenset[int]]:
-    """For each state that values are moved from, the states that they can come to. What NOT has seen only grows, so never back."""
+    """For each state that values are moved from, the states that they can come to. What NOT has seen only grows, so
+    never back.
+    """
     there: dict[int, set[int]] = {}
     for move in (*automaton.moves, *automaton.new_moves):
         there.setdefault(move.source, set()).update((move.target,) if move.target != DROPPED else ())

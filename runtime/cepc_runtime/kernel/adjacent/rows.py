@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 INLINED: Final = frozenset(["add_row"])
 
-# What is added to a row. A tie reads what stood before the instant (CODE 0) or what earlier events of the instant added (CODE 1).
+# What is added to a row. A tie reads what stood before the instant (CODE 0) or what earlier events of the instant added
+# (CODE 1).
 CODE: Final = 0
 SOURCE: Final = 1
 TARGET: Final = 2
@@ -31,7 +32,9 @@ BINDING: Final = 3
 def add_row(
     t: Ints, m: Floats, target: int, source: int, values: Matrix, event: int, o: int, additive: int, planes: int
 ) -> None:
-    """Add a row, with the event bound as operation `o` says. The row may be the target itself, so the count comes last."""
+    """Add a row, with the event bound as operation `o` says. The row may be the target itself, so the count comes
+    last.
+    """
     for i in range(1, additive):
         m[target + i] += m[source + i]
     for i in range(additive, planes):

@@ -177,7 +177,9 @@ def _matrix(rows: list[Ints]) -> Ints:
 
 
 def _places(test: Test, index: Index, own: Ints, of: Ints) -> tuple[Ints, Ints]:
-    """For each place of the batch: where its row belongs in the index, and how far (or in which cell) it looks; 0 is nowhere."""
+    """For each place of the batch: where its row belongs in the index, and how far (or in which cell) it looks; 0 is
+    nowhere.
+    """
     left, right = test.left[own], test.right[own]
     if index.operator in (LESS, LESS_EQUAL):  # a prefix of the descending order
         highest = int(max(left.max(initial=0), right.max(initial=0)))

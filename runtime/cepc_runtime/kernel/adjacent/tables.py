@@ -34,7 +34,8 @@ MOVES: Final = 11  # records, in the order of negations
 MOVES_END: Final = 12
 KINDS: Final = 13
 
-# A step begins like an operation (kernel/records.py): CODE, SOURCE, TARGET, BINDINGS, BINDINGS_END; its rows are those of states.
+# A step begins like an operation (kernel/records.py): CODE, SOURCE, TARGET, BINDINGS, BINDINGS_END; its rows are those
+# of states.
 KEPT_TARGET: Final = 5  # the record of what is kept of the target, or NONE
 HOW: Final = 6
 INDEX: Final = 7  # PREFIX, POINT: the record
@@ -112,7 +113,9 @@ def test_numbers(tests: Mapping[Expression, Test]) -> dict[Expression, int]:
 
 
 class RecordBuilder:
-    """Collects the records. `longest` is the most events that a slice has; `bindings` are the records of each variable."""
+    """Collects the records. `longest` is the most events that a slice has; `bindings` are the records of each
+    variable.
+    """
 
     def __init__(
         self,

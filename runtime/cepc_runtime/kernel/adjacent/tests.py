@@ -1,7 +1,7 @@
 """Conditions between neighbours as tests on numbers.
 
-`later.x OP earlier.y`, with any expression of one event on each side, compares ranks that both sides share. Any other condition
-is evaluated for all pairs of a block of events at once, before the loop reaches them.
+`later.x OP earlier.y`, with any expression of one event on each side, compares ranks that both sides share. Any other
+condition is evaluated for all pairs of a block of events at once, before the loop reaches them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Test:
-    """One conjunct, on the edges from `sources`. Of a comparison: the ranks of both sides for all events, -1 where there is none.
+    """One conjunct, on the edges from `sources`. Of a comparison: the ranks of both sides for all events, -1 where
+    there is none.
 
     Of pairs: `ordinal[i]` counts the events before i that can be the earlier one, which are listed in `earlier`.
     """

@@ -1,7 +1,7 @@
 """Events and rows on their way through the operator as bytes.
 
-Spark's stateful operator speaks pandas, which knows no integers with nulls and no time after 2262. So events reach it as Arrow record
-batches in a binary column, one for each bucket of a batch, and rows leave it in the same way.
+Spark's stateful operator speaks pandas, which knows no integers with nulls and no time after 2262. So events reach it
+as Arrow record batches in a binary column, one for each bucket of a batch, and rows leave it in the same way.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ DEAD: Final = "dead"
 
 
 def pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """For `mapInArrow`: the events of each bucket together, and each record that is none by itself, with a null for AHEAD.
+    """For `mapInArrow`: the events of each bucket together, and each record that is none by itself, with a null for
+    AHEAD.
 
     Columns before the events' own are BUCKET, AHEAD and, where there can be such records, MALFORMED.
     """

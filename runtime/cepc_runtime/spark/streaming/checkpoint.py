@@ -25,8 +25,8 @@ _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
 
 
 def identity(what: Continuous) -> dict[str, Any]:
-    """What a checkpoint depends on: equal for the same queries in any order, whichever compiler wrote the job, whatever other
-    statements there are, and whatever queries share.
+    """What a checkpoint depends on: equal for the same queries in any order, whichever compiler wrote the job, whatever
+    other statements there are, and whatever queries share.
     """
     queries = query_digests(what.plan, what.streamed.letters)
     stream = what.plan.stream
@@ -47,8 +47,10 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
     found, begun = _read(store, folder), bool(store.names(f"{folder}/offsets"))
     if found is None and begun:
         raise JobError(
-            f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another streaming query's and no"
-            " checkpoint of a job of cepc's, or the file was lost. Put the file back from a copy of the checkpoint, or name a new"
+            f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another"
+            " streaming query's and no"
+            " checkpoint of a job of cepc's, or the file was lost. Put the file back from a copy of the"
+            " checkpoint, or name a new"
             " directory to begin again"
         )
     if found is None or not begun:
@@ -58,7 +60,8 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
         raise Ended(f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again")
     if problems := _changes(found, identity):
         raise JobError(
-            f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs to, or name a new"
+            f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs"
+            " to, or name a new"
             " directory to begin again; --flush with the old program closes its windows first"
         )
     flush: int | None = found["flush"]
@@ -89,11 +92,11 @@ def id_of(store: Store, folder: str) -> str:
 
 
 def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | None:
-    """End the checkpoint: `write` gives out what is open after a micro-batch; None where there was none, so nothing is open. Raises
-    JobError.
+    """End the checkpoint: `write` gives out what is open after a micro-batch; None where there was none, so nothing is
+    open. Raises JobError.
 
-    That the flush has begun is said before any of its rows is written. From then on no event can be taken any more, so whoever finishes
-    it writes the same rows; and nothing may come after it, for its windows would be given twice.
+    That the flush has begun is said before any of its rows is written. From then on no event can be taken any more, so
+    whoever finishes it writes the same rows; and nothing may come after it, for its windows would be given twice.
     """
     found = _read(store, folder) or {}
     batch = _newest(store, folder) if found["flush"] is None else int(found["flush"])
@@ -101,7 +104,8 @@ def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | Non
         return None
     if str(batch) not in store.names(f"{folder}/commits"):
         raise JobError(
-            f"{folder}/commits/{batch} is missing, and the flush that follows this micro-batch cannot be finished without it: put it"
+            f"{folder}/commits/{batch} is missing, and the flush that follows this micro-batch cannot be finished"
+            " without it: put it"
             " back from a copy of the checkpoint"
         )
     _write(store, folder, {**found, "flush": batch})
@@ -118,7 +122,8 @@ def _newest(store: Store, folder: str) -> int:
     )
     if begun != done:
         raise JobError(
-            f"micro-batch {begun} of {folder} is not done: run the job with --trigger available-now --flush, which does it and then"
+            f"micro-batch {begun} of {folder} is not done: run the job with --trigger available-now --flush,"
+            " which does it and then"
             " closes what is open"
         )
     return done
@@ -130,7 +135,8 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
     if text is None:
         if any(name.startswith("part-") for name in store.names(f"{folder}/cepc")):
             raise JobError(
-                f"{folder} is a checkpoint of an earlier version of cepc: end it with --flush there, and name a new directory"
+                f"{folder} is a checkpoint of an earlier version of cepc: end it with --flush there, and name a"
+                " new directory"
             )
         return None
     try:
@@ -138,7 +144,8 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         return {name: found[name] for name in _NAMES}
     except (ValueError, TypeError, KeyError) as error:
         raise JobError(
-            f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}. Put it back from a copy of the checkpoint, or"
+            f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}. Put it back from a copy"
+            " of the checkpoint, or"
             " name a new directory to begin again"
         ) from error
 

@@ -1,5 +1,5 @@
-"""Is a checkpoint whole? Asked before Spark reads it: its own errors name no file, and of some that are missing it says nothing and
-reads events again.
+"""Is a checkpoint whole? Asked before Spark reads it: its own errors name no file, and of some that are missing it says
+nothing and reads events again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 LOGS: Final = ("offsets", "commits")
 _STATE: Final = re.compile(r"\S*/state/\d+/\S*[\w)]")
 _CURE: Final = (
-    "put it back from a copy of the whole checkpoint, or name a new directory as --checkpoint and --output and begin again, with the"
+    "put it back from a copy of the whole checkpoint, or name a new directory as --checkpoint and --output and"
+    " begin again, with the"
     " events of the longest WITHIN before its last rows"
 )
 

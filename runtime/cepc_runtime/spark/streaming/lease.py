@@ -1,8 +1,8 @@
 """One job at a time for a checkpoint: who runs on it says so in a file beside the state, again and again.
 
-No two clocks are compared. Who finds another's lease looks whether it is renewed, and takes over what is not for STALE seconds;
-a process of this machine that has ended is known at once. A lease that was taken over is seen by its owner before the next rows
-are written.
+No two clocks are compared. Who finds another's lease looks whether it is renewed, and takes over what is not for STALE
+seconds; a process of this machine that has ended is known at once. A lease that was taken over is seen by its owner
+before the next rows are written.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ PATIENCE: Final = 12.0
 
 @dataclass(frozen=True)
 class Holder:
-    """Who has a lease. `machine` tells processes of one kernel and one container from all others, and is empty where they cannot
-    be told; `processes` are numbers with when they began. `beat` goes up by one with each renewal.
+    """Who has a lease. `machine` tells processes of one kernel and one container from all others, and is empty where
+    they cannot be told; `processes` are numbers with when they began. `beat` goes up by one with each renewal.
     """
 
     id: str
@@ -97,7 +97,8 @@ class Lease:
                 text = self.store.read(self.path)
                 other = None if text is None else from_text(text)
                 self.lost = JobError(
-                    f"{_folder(self.path)} was taken over by {other or 'another job'}, when this job had not renewed its lease for"
+                    f"{_folder(self.path)} was taken over by {other or 'another job'}, when this job had not"
+                    " renewed its lease for"
                     f" {STALE:.0f} seconds; nothing is written twice: let one of the two jobs run, and this one end"
                 )
         if self.lost is not None:
@@ -173,13 +174,15 @@ def take(
         if text != last or deleted:
             whom = f": {other}" if other is not None else ""
             raise JobError(
-                f"another job runs on the checkpoint {folder}{whom}; end that job first, or name another directory as --checkpoint"
+                f"another job runs on the checkpoint {folder}{whom}; end that job first, or name another"
+                " directory as --checkpoint"
             )
         wait(LOOK)
         waited += LOOK
         if waited == PATIENCE:
             say(
-                f"the checkpoint {folder} was not given back by a job ({other or 'unknown'}); if it is not heard of for {STALE:.0f}"
+                f"the checkpoint {folder} was not given back by a job ({other or 'unknown'}); if it is not heard"
+                f" of for {STALE:.0f}"
                 " seconds, this one begins"
             )
     lease = Lease(store, path, mine)

@@ -1,4 +1,6 @@
-"""Spark's side of the stateful operator: state and timers. Imported where a stream starts, for pyspark has it from 4.0 on."""
+"""Spark's side of the stateful operator: state and timers. Imported where a stream starts, for pyspark has it from 4.0
+on.
+"""
 
 from __future__ import annotations
 

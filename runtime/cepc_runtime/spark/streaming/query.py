@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class Streamed:
     """A stream of a job as it runs continuously.
 
-    `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `watermark` how many milliseconds late an
-    event may be.
+    `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `watermark` how many
+    milliseconds late an event may be.
     """
 
     stream: Stream
@@ -113,8 +113,8 @@ class Continuous:
         )
 
     def _looked_at(self, events: DataFrame, apart: Column | None) -> DataFrame:
-        """The events that some query looks at, with their letters; others without a time or a type are counted. Rows that are `apart`
-        stay.
+        """The events that some query looks at, with their letters; others without a time or a type are counted. Rows
+        that are `apart` stay.
         """
         (time, *types), letters = self.streamed.stream.required, self.streamed.letters
         kept = F.lit(False) if apart is None else apart
@@ -158,7 +158,8 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
             others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded)]
             rest = f", or leave it out with --queries {','.join(others)}" if others else ""
             raise JobError(
-                f"query {query.name} has WITHIN UNBOUNDED, which is for batches: as a stream it would keep every event and never give a"
+                f"query {query.name} has WITHIN UNBOUNDED, which is for batches: as a stream it would keep every"
+                " event and never give a"
                 f" row; give it a window{rest}"
             )
     return Continuous(streamed, names, buckets, ahead)

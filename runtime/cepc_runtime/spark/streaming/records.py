@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..schema import Stream
 
 MALFORMED: Final = "_malformed"
-"""A column beside the declared ones: null of an event. Of another record the reason, its place and its text as JSON, and the other
-columns are null, so that nothing of it is believed.
+"""A column beside the declared ones: null of an event. Of another record the reason, its place and its text as JSON,
+and the other columns are null, so that nothing of it is believed.
 """
 CORRUPT: Final = "_corrupt"
 
@@ -27,14 +27,18 @@ def with_corrupt(stream: Stream) -> T.StructType:
 
 
 def set_apart(records: DataFrame, stream: Stream, wrong: Column, said: dict[str, Column]) -> DataFrame:
-    """The declared columns and MALFORMED, of records of which `wrong` is true or false; `said` is what is told of one that is."""
+    """The declared columns and MALFORMED, of records of which `wrong` is true or false; `said` is what is told of one
+    that is.
+    """
     text = F.when(wrong, F.to_json(F.struct(*(column.alias(name) for name, column in said.items()))))
     columns = [F.when(~wrong, F.col(quote_name(f.name))).alias(f.name) for f in stream.schema.fields]
     return records.select(*columns, text.alias(MALFORMED))
 
 
 def json_reason(text: Column, stream: Stream) -> Column:
-    """What is wrong with the text of a record; the columns of the stream are beside it, null where they could not be parsed."""
+    """What is wrong with the text of a record; the columns of the stream are beside it, null where they could not be
+    parsed.
+    """
     # A path of JSON's cannot name these two characters.
     named = [f for f in stream.schema.fields if not set("'?") & set(f.name)]
     given = [F.get_json_object(text, f"$['{f.name}']").isNotNull() & F.col(quote_name(f.name)).isNull() for f in named]

@@ -96,7 +96,9 @@ class Place:
         return take(self.store, self.folder, mine, lambda text: print(text, file=sys.stderr, flush=True))
 
     def flush(self, writing: Writing, to: Report, *, resumed: bool = False) -> None:
-        """A flush that was cut short is begun again at the same micro-batch, and writes the same rows in the same places."""
+        """A flush that was cut short is begun again at the same micro-batch, and writes the same rows in the same
+        places.
+        """
         writing.lease.release()
         writing.lease = self.lease()
         over = threading.Event()
@@ -154,7 +156,8 @@ def start(
         if checkpoint.claim(place.store, folder, identity) is not None:
             place.flush(writing, finish or (lambda _: None), resumed=True)
             raise checkpoint.Ended(
-                f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is written now, and it is"
+                f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"
+                " written now, and it is"
                 " ended; name a new directory to begin again"
             )
         rows = what.rows(events, dead is not None)
@@ -182,11 +185,12 @@ def stream(
     ahead: int = DAY,
     finish: Report | None = None,
 ) -> list[Running]:
-    """Start a streaming query for each stream of a job that has some of the queries; checkpoints are in `folder`, by stream.
+    """Start a streaming query for each stream of a job that has some of the queries; checkpoints are in `folder`, by
+    stream.
 
-    `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises JobError, and
-    nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished and are not started, nor are
-    those that were ended before, if there are others.
+    `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises
+    JobError, and nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished
+    and are not started, nor are those that were ended before, if there are others.
     """
     check_session(spark, [one.stream for one in streams])
     known = [name for one in streams for name in one.stream.queries]

@@ -28,10 +28,11 @@ def read_stream(
     options: Mapping[str, str],
     avro: str | None = None,
 ) -> DataFrame:
-    """The declared columns of the events that come to `path`: files by their format, or any source of Spark's by its name.
+    """The declared columns of the events that come to `path`: files by their format, or any source of Spark's by its
+    name.
 
-    Records of Kafka, JSON and CSV that are no events are MALFORMED; `avro` is the schema of Kafka's values, which are JSON without it.
-    Raises JobError.
+    Records of Kafka, JSON and CSV that are no events are MALFORMED; `avro` is the schema of Kafka's values, which are
+    JSON without it. Raises JobError.
     """
     try:
         if form == "kafka":
@@ -68,7 +69,9 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
 
 
 def _text(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> DataFrame:
-    """JSON and CSV, where single records can be wrong. A header of CSV with other columns, or in another order, is an error."""
+    """JSON and CSV, where single records can be wrong. A header of CSV with other columns, or in another order, is an
+    error.
+    """
     if form == "csv":
         options = {"header": "true", "enforceSchema": "false", **options}
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, **options}
@@ -80,7 +83,9 @@ def _text(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
 
 
 def _look(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> None:
-    """Are the files that are there what the stream declares? Spark would put null in the place of a column that is missing."""
+    """Are the files that are there what the stream declares? Spark would put null in the place of a column that is
+    missing.
+    """
     try:
         found = spark.read.format(form).options(**options).load(path)
     except SPARK_ERRORS:  # none are there yet, or Spark says the same of the stream

@@ -103,8 +103,9 @@ class HadoopStore:
             raise _failed("read", folder, error) from error
 
     def _at(self, path: str) -> tuple[Any, Any]:
-        """The file system of a path, and the path there. A local one is taken without the files of check sums beside it, which are
-        not replaced in one step with their file, whichever class Hadoop finds for it: Hive brings one as well.
+        """The file system of a path, and the path there. A local one is taken without the files of check sums beside
+        it, which are not replaced in one step with their file, whichever class Hadoop finds for it: Hive brings one as
+        well.
         """
         named = self._jvm.org.apache.hadoop.fs.Path(path)
         system = named.getFileSystem(self._conf)

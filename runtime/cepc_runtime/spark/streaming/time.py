@@ -1,7 +1,8 @@
 """The event time that Spark's watermark sees.
 
-Spark has watermarks in milliseconds, begins with that of 1970, and believes every time it is shown. So it is shown a column of its
-own: the event time counted from the year 1, without the times that are ahead of the clock by more than the job allows.
+Spark has watermarks in milliseconds, begins with that of 1970, and believes every time it is shown. So it is shown a
+column of its own: the event time counted from the year 1, without the times that are ahead of the clock by more than
+the job allows.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def ticks_sql(plan: StreamPlan) -> str:
 
 
 def is_ahead(plan: StreamPlan, ahead: int) -> Column:
-    """Is the event so many milliseconds ahead of the clock? All events of a micro-batch see one clock, also when it is run again."""
+    """Is the event so many milliseconds ahead of the clock? All events of a micro-batch see one clock, also when it is
+    run again.
+    """
     limit = f"(UNIX_MILLIS(CURRENT_TIMESTAMP()) + {ahead}L)"
     limit = f"{limit} * 1000L" if plan.unit == "us" else f"{limit} DIV {_MILLIS[plan.unit]}L"
     return F.expr(f"COALESCE({ticks_sql(plan)} > {limit}, FALSE)")
@@ -55,7 +58,8 @@ def timed(events: DataFrame, plan: StreamPlan, delay: int, ahead: int) -> DataFr
     )
     time = F.col(quote_name(plan.time_column))
     found = events.withColumn(TIME, F.when(time.isNotNull(), moves)).withWatermark(TIME, f"{delay} milliseconds")
-    # That other columns depend on the time keeps filters on them behind the watermark, where Spark would push them before it.
+    # That other columns depend on the time keeps filters on them behind the watermark, where Spark would push them
+    # before it.
     return found.select(
         *(
             F.col(quote_name(name))
