@@ -176,7 +176,8 @@ def arrange(reading: Reading, plan: StreamPlan, partition: Sequence[str], *, can
         table, types, ticks = table.take(pa.array(order)), types[order], ticks[order]
     bounds = np.searchsorted(groups, np.arange(len(first) + 1))
     return Events(
-        table.combine_chunks(), types, reading.names, ticks, groups.astype(np.int32), bounds.astype(np.int64), keys, starts,
+        table.combine_chunks(), types, reading.names, ticks, groups.astype(np.int32), bounds.astype(np.int64), keys,
+        starts,
         np.arange(len(ticks)) if order is None else order, reading.dropped,
     )  # fmt: skip
 

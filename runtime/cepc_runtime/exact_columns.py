@@ -61,7 +61,10 @@ def quotients(
     if rests is not None:
         totals = doubles.added(totals.astype(object), rests)
     exact = np.array(
-        [0 if not c else t if _special(t) else Fraction(t) / Fraction(c) for t, c in zip(totals.tolist(), counts.tolist(), strict=True)]
+        [
+            0 if not c else t if _special(t) else Fraction(t) / Fraction(c)
+            for t, c in zip(totals.tolist(), counts.tolist(), strict=True)
+        ]
         + [None],
         dtype=object,
     )[:-1]  # fmt: skip

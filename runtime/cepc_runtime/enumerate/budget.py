@@ -53,7 +53,8 @@ class TooManyPartialMatchesError(RuntimeError):
 
     def __str__(self) -> str:
         why = f" {self.why}" if self.why else ""
-        return f"query {self.query}: more than {self.limit:,} partial matches had to be enumerated{why}; {self.cure}{LONGER}"
+        many = f"more than {self.limit:,} partial matches had to be enumerated"
+        return f"query {self.query}: {many}{why}; {self.cure}{LONGER}"
 
 
 class MatchBudget:

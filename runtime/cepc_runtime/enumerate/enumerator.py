@@ -71,7 +71,8 @@ class Enumerator:
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
         positive = [c for c in query.conditions if c not in about_negated]
         self.extension, self.standing = self._parts(
-            query.positions, positive, about_negated, query.window.span, windows or Bounded(timeline, query.window.span),
+            query.positions, positive, about_negated, query.window.span,
+            windows or Bounded(timeline, query.window.span),
             query.strategy.prefixes if isinstance(query.strategy, List) else None, query.select,
         )  # fmt: skip
 

@@ -70,7 +70,8 @@ class Buffer(NamedTuple):
 
 
 def run(
-    t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int, row_limit: int, value_limit: int, last: bool
+    t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int, row_limit: int, value_limit: int,
+    last: bool,
 ) -> int:  # fmt: skip
     """Process instants from `instant` on; the first one not processed. It stops early when more than the limits is in
     the buffer.

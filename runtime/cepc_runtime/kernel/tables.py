@@ -277,7 +277,8 @@ class _Builder:
         merges = [*merged(memory, guarded, self._second, 0), *cleared(memory, guarded, self._second)]
         ends = [place for records in lists for place in self._append(records)]
         return [
-            self._state(len(PROGRESS)), *((window.span, window.slide) if isinstance(window, Sliding) else (0, 0)), slots, *ends,
+            self._state(len(PROGRESS)),
+            *((window.span, window.slide) if isinstance(window, Sliding) else (0, 0)), slots, *ends,
             *self._listed(merges),
         ]  # fmt: skip
 

@@ -133,7 +133,8 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         "--output",
         default=CONSOLE,
         metavar="DIR",
-        help="a directory, new, for one of each query; a file _SUCCESS in it says that all are whole (default: console)",
+        help="a directory, new, for one of each query; a file _SUCCESS in it says that all are whole"
+        " (default: console)",
     )
     parser.add_argument("--output-format", default="parquet", help="parquet, csv, json, or another (default: parquet)")
     parser.add_argument(

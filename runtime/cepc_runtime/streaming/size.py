@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ..plan import Plan, QueryPlan
 
 _WIDTHS: Final = {
-    "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8,
+    "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8,
+    "TIMESTAMP": 8,
     "TIMESTAMP_NTZ": 8,
 }  # fmt: skip
 _TEXT: Final = 20

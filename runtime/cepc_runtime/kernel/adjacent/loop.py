@@ -99,7 +99,8 @@ class Numbers(NamedTuple):
 
 
 def run(
-    t: Ints, s: Ints, m: Floats, values: Matrix, batch: SliceBatch, numbers: Numbers, emitted: Matrix, block: int, stop: int
+    t: Ints, s: Ints, m: Floats, values: Matrix, batch: SliceBatch, numbers: Numbers, emitted: Matrix, block: int,
+    stop: int,
 ) -> None:  # fmt: skip
     """Read the events of a block: from place `block` of the batch to `stop`, both between instants."""
     own, bounds, kinds, instants = batch

@@ -240,7 +240,8 @@ class RecordBuilder:
             index = self._index(number)
             tests = self._append([[self._tests[c].operator, self._numbers[c]] for c in conditions])
             steps.append([
-                0, step.source * planes, step.target * planes, *bound.get(step.variable, (0, 0)), kept.get(step.target, NONE),
+                0, step.source * planes, step.target * planes, *bound.get(step.variable, (0, 0)),
+                kept.get(step.target, NONE),
                 self._how(number), NONE if index is None else records[index], kept.get(step.source, NONE), *tests,
             ])  # fmt: skip
         for step in automaton.ties:
