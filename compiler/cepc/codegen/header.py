@@ -6,9 +6,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import is_counted
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
-from ..explaining.describe import duration, pattern
+from ..explaining.describe import pattern, window
 from .python import WIDTH, comment
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def _query(query: QueryPlan, program: model.CheckedProgram, job: StreamJob) -> I
         yield f"    agreeing {', '.join(query.partition)}"
     if query.kind == "aggregate" and query.group_by:
         yield f"    groups   {', '.join(query.group_by)}"
-    yield f"    window   {_window(query, job.stream)}"
+    yield f"    window   {window(query, job.stream)}"
 
 
 def _how(query: QueryPlan, job: StreamJob) -> str:
@@ -68,13 +67,3 @@ def _how(query: QueryPlan, job: StreamJob) -> str:
     if query.kind == "match":
         return "lists its matches"
     return "counts" if is_counted(query) else "lists matches and aggregates them"
-
-
-def _window(query: QueryPlan, stream: model.Stream) -> str:
-    match query.window:
-        case Sliding(span, slide):
-            return f"{duration(span, stream)} sliding by {duration(slide, stream)}"
-        case MatchBound(span):
-            return duration(span, stream)
-        case Unbounded():
-            return "all of the input"
