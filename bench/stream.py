@@ -40,7 +40,7 @@ from cepc.running.spark import local_session
 from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.streaming.operator import Answering, Step
 from cepc_runtime.spark.streaming.query import Continuous, prepare_session
-from cepc_runtime.spark.streaming.run import start, trigger_of, wait
+from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
@@ -130,7 +130,10 @@ def ours(spark: SparkSession, source: Path, text: str, buckets: int, kind: type[
     with tempfile.TemporaryDirectory() as checkpoint:
         what = kind(made, made.stream.queries, buckets, AHEAD)
         frame = read(spark, source, made.stream.schema)
-        wait([start(what, frame, checkpoint, discard, trigger_of("available-now"))], lambda line: _noted(line, lines))
+        wait(
+            [start(what, frame, Folders(checkpoint), discard, trigger_of("available-now"))],
+            lambda line: _noted(line, lines),
+        )
     counted = [line["ms"] for line in lines if line["rows"]][1:]
     given, last = lines[1]["rows"], lines[-2]
     found = sum(sum(line["out"].values()) for line in lines)

@@ -25,7 +25,7 @@ from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
 from cepc_runtime.spark.streaming import checkpoint, run
 from cepc_runtime.spark.streaming.query import continuous
-from cepc_runtime.spark.streaming.run import start, stream, wait
+from cepc_runtime.spark.streaming.run import Folders, Terms, start, stream, wait
 from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
@@ -111,8 +111,8 @@ class Job:
             self.spark, self.streamed.stream, "parquet", str(self.folder / "in"), {"maxFilesPerTrigger": "1"}
         )
         running = start(
-            self.what, frame, str(self.folder / "checkpoint"), files(str(self.folder / "out"), "parquet"),
-            {"availableNow": True}, str(self.folder / "late"),
+            self.what, frame, Folders(str(self.folder / "checkpoint"), str(self.folder / "late")),
+            files(str(self.folder / "out"), "parquet"), {"availableNow": True},
         )  # fmt: skip
         wait([running], self.lines.append)
         if flush:
@@ -224,7 +224,8 @@ def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
         return what.streamed.stream.name
 
     def begun(finish: Any) -> Any:
-        return stream(spark, streams, str(tmp_path / "c"), files(str(tmp_path / "o"), "parquet"), frames, finish=finish)
+        sink, terms = files(str(tmp_path / "o"), "parquet"), Terms(Folders(str(tmp_path / "c")))
+        return stream(spark, streams, sink, terms, frames, finish=finish)
 
     monkeypatch.setattr(run, "start", start)
     assert begun(lambda _: None) == ["trips"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import main as command_line
 from .build import answered, in_order
 from .probe import LIMIT, matches_of
+from .streaming.run import Folders, Terms
 from .streaming.run import stream as run_stream
 
 if TYPE_CHECKING:
@@ -98,9 +99,7 @@ class Job:
         JobError.
         """
         streamed = [part.streamed for part in self.parts]
-        return run_stream(
-            spark, streamed, checkpoint, sink, events, queries, trigger=trigger, late=late, buckets=buckets
-        )
+        return run_stream(spark, streamed, sink, Terms(Folders(checkpoint, late), trigger, buckets), events, queries)
 
     def matches(
         self,

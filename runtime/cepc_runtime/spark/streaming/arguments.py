@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
 from .outputs import SINKS
-from .run import BUCKETS, DAY, to_stderr, trigger_of, wait
+from .run import BUCKETS, DAY, Folders, Terms, to_stderr, trigger_of, wait
 from .run import stream as start_streams
 from .sinks import Target, console
 from .source import read_stream
@@ -97,11 +97,10 @@ def run_streams(
         form, path = stream.source or ("parquet", None)
         form, path = arguments.format or form, inputs.get(stream.name, path)
         events[stream.name] = read_stream(spark, stream, form, path, dict(arguments.option), avro)
-    running = start_streams(
-        spark, streams, arguments.checkpoint, sink, events, names, trigger=arguments.trigger,
-        late=arguments.late, dead=arguments.dead, buckets=arguments.buckets, ahead=arguments.ahead,
-        finish=to_stderr if arguments.flush else None,
-    )  # fmt: skip
+    folders = Folders(arguments.checkpoint, arguments.late, arguments.dead)
+    terms = Terms(folders, arguments.trigger, arguments.buckets, arguments.ahead)
+    finish = to_stderr if arguments.flush else None
+    running = start_streams(spark, streams, sink, terms, events, names, finish)
     wait(running, to_stderr)
     if arguments.flush:
         for stream_running in running:

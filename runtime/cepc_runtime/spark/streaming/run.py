@@ -45,6 +45,34 @@ DAY: Final = 86_400_000
 Report = Callable[[dict[str, Any]], None]
 
 
+@dataclass(frozen=True)
+class Folders:
+    """Where a stream keeps what it needs to go on and, if anywhere, writes late events and records that are no
+    events.
+    """
+
+    checkpoint: str
+    late: str | None = None
+    dead: str | None = None
+
+    def of(self, stream: str) -> Folders:
+        """Those of one stream of a job."""
+        late, dead = (folder and path_of(folder, stream) for folder in (self.late, self.dead))
+        return Folders(path_of(self.checkpoint, stream), late, dead)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the streams of a job run: how often, in how many buckets (None: as the checkpoint has, or by default), and
+    how many milliseconds ahead of the clock an event is dropped.
+    """
+
+    folders: Folders
+    trigger: str = "10 seconds"
+    buckets: int | None = None
+    ahead: int = DAY
+
+
 @dataclass
 class Running:
     """A stream that runs. `query` is Spark's own handle."""
@@ -132,24 +160,22 @@ class Place:
 def start(
     what: Continuous,
     events: DataFrame,
-    folder: str,
+    folders: Folders,
     sink: Sink,
     trigger: dict[str, Any],
-    late: str | None = None,
-    dead: str | None = None,
     finish: Report | None = None,
 ) -> Running:
     """Begin, or go on where the checkpoint stands. Raises JobError.
 
     Where a flush was cut short, nothing but that flush is done, and told to `finish`; then Ended is raised.
     """
-    spark = events.sparkSession
+    spark, folder = events.sparkSession, folders.checkpoint
     prepare_session(spark, what.buckets)
     place = Place(spark, what, folder)
     query: Any = None
     lease = place.lease()
     lease.keep(lambda: query is None or query.isActive)
-    writing = Writing(what, sink, late, dead, lease, folder)
+    writing = Writing(what, sink, folders.late, folders.dead, lease, folder)
     try:
         identity = checkpoint.identity(what)
         check_intact(place.store, folder)
@@ -160,7 +186,7 @@ def start(
                 " written now, and it is"
                 " ended; name a new directory to begin again"
             )
-        rows = what.rows(events, dead is not None)
+        rows = what.rows(events, folders.dead is not None)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         query = writer.trigger(**trigger).start()
@@ -173,20 +199,13 @@ def start(
 def stream(
     spark: SparkSession,
     streams: Sequence[Streamed],
-    folder: str,
     sink: Sink,
+    terms: Terms,
     events: DataFrame | Mapping[str, DataFrame] | None = None,
     queries: Collection[str] | None = None,
-    *,
-    trigger: str = "10 seconds",
-    late: str | None = None,
-    dead: str | None = None,
-    buckets: int | None = None,
-    ahead: int = DAY,
     finish: Report | None = None,
 ) -> list[Running]:
-    """Start a streaming query for each stream of a job that has some of the queries; checkpoints are in `folder`, by
-    stream.
+    """Start a streaming query for each stream of a job that has some of the queries, each with folders of its own.
 
     `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises
     JobError, and nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished
@@ -204,14 +223,14 @@ def stream(
     resumed: list[dict[str, Any]] = []
     try:
         for one in wanted:
-            own = path_of(folder, one.stream.name)
-            what = continuous(one, names, buckets or checkpoint.buckets_of(HadoopStore(spark), own) or BUCKETS, ahead)
+            own = terms.folders.of(one.stream.name)
+            buckets = terms.buckets or checkpoint.buckets_of(HadoopStore(spark), own.checkpoint) or BUCKETS
+            what = continuous(one, names, buckets, terms.ahead)
             frame = (
                 checked(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
             )
-            own_late, own_dead = (folder and path_of(folder, one.stream.name) for folder in (late, dead))
             try:
-                started.append(start(what, frame, own, sink, trigger_of(trigger), own_late, own_dead, resumed.append))
+                started.append(start(what, frame, own, sink, trigger_of(terms.trigger), resumed.append))
             except checkpoint.Ended as error:
                 if finish is None:
                     raise
