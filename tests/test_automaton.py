@@ -214,7 +214,7 @@ streams = st.lists(st.sampled_from(["a", "b", "c", "(ab)", "(ac)", "(aab)", "(bc
 
 
 @given(outermost, st.sampled_from(get_args(Selection)))
-@settings(max_examples=portion(300))
+@settings(max_examples=portion(100))
 def test_an_automaton_is_no_larger_than_its_positions_tell(pattern: model.Pattern, select: Selection) -> None:
     """Before states with the same future are merged."""
     try:

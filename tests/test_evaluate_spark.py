@@ -135,7 +135,17 @@ def spark_refuses(spark: SparkSession, text: str) -> bool:
 # ---- types -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["{} + {}", "{} = {}", "coalesce({}, {})", "{} / {}", "concat({}, {})", "pow({}, {})"])
+COERCIONS = [
+    "{} + {}",
+    "{} = {}",
+    *(
+        pytest.param(form, marks=pytest.mark.long)
+        for form in ("coalesce({}, {})", "{} / {}", "concat({}, {})", "pow({}, {})")
+    ),
+]
+
+
+@pytest.mark.parametrize("form", COERCIONS)
 def test_coercions_of_every_pair_of_types(spark: SparkSession, rows: Rows, form: str) -> None:
     del rows
     names = [n for n in (*COLUMNS, "NULL") if n not in ("ma", "st")]

@@ -245,6 +245,7 @@ def test_few_events_are_few_tasks_whatever_the_number_of_shuffle_partitions(spar
         assert len(tasks_of(spark, {})) <= spark.sparkContext.defaultParallelism
 
 
+@pytest.mark.long
 def test_each_query_reads_the_rows_of_many_tasks_in_as_many_as_there_are_cores(spark: SparkSession) -> None:
     apart = {"spark.sql.adaptive.coalescePartitions.enabled": "false"}
     with patch("cepc_runtime.spark.query_results.kept_rows", kept):

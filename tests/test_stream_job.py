@@ -123,7 +123,10 @@ def rows(folder: Path, form: str, schema: pa.Schema) -> list[dict[str, Any]]:
 # ---- sinks -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["parquet", "orc", "json", "csv"])
+@pytest.mark.parametrize(
+    "form",
+    ["parquet", "csv", pytest.param("orc", marks=pytest.mark.long), pytest.param("json", marks=pytest.mark.long)],
+)
 def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path, form: str) -> None:
     source = put(tmp_path / "in" / "0.parquet", EVENTS)
     assert run("--input", source, "--output", str(tmp_path / "out"), "--output-format", form, "--flush") == 0
@@ -157,6 +160,7 @@ def test_a_sink_that_is_listed_is_written_to_with_nothing_else_changed(
     )
 
 
+@pytest.mark.long
 def test_a_source_without_files_is_flushed_without_rows_and_may_have_some_later(
     run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -157,6 +157,7 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
         job.run()
 
 
+@pytest.mark.long  # without Spark: test_state.py
 def test_a_program_that_was_compiled_again_with_queries_in_another_order_goes_on(
     spark: SparkSession, tmp_path: Path
 ) -> None:
