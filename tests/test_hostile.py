@@ -223,7 +223,7 @@ def seconds(mistake: str, count: int) -> tuple[float, float]:
     return between - started, ended - between
 
 
-FAST = ("a column", "a file", "one name")
+FAST = ("a file", "one name")
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ apart = st.lists(hostile, min_size=1, max_size=5, unique_by=str.casefold)
 
 @pytest.mark.unhurried
 @given(streams=apart, queries=apart, column=hostile, data=st.data())
-@settings(max_examples=portion(100))
+@settings(max_examples=portion(50))
 def test_no_name_stands_for_two_things_whatever_streams_queries_and_columns_are_called(
     streams: list[str], queries: list[str], column: str, data: st.DataObject
 ) -> None:
