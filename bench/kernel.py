@@ -78,7 +78,9 @@ def table(events: int, groups: int, types: int = 20, ties: int = 1) -> Any:
 def query(
     types: Sequence[int], loop_at: int | None, windows: int, measures: tuple[Measure, ...] = (), **more: Any
 ) -> CountedQuery:
-    """SEQ of the types, one of them repeated, over so many windows of 200 ticks' slide."""
+    """SEQ of the types, one of them repeated, over so many windows of 200 ticks' slide. Counts as CAST(COUNT(*) AS
+    DOUBLE) would, so that numbers past 2^53 are not counted again.
+    """
     steps = [Step(i, i + 1, letter, i) for i, letter in enumerate(types)]
     if loop_at is not None:
         steps.append(Step(loop_at, loop_at, types[loop_at - 1], loop_at - 1))
@@ -88,7 +90,7 @@ def query(
     window = Unbounded() if within is None else Sliding(within, more.get("slide", 200))
     adjacent = more.get("adjacent", ())
     strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
-    counted, outputs = (Measure(COUNT, None, None), *measures), more.get("outputs", ())
+    counted, outputs = (Measure(COUNT, None, None, exact=False), *measures), more.get("outputs", ())
     return PlannedQuery(
         more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
         (), strategy, counted, outputs, None, False, "ANY", None,
