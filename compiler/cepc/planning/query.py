@@ -26,6 +26,7 @@ from cepc_runtime.plan import (
 from cepc_runtime.types import DOUBLE
 
 from ..automaton.adjacent import NotAdjacent, edge_conditions
+from ..automaton.bound import MAX_STATES
 from ..automaton.deterministic import Deterministic, TooManyStates, Undecided, deterministic
 from ..automaton.gaps import NotCounted
 from ..automaton.positions import PatternTooLarge, positions_of
@@ -108,7 +109,7 @@ def _counting(
     except TooManyStates:
         if query.select != "ANY":
             return Reason("states")
-        raise PatternTooLarge("the pattern", 600) from None
+        raise PatternTooLarge("the pattern", MAX_STATES) from None
     if not on_edges:
         return Count(made.automaton)
     watched = frozenset().union(*made.automaton.negation_letters.values())
@@ -135,7 +136,7 @@ def _prefixes(positions: Positions, letters: Letters) -> Automaton:
     try:
         return deterministic(bare, letters).automaton
     except TooManyStates:
-        raise PatternTooLarge("the pattern", 600) from None
+        raise PatternTooLarge("the pattern", MAX_STATES) from None
 
 
 def _measures(query: model.Query) -> tuple[Measure, ...]:

@@ -27,6 +27,7 @@ from .records import (
     MOVE,
     NEGATION,
     NONE,
+    OPERATIONS,
     OTHER,
     PROGRESS,
     RUN,
@@ -110,22 +111,15 @@ def operate(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) 
     """What a block does, in place: an instant of which only this event concerns the component."""
     if t[block + BLOCK.runs] != t[block + BLOCK.runs_end]:
         go_on(t, s, m, events, block, event)
-    do(
-        t,
-        s,
-        m,
-        events.values,
-        event,
-        t[block + BLOCK.operations],
-        t[block + BLOCK.operations_end],
-        t[block + BLOCK.numbers],
-    )
+    do(t, s, m, events.values, event, block + BLOCK.operations)
 
 
-def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int, numbers: int) -> None:
+def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, at: int) -> None:
+    """Carry out the operations that a record lists from field `at` on."""
+    begin, end = t[at + OPERATIONS.begin], t[at + OPERATIONS.end]
     carry_out_all(t, m, values, event, begin, end)
     s[COUNTER.done] += (end - begin) // OPERATION
-    s[COUNTER.changed] += numbers
+    s[COUNTER.changed] += t[at + OPERATIONS.numbers]
 
 
 # ---- units -----------------------------------------------------------------------------------------------------------
@@ -190,16 +184,7 @@ def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: 
         end_runs(t, s, m, x + MEANING.basis, x + MEANING.basis + 1)
     for other in range(t[block + BLOCK.others], t[block + BLOCK.others_end], len(OTHER)):
         if s[t[t[other + OTHER.unit] + UNIT.progress] + PROGRESS.touched] != 0:
-            do(
-                t,
-                s,
-                m,
-                values,
-                event,
-                t[other + OTHER.alone],
-                t[other + OTHER.alone_end],
-                t[other + OTHER.alone_numbers],
-            )
+            do(t, s, m, values, event, other + OTHER.alone)
 
 
 # ---- runs on basis columns -------------------------------------------------------------------------------------------
@@ -225,16 +210,7 @@ def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) ->
             gather(t, s, m, events.values, t[x + MEANING.basis], i, event)
             s[COUNTER.events_shared] += 1
         else:
-            do(
-                t,
-                s,
-                m,
-                events.values,
-                event,
-                t[i + INSIDE_RUN.direct],
-                t[i + INSIDE_RUN.direct_end],
-                t[i + INSIDE_RUN.direct_numbers],
-            )
+            do(t, s, m, events.values, event, i + INSIDE_RUN.direct)
             s[COUNTER.events_split] += 1
 
 
@@ -279,27 +255,9 @@ def gather(t: Ints, s: Ints, m: Floats, values: Matrix, basis: int, inside: int,
     r = t[basis + BASIS.run]
     if t[inside + INSIDE_RUN.differing] == t[inside + INSIDE_RUN.differing_end]:
         if s[r + RUN.used] == 0:
-            do(
-                t,
-                s,
-                m,
-                values,
-                event,
-                t[inside + INSIDE_RUN.shared],
-                t[inside + INSIDE_RUN.shared_end],
-                t[inside + INSIDE_RUN.shared_numbers],
-            )
+            do(t, s, m, values, event, inside + INSIDE_RUN.shared)
         else:
-            do(
-                t,
-                s,
-                m,
-                values,
-                event,
-                t[inside + INSIDE_RUN.wide],
-                t[inside + INSIDE_RUN.wide_end],
-                t[inside + INSIDE_RUN.wide_numbers],
-            )
+            do(t, s, m, values, event, inside + INSIDE_RUN.wide)
         return
     shift = t[basis + BASIS.shift]
     for x in range(t[inside + INSIDE_RUN.differing], t[inside + INSIDE_RUN.differing_end], len(DIFFERENCE)):
@@ -311,16 +269,7 @@ def gather(t: Ints, s: Ints, m: Floats, values: Matrix, basis: int, inside: int,
                 copy(m, t[section] + s[r + RUN.used] * shift, t[section], shift)
             s[COUNTER.done] += t[basis + BASIS.sections_end] - t[basis + BASIS.sections]
             s[COUNTER.changed] += (t[basis + BASIS.sections_end] - t[basis + BASIS.sections]) * shift
-    do(
-        t,
-        s,
-        m,
-        values,
-        event,
-        t[inside + INSIDE_RUN.shared],
-        t[inside + INSIDE_RUN.shared_end],
-        t[inside + INSIDE_RUN.shared_numbers],
-    )
+    do(t, s, m, values, event, inside + INSIDE_RUN.shared)
     for own in range(s[r + RUN.used]):
         begin, end, numbers = (
             t[inside + INSIDE_RUN.shared],
@@ -365,7 +314,7 @@ def begin_run(t: Ints, s: Ints, m: Floats, events: Input, basis: int, until: int
     s[r + RUN.going] = 1
     s[r + RUN.used] = 0
     s[COUNTER.runs_shared] += 1
-    do(t, s, m, values, event, t[basis + BASIS.reset], t[basis + BASIS.reset_end], t[basis + BASIS.reset_numbers])
+    do(t, s, m, values, event, basis + BASIS.reset)
     for x in range(t[basis + BASIS.ones], t[basis + BASIS.ones_end]):
         m[t[x]] = 1.0
 
@@ -408,16 +357,7 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
     for event in range(begin, end):
         for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
             if s[t[t[block + BLOCK.component] + COMPONENT.waiting] + AT_INSTANT.settling] != 0:
-                do(
-                    t,
-                    s,
-                    m,
-                    events.values,
-                    event,
-                    t[block + BLOCK.settled],
-                    t[block + BLOCK.settled_end],
-                    t[block + BLOCK.settled_numbers],
-                )
+                do(t, s, m, events.values, event, block + BLOCK.settled)
 
 
 def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
@@ -431,7 +371,7 @@ def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
 def read_tied(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int, here: bool) -> None:
     """One event of an instant: what it adds, if a unit is touched, and the letters of negations that it has."""
     if here:
-        do(t, s, m, values, event, t[block + BLOCK.tied], t[block + BLOCK.tied_end], t[block + BLOCK.tied_numbers])
+        do(t, s, m, values, event, block + BLOCK.tied)
     for x in range(t[block + BLOCK.killed_units], t[block + BLOCK.killed_units_end]):
         s[t[t[x] + UNIT.progress] + PROGRESS.killed] = 1
     for x in range(t[block + BLOCK.seen], t[block + BLOCK.seen_end], len(LETTERS)):
@@ -452,7 +392,7 @@ def end_instant(t: Ints, s: Ints, m: Floats, values: Matrix, component: int) -> 
             if s[t[negation + NEGATION.letters]] != 0:
                 for new in range(2):
                     move_places(t, s, m, values, negation, new)
-        do(t, s, m, values, 0, t[unit + UNIT.merges], t[unit + UNIT.merges_end], t[unit + UNIT.merges_numbers])
+        do(t, s, m, values, 0, unit + UNIT.merges)
 
 
 def move_places(t: Ints, s: Ints, m: Floats, values: Matrix, negation: int, new: int) -> None:

@@ -45,6 +45,17 @@ class BlockRecord(NamedTuple):
 BLOCK: Final = BlockRecord(*range(len(BlockRecord._fields)))
 
 
+class OperationsRecord(NamedTuple):
+    """Where operations are listed, as three fields of another record: of Block, say, from `operations` on."""
+
+    begin: int
+    end: int
+    numbers: int  # that they change
+
+
+OPERATIONS: Final = OperationsRecord(*range(len(OperationsRecord._fields)))
+
+
 class OtherUnit(NamedTuple):
     """A unit of a gated block."""
 

@@ -14,7 +14,6 @@ from ..enumerate.matches import MatchRows
 from ..events import read, times_of
 from ..letters import classify
 from ..plan import List, is_counted, pattern_letters
-from ..plan_data import from_text_of_plan
 from ..types import STRING, Array, quote_name, to_arrow
 from ..windows import Sliding
 from . import settings
@@ -53,7 +52,8 @@ def matches_of(
     check_session(spark, [part.stream for part in parts])
     known_queries([part.stream for part in parts], [name])
     part = next(part for part in parts if name in part.stream.queries)
-    text, query = next((text, q) for text in part.streamed.plans for q in _queries(text) if q.name == name)
+    plans = {text: prepared(text)[0] for text in part.streamed.plans}
+    text, query = next((text, q) for text, plan in plans.items() for q in plan.queries if q.name == name)
     if query.select == "NEXT" and is_counted(query):
         raise JobError(
             f"query {name} is counted under SELECT NEXT, and its job does not know how to list its matches: "
@@ -63,7 +63,7 @@ def matches_of(
     found = part.events(frame)
     if query.select != "CONTIGUOUS":
         found = found.where(has_letter(len(part.streamed.letters), sorted(pattern_letters(query.positions))))
-    stream = from_text_of_plan(text).stream
+    stream = plans[text].stream
     keys = [F.col(quote_name(key)) for key in query.partition]
     order = [F.col(quote_name(column)) for column in (stream.time_column, *stream.order_by)]
     schema = ", ".join(f"{quote_name(column)} {type_.sql}" for column, type_ in _columns(query, stream))
@@ -76,10 +76,6 @@ def matches_of(
         .drop(ERROR)
         .limit(limit)
     )
-
-
-def _queries(text: str) -> tuple[QueryPlan, ...]:
-    return from_text_of_plan(text).queries
 
 
 def _shown(query: QueryPlan) -> QueryPlan:
