@@ -373,7 +373,7 @@ def explained(compiled: Compiled, table: pa.Table, name: str) -> str:
     (query,) = (q for q in compiled.program.queries if q.name == name)
 
     def load(stream: Stream, plan: StreamPlan) -> Read:
-        return read_given(table, plan, stream.columns)
+        return read_given(table, plan, stream.input)
 
     return why(compiled.program, query, RowScope({}, None), load, {}, 2)
 

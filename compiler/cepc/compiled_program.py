@@ -103,7 +103,7 @@ def _load(events: Any, stream: model.Stream, plan: StreamPlan) -> Read:
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.columns, place.format)
+        return read_events(place.path, plan, stream.input, place.format)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.columns)
-    return read_given(events, plan, stream.columns)
+        return read_events(os.fspath(events), plan, stream.input)
+    return read_given(events, plan, stream.input)

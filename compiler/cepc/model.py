@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cepc_grammar import ast
+    from cepc_runtime.computed import Input
     from cepc_runtime.expression import Expression
     from cepc_runtime.types import DataType
     from cepc_runtime.windows import Window
@@ -39,10 +40,14 @@ class TimeColumn:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """`type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed."""
+    """`columns` are those that queries see, `input` says what is read and what is computed of it.
+
+    `type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed.
+    """
 
     name: str
     columns: tuple[tuple[str, DataType], ...]
+    input: Input
     time: TimeColumn
     type_column: str | None
     types: tuple[str, ...] | None

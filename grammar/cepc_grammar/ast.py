@@ -346,8 +346,11 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """`x INT` of the input, or computed: `x AS a + b`, `x INT AS a + b`. It has a type, an expression, or both."""
+
     name: Name
-    type: TypeExpr
+    type: TypeExpr | None
+    expression: Expression | None = None
     span: Span = _span()
 
 

@@ -374,7 +374,11 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Import(what, None, self._span(meta))
 
     def column(self, meta: Meta, children: list[Any]) -> ast.Column:
-        return ast.Column(children[0], children[1], self._span(meta))
+        name, type_, expression = (*children, None)[:3]
+        return ast.Column(name, type_, expression, self._span(meta))
+
+    def computed(self, _meta: Meta, children: list[ast.Expression]) -> ast.Expression:
+        return children[0]
 
     def time_unit(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, Any]:
         unit = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us"}.get(UNITS.get(children[0].text.lower(), ""))

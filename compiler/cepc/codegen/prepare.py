@@ -17,13 +17,14 @@ from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
 
 if TYPE_CHECKING:
+    from cepc_runtime.computed import Input
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Letter, NativeQuery, Plan, QueryPlan
     from cepc_runtime.spark.share import Groupings
 
     from .. import model
 
-RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+")
+RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_input_.*")
 """Columns that a job makes for itself."""
 
 ALWAYS: Final = "TRUE"
@@ -47,7 +48,8 @@ class LetterSql:
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `plan` is
+    """`input` is what Spark reads and what it computes, `read` are the columns that it has then, and `passed` those that
+    reach the kernel, beside the letters. `plan` is
     that of a stream, `kernel` that of the workers in a batch: its letters are decided, and it is without the queries
     that Spark answers alone.
     """
@@ -57,6 +59,7 @@ class StreamJob:
     kernel: Plan
     native: tuple[NativeQuery, ...]
     letters: tuple[LetterSql, ...]
+    input: Input
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
@@ -65,7 +68,7 @@ class StreamJob:
 def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> StreamJob:
     """`hot` are the GROUP BYs that have a group of many events. Raises ReservedColumnError."""
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
-    for name, _ in stream.columns:
+    for name, _ in (*stream.input.columns, *stream.columns):
         if RESERVED.fullmatch(name.lower()):
             raise ReservedColumnError(name, stream)
     untyped = replace(stream, type_column=None)
@@ -88,6 +91,7 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
         kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=kept),
         native=tuple(query for query in batch if is_native(query)),
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
+        input=stream.input.needed(types),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
         classes=classes_of(others, cut=plan.stream.unit, hot=hot),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.computed import aside
 from cepc_runtime.spark.encoding import needs_encoding
+from cepc_runtime.sql import to_sql
 from cepc_runtime.types import quote_name
 from cepc_runtime.windows import Unbounded
 
-from ..planning.event_sql import ticks
+from ..planning.event_sql import column_of, ticks
 from .plan_text import plan_text
 from .prepare import ALWAYS, type_text
 from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
@@ -18,6 +20,7 @@ from .streaming import streamed, streamed_plan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cepc_runtime.expression import Aggregate, Field
     from cepc_runtime.plan import NativeAggregate, NativeQuery
     from cepc_runtime.segments import Segments
 
@@ -52,10 +55,11 @@ def _constants(job: StreamJob, constant: str) -> str:
     declared = call(
         "job.Stream",
         name=string(job.stream.name),
-        schema=struct_type(job.stream.columns),
+        schema=struct_type(job.stream.input.columns),
         required=tupled(string(c) for c in (job.stream.time.column, job.stream.type_column) if c is not None),
         source=source,
         queries=tupled(map(string, names)),
+        **_computed(job),
     )
     blocks = [lay_out(declared, before=f"{constant} = ")]
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
@@ -91,6 +95,24 @@ def _constants(job: StreamJob, constant: str) -> str:
     return "\n\n".join(blocks)
 
 
+def _computed(job: StreamJob) -> dict[str, Node]:
+    computed = job.input.computed
+    if not computed:
+        return {}
+    names, given = [column.name for column in computed], dict(job.stream.input.columns)
+
+    def column(leaf: Field | Aggregate) -> str:
+        name = column_of(leaf)
+        return aside(name, names) if name in given else name
+
+    clauses = (job.stream.time.column, job.stream.type_column)
+    keys = dict.fromkeys(job.stream.input.source_of(name) for name in clauses if name is not None)
+    return {
+        "computed": tupled(tupled((string(one.name), string(to_sql(one.expression, column)))) for one in computed),
+        "keys": tupled(string(key) for key in keys if key is not None),
+    }
+
+
 def _segments(cut: Segments) -> Node:
     return call("job.Segments", length=Code(str(cut.length)), overlap=Code(str(cut.overlap)))
 
@@ -122,6 +144,8 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
         f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
         '    """The events that some query looks at, with their letters."""',
     ]
+    if job.input.computed:
+        lines.append(f"    events = job.with_computed(events, {constant})")
     where = ""
     if job.plan.stream.raw_types is not None and type_ is not None:
         wanted = _col(type_) if type_text(stream) == quote_name(type_) else f"F.expr({string(type_text(stream)).text})"

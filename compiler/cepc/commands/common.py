@@ -115,7 +115,7 @@ def load(places: Mapping[str, EventSource], stream: model.Stream, plan: StreamPl
     from ..reading.read import read_events
 
     place = places[stream.name]
-    return read_events(place.path, plan, stream.columns, place.format, progress.reading)
+    return read_events(place.path, plan, stream.input, place.format, progress.reading)
 
 
 def warn(warnings: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:

@@ -189,7 +189,7 @@ def no_type(span: Span) -> Diagnostic:
         "column without a type",
         span,
         "this is NULL, which has no type of its own",
-        notes=("a column of the result requires a type",),
+        notes=("a column requires a type",),
         hint="write `CAST(NULL AS STRING)`, or another type",
     )
 
@@ -249,6 +249,17 @@ def aggregate_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
         f"{name} is not allowed in {where}",
         notes=("a condition is about single events; an aggregate is known when a match, or a window, is complete",),
         hint=f"write `HAVING {name}(…) …` after the pattern",
+    )
+
+
+def aggregate_in_column(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0315",
+        "aggregate in a computed column",
+        span,
+        f"{name} is over many events",
+        notes=("a column is computed of one record, from its other columns",),
+        hint=f"write {name} in RETURN of a query",
     )
 
 

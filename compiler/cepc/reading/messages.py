@@ -11,8 +11,9 @@ from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.types import DataType
 
 UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705")
@@ -148,6 +149,34 @@ def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
         hint=_VALUE_HINTS.get(type_.sql, ""),
+    )  # fmt: skip
+
+
+def no_value(
+    stream: str, column: str, name: str, record: int, values: Mapping[str, str], error: EvaluationError
+) -> Diagnostic:
+    """Of a record of the file `name`, or of a table without a name; `values` are those that the column is computed
+    from.
+    """
+    where = f" in `{error.expression}`" if error.expression else ""
+    held = ", ".join(f"`{of}` is {_shortened(value)}" for of, value in values.items())
+    return _about(
+        "E0715", f"the column `{column}` of `{stream}` cannot be computed of record {record}", name,
+        f"{error.reason}{where}", *([f"in this record {held}"] if held else []),
+        "as in Spark's ANSI mode, what has no value is an error and not null",
+        hint=error.hint or "CASE WHEN … THEN … END computes it where it has a value, and is null elsewhere",
+    )  # fmt: skip
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= 80 else f"{value[:77]}…"
+
+
+def spark_only(column: str, stream: str, function: str) -> Diagnostic:
+    return _about(
+        "E0716", f"the column `{column}` of `{stream}` is computed by Spark alone", "",
+        f"`{function}` is a function of Spark's that this engine does not have",
+        hint="run it with `--engine spark`; `cepc functions` lists the functions that every engine has",
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
 
 if TYPE_CHECKING:
+    from cepc_runtime.computed import Input
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
@@ -26,24 +27,25 @@ def is_frame(events: Any) -> bool:
     return pandas is not None and isinstance(events, pandas.DataFrame)
 
 
-def read_given(events: Any, stream: StreamPlan, declared: Columns) -> Read:
+def read_given(events: Any, stream: StreamPlan, given: Input) -> Read:
     """The events of a table.
 
     Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
     """
     import pyarrow as pa
 
-    table = _from_frame(events, stream.name, declared) if is_frame(events) else events
+    table = _from_frame(events, stream.name, given.columns) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
             raise TypeError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
         table = pa.table(table)
-    wanted = Wanted(stream.name, stream.columns, declared)
+    needed = given.needed([name for name, _ in stream.columns])
+    wanted = Wanted(stream.name, needed.columns, given.columns)
     problems = check_schema("", table.schema, wanted)
     if problems:
         raise DataError(problems)
-    columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in stream.columns]
-    return collect(stream, pa.table(columns, [name for name, _ in stream.columns]))
+    columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in needed.columns]
+    return collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]))
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pyarrow import Table
 
 from ..segments import Segments
 from .build import no_error
+from .computed import with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
@@ -57,6 +58,7 @@ __all__ = [
     "row_schema",
     "shares",
     "windows",
+    "with_computed",
 ]
 
 

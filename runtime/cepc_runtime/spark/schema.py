@@ -26,6 +26,9 @@ class JobError(Exception):
 class Stream:
     """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
     program names one (format and path).
+
+    `computed` are columns as SQL over those of the input and those before; `keys` those of the input without which it
+    is certain that there are no events.
     """
 
     name: str
@@ -33,6 +36,8 @@ class Stream:
     required: tuple[str, ...]
     source: tuple[str, str] | None
     queries: tuple[str, ...]
+    computed: tuple[tuple[str, str], ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:

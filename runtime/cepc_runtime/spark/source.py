@@ -57,7 +57,7 @@ def _check_keys(spark: SparkSession, stream: Stream, path: str, options: dict[st
     for sample in (lines.limit(SAMPLE), lines):
         keys = sample.select(F.explode(F.json_object_keys("value")).alias("key")).distinct().collect()
         found = sorted({*present, *(row.key for row in keys)})
-        fields = [f for f in stream.schema.fields if f.name in stream.required and f.name not in found]
+        fields = [f for f in stream.schema.fields if f.name in (stream.keys or stream.required) and f.name not in found]
         if not keys or not fields:
             return
     raise not_declared(stream, [missing(field, found) for field in fields])

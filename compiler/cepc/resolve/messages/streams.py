@@ -89,3 +89,52 @@ def no_stream(query: ast.Name) -> Diagnostic:
         notes=("running a query requires a STREAM",),
         hint="give a file with the `STREAM` as well: `cepc check stream.cep …`",
     )
+
+
+# ---- computed columns ------------------------------------------------------------------------------------------------
+
+
+def computed_from_itself(column: ast.Column, name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0607",
+        f"the column `{column.name.text}` is computed from itself",
+        name.span,
+        "this is the column that is computed here",
+        notes=("a column is computed from columns that are declared before it",),
+        hint=f"call the column of the input something else than `{name.text}`, or the computed one",
+    )
+
+
+def computed_from_later(column: ast.Column, name: ast.Name, other: ast.Column, *, circle: bool) -> Diagnostic:
+    what = f"`{column.name.text}` and `{name.text}` are computed from each other"
+    return Diagnostic(
+        "E0607",
+        what if circle else f"the column `{name.text}` is declared after it is used",
+        name.span,
+        f"`{column.name.text}` is computed before `{name.text}` is known",
+        notes=("a column is computed from columns that are declared before it",),
+        others=(Label(other.name.span, "declared here"),),
+        hint="compute one of the two without the other" if circle else f"declare `{name.text}` first",
+    )
+
+
+def computed_type(column: ast.Column, written: ast.Expression, found: DataType, type_: DataType) -> Diagnostic:
+    return Diagnostic(
+        "E0608",
+        f"the column `{column.name.text}` is declared as {type_.sql}, and computed as {found.sql}",
+        written.span,
+        f"this is {found.sql}",
+        notes=("a value becomes one of the declared type where Spark SQL would store it in such a column",),
+        hint=f"write `CAST(… AS {type_.sql})`, or leave the type out",
+    )
+
+
+def event_in_column(name: ast.Name, column: str) -> Diagnostic:
+    return Diagnostic(
+        "E0609",
+        f"`{name.text}` is no column",
+        name.span,
+        "a computed column sees the other columns of its record",
+        notes=("variables and event types are of queries; a record has no name",),
+        hint=f"write `{column}`",
+    )

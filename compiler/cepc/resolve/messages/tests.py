@@ -30,12 +30,23 @@ def no_result(name: ast.Name, query: str, known: Sequence[str]) -> Diagnostic:
     )  # fmt: skip
 
 
-def not_given(columns: Sequence[ast.Name], missing: str, what: str) -> Diagnostic:
+def not_given(columns: Sequence[ast.Name], read: Sequence[str], column: str, what: str) -> Diagnostic:
+    """`read` are the columns of the input that the event time or type is computed from, or the only one that it is."""
+    missing = read[0]
+    computed = f", from which `{column}` is computed" if column not in read else ""
     return Diagnostic(
-        "E0903", f"the events given have no `{missing}`", columns[0].span.to(columns[-1].span),
+        "E0903", f"the events given have no `{missing}`{computed}", columns[0].span.to(columns[-1].span),
         f"the {what} is missing",
         notes=("columns that are not named are null, and a row without a time or a type is no event",),
         hint=f"add `{missing}`",
+    )  # fmt: skip
+
+
+def computed_given(name: ast.Name, read: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0906", f"`{name.text}` is computed, and cannot be given", name.span, "no column of the input",
+        notes=("the events of a test are those of the stream's input; the rest is computed of them, as in a run",),
+        hint=f"give {_listed(read)}" if read else f"leave `{name.text}` out",
     )  # fmt: skip
 
 

@@ -1,0 +1,108 @@
+"""Computed columns of a stream: what is read of the input for them, and their values.
+
+>>> from .expression import Call, Field
+>>> from .types import BIGINT, TIMESTAMP
+>>> at = Computed("at", Call("timestamp_millis", (Field(None, "ts", "each", BIGINT),), TIMESTAMP))
+>>> given = Input((("ts", BIGINT), ("id", BIGINT)), (at,))
+>>> [name for name, _ in given.needed({"at"}).columns]
+['ts']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .expression import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from .evaluate.errors import EvaluationError
+    from .expression import Expression
+    from .types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A column that is computed from those of the same record that are declared before it."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The columns that the input of a stream has, and what is computed from them, in the order of their declaration."""
+
+    columns: tuple[tuple[str, DataType], ...]
+    computed: tuple[Computed, ...] = ()
+
+    def needed(self, names: Collection[str]) -> Input:
+        """What has to be read and computed to have these columns."""
+        wanted, kept = set(names), list[Computed]()
+        for column in reversed(self.computed):
+            if column.name in wanted:
+                wanted.update(field.column for field in fields(column.expression))
+                kept.append(column)
+        return Input(tuple(c for c in self.columns if c[0] in wanted), tuple(reversed(kept)))
+
+    def source_of(self, name: str) -> str | None:
+        """The column of the input that a column is or is computed from; None where these are none or several."""
+        columns = self.needed((name,)).columns
+        return columns[0][0] if len(columns) == 1 else None
+
+
+def aside(name: str, computed: Collection[str]) -> str:
+    """What Spark calls a column of the input, which takes a computed one of the same name in another case for it.
+
+    >>> aside("Kind", ["kind"]), aside("id", ["kind"])
+    ('_input_Kind', 'id')
+    """
+    twin = any(other.casefold() == name.casefold() for other in computed)
+    return f"_input_{name}" if twin else name
+
+
+class NoValueError(Exception):
+    """A column that cannot be computed of a record: the first such `row` of a table."""
+
+    def __init__(self, column: Computed, row: int, error: EvaluationError) -> None:
+        super().__init__(column, row, error)
+        self.column, self.row, self.error = column, row, error
+
+
+def compute(table: Any, computed: Sequence[Computed]) -> Any:
+    """The table with these columns added, each from those before it. Raises NoValueError."""
+    from .columns import flat
+    from .evaluate.errors import EvaluationError
+    from .evaluate.evaluator import evaluate
+
+    for column in computed:
+        found = {field.key: flat(table.column(field.column)) for field in fields(column.expression)}
+        try:
+            values = evaluate(column.expression, found, table.num_rows)
+        except EvaluationError:
+            raise _no_value(column, found, table.num_rows) from None
+        table = table.append_column(column.name, values)
+    return table
+
+
+def _no_value(column: Computed, found: dict[Any, Any], length: int) -> NoValueError:
+    """The first row without a value is found by halves: in [low, high) there is one, and none before it."""
+    from .evaluate.errors import EvaluationError
+    from .evaluate.evaluator import evaluate
+
+    def failure(start: int, end: int) -> EvaluationError | None:
+        try:
+            evaluate(column.expression, {key: c.slice(start, end - start) for key, c in found.items()}, end - start)
+        except EvaluationError as error:
+            return error
+        return None
+
+    low, high = 0, length
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if failure(low, middle) is not None else (middle, high)
+    error = failure(low, high)
+    assert error is not None
+    return NoValueError(column, low, error)
