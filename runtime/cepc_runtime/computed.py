@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .expression import fields
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .evaluate.errors import EvaluationError
     from .expression import Expression
     from .types import DataType
+
+
+ASIDE: Final = "_input_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def aside(name: str, computed: Collection[str]) -> str:
     ('_input_Kind', 'id')
     """
     twin = any(other.casefold() == name.casefold() for other in computed)
-    return f"_input_{name}" if twin else name
+    return f"{ASIDE}{name}" if twin else name
 
 
 class NoValueError(Exception):

@@ -48,7 +48,8 @@ def _stream(job: StreamJob) -> Iterator[str]:
     plan = job.plan.stream
     types = "all types" if plan.raw_types is None else f"types {', '.join(plan.raw_types)}"
     made = f"computes {', '.join(c.name for c in job.input.computed)}, " if job.input.computed else ""
-    yield f"stream {plan.name}: reads {len(job.input.columns)} of {len(job.stream.input.columns)} columns, {made}events of {types}"
+    read = f"{len(job.input.columns)} of {len(job.stream.input.columns)} columns"
+    yield f"stream {plan.name}: reads {read}, {made}events of {types}"
 
 
 def _query(query: QueryPlan, program: model.CheckedProgram, job: StreamJob) -> Iterator[str]:

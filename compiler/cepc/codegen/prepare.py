@@ -48,10 +48,9 @@ class LetterSql:
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """`input` is what Spark reads and what it computes, `read` are the columns that it has then, and `passed` those that
-    reach the kernel, beside the letters. `plan` is
-    that of a stream, `kernel` that of the workers in a batch: its letters are decided, and it is without the queries
-    that Spark answers alone.
+    """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
+    those that reach the kernel, beside the letters. `plan` is that of a stream, `kernel` that of the workers in a
+    batch: its letters are decided, and it is without the queries that Spark answers alone.
     """
 
     stream: model.Stream

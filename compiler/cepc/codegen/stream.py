@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.computed import aside
+from cepc_runtime.evaluate.evaluator import can_fail
+from cepc_runtime.expression import fields
 from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.sql import to_sql
-from cepc_runtime.types import quote_name
+from cepc_runtime.types import is_orderable, quote_name
 from cepc_runtime.windows import Unbounded
 
 from ..planning.event_sql import column_of, ticks
@@ -18,8 +20,9 @@ from .spark_types import struct_type
 from .streaming import streamed, streamed_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from cepc_runtime.computed import Computed
     from cepc_runtime.expression import Aggregate, Field
     from cepc_runtime.plan import NativeAggregate, NativeQuery
     from cepc_runtime.segments import Segments
@@ -108,9 +111,16 @@ def _computed(job: StreamJob) -> dict[str, Node]:
     clauses = (job.stream.time.column, job.stream.type_column)
     keys = dict.fromkeys(job.stream.input.source_of(name) for name in clauses if name is not None)
     return {
-        "computed": tupled(tupled((string(one.name), string(to_sql(one.expression, column)))) for one in computed),
+        "computed": tupled(_computed_column(one, column) for one in computed),
         "keys": tupled(string(key) for key in keys if key is not None),
     }
+
+
+def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str]) -> Node:
+    expression = computed.expression
+    told = can_fail(expression) and is_orderable(expression.type)  # Spark has no hash of a map
+    read = {"read": tupled(string(column(field)) for field in fields(expression))} if told else {}
+    return call("job.ComputedColumn", string(computed.name), string(to_sql(expression, column)), **read)
 
 
 def _segments(cut: Segments) -> Node:

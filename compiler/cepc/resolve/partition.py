@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_runtime.types import Array, DataType, Map, Struct
+from cepc_runtime.types import is_orderable
 
 from .conditions import equivalences
 from .messages import clauses as say
@@ -80,15 +80,4 @@ def _problem(name: ast.Name, stream: KnownStream) -> Diagnostic | None:
     type_ = stream.columns.get(name.text)
     if type_ is None:
         return stream.lacks(name)
-    return say.not_comparable(name, type_.sql) if _has_map(type_) else None
-
-
-def _has_map(type_: DataType) -> bool:
-    match type_:
-        case Map():
-            return True
-        case Array(element):
-            return _has_map(element)
-        case Struct(fields):
-            return any(_has_map(f.type) for f in fields)
-    return False
+    return say.not_comparable(name, type_.sql) if not is_orderable(type_) else None

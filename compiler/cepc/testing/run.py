@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.computed import compute
+
 from ..diagnostics.near import did_you_mean
 from ..errors import CepcError
 from ..running.given import read_given

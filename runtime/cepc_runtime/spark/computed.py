@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ..computed import aside
+from ..computed import ASIDE, aside
+from ..literal import string_literal
 from ..types import quote_name
 from .streaming.records import MALFORMED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from .schema import Stream
-
-_NO_COMMENT: Final = re.compile(r"[^\w ]")
+    from .schema import ComputedColumn, Stream
 
 
 def with_computed(events: DataFrame, stream: Stream) -> DataFrame:
-    """The events with their computed columns, each from those before it. A value that cannot be computed fails the job
-    with an error of Spark's that has `mark` in it.
-    """
-    names = [name for name, _ in stream.computed]
+    """The events with their computed columns, each from those before it."""
+    names = [column.name for column in stream.computed]
     for name in events.columns:
         if (other := aside(name, names)) != name:
             events = events.withColumnRenamed(name, other)
-    for name, sql in stream.computed:
-        value = F.expr(f"{mark(name, stream.name)} {sql}")
+    for column in stream.computed:
+        value = F.expr(_or_refused(column, stream.name) if column.read else column.sql)
         if MALFORMED in events.columns:
             value = F.when(F.col(MALFORMED).isNull(), value)
-        events = events.withColumn(name, value)
+        events = events.withColumn(column.name, value)
     return events
 
 
-def mark(column: str, stream: str) -> str:
-    """A comment in an expression, with which Spark's errors about it begin."""
-    return f"/* the column {_NO_COMMENT.sub('?', column)} of stream {_NO_COMMENT.sub('?', stream)} */"
+def _or_refused(column: ComputedColumn, stream: str) -> str:
+    """The value, or the end of the job where the record has none."""
+    said = string_literal(f"the column {column.name} of stream {stream} cannot be computed of the record ")
+    sql = column.sql.replace(f"`{ASIDE}", "`")
+    cure = string_literal(f" by {sql}; TRY_CAST, or a CASE around it, gives null where there is no value")
+    shown = (f"{quote_name(name)} AS {quote_name(name.removeprefix(ASIDE))}" for name in column.read)
+    record = f"TO_JSON(STRUCT({', '.join(shown)}))"
+    return f"IF({_fails(column.sql)}, RAISE_ERROR(CONCAT({said}, {record}, {cure})), {column.sql})"
+
+
+def _fails(sql: str) -> str:
+    """Whether an expression fails, as SQL. TRY_TO_BINARY is null for an error of what it is given, whatever it is, and
+    a hash is never null, so it is null for nothing else.
+    """
+    return f"TRY_TO_BINARY(CAST(HASH({sql}) AS STRING), 'utf-8') IS NULL"

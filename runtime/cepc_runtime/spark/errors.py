@@ -30,9 +30,6 @@ _UNIMPORTANT: Final = frozenset(
 )
 
 
-_COMPUTED: Final = re.compile(r"/\* (the column .*? of stream .*?) \*/")
-"""What `computed.mark` puts into expressions."""
-
 _LINKAGE: Final = re.compile(
     r"java\.lang\.(?:NoSuchMethod|NoSuchField|AbstractMethod|IncompatibleClassChange|NoClassDefFound)Error"
     r"|terminated with exception: '\S+ org\.apache\.spark\.[\w.$<>]+\("
@@ -98,8 +95,6 @@ def _cause(error: Exception, text: str) -> str:
         return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
     causes = [said for name, said in found if name not in _UNIMPORTANT] or [file[2] for file in files if file[2]]
     said = (causes or [said for _, said in found] or [_first_line(text)])[-1]
-    if computed := _COMPUTED.search(text):
-        said = f"{computed[1]} cannot be computed of a record: {said}"
     return f"{files[0][1]}: {said}" if files and causes else said or type(error).__name__
 
 

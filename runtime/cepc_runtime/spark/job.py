@@ -15,7 +15,7 @@ from .kernel import kernel
 from .panes import fitting, windows
 from .query_results import Answers, Rows
 from .rows import row_schema as _row_schema
-from .schema import JobError, Stream
+from .schema import ComputedColumn, JobError, Stream
 from .settings import SETTINGS
 from .share import Class, chosen
 from .streaming.query import Streamed
@@ -33,6 +33,7 @@ __all__ = [
     "SETTINGS",
     "Answers",
     "Class",
+    "ComputedColumn",
     "Job",
     "JobError",
     "Memory",

@@ -23,12 +23,22 @@ class JobError(Exception):
 
 
 @dataclass(frozen=True)
+class ComputedColumn:
+    """A column as SQL over those of the input and those computed before it. `read` are the columns in it, if there may
+    be records without a value: they tell of which one it is said.
+    """
+
+    name: str
+    sql: str
+    read: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stream:
     """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
     program names one (format and path).
 
-    `computed` are columns as SQL over those of the input and those before; `keys` those of the input without which it
-    is certain that there are no events.
+    `keys` are columns of the input without which there are no events; none say that these are the required ones.
     """
 
     name: str
@@ -36,7 +46,7 @@ class Stream:
     required: tuple[str, ...]
     source: tuple[str, str] | None
     queries: tuple[str, ...]
-    computed: tuple[tuple[str, str], ...] = ()
+    computed: tuple[ComputedColumn, ...] = ()
     keys: tuple[str, ...] = ()
 
 
