@@ -135,7 +135,10 @@ class ColumnScope:
         return expression
 
     def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
-        return say_stream.event_in_column(reference.parts[0], next(iter(self.types), "column"))
+        name = reference.parts[0]
+        if name.text in self.types:
+            return say_stream.no_event_in_column(name)
+        return say_stream.event_in_column(name, next(iter(self.types), "column"))
 
     def info(self, name: str) -> VariableInfo:
         raise KeyError(name)

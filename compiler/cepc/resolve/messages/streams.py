@@ -129,6 +129,17 @@ def computed_type(column: ast.Column, written: ast.Expression, found: DataType, 
     )
 
 
+def no_event_in_column(name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0609",
+        "FIRST, LAST and PREV in a computed column",
+        name.span,
+        f"`{name.text}` is a column of one record",
+        notes=("a column is computed of one record, before any query looks at it",),
+        hint="WHERE and RETURN of a query relate events to one another",
+    )
+
+
 def event_in_column(name: ast.Name, column: str) -> Diagnostic:
     return Diagnostic(
         "E0609",
