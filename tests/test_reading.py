@@ -494,8 +494,9 @@ def test_a_wrong_csv_line_is_shown(text: str, place: str, said: str) -> None:
 def test_csv_that_is_no_utf8_is_shown() -> None:
     write("x.csv", b"at,kind,driver,minutes\n2026-01-31,A,1,\n2026-01-31,\xf6,1,\n")
     found = problem("x.csv")
-    assert "error[E0710]" in found
-    assert "--> x.csv:3:1" in found
+    assert "error[E0711]" in found
+    assert "this is no UTF-8 text" in found
+    assert "--> x.csv:3:12" in found
 
 
 def test_a_zone_in_a_time_without_one_is_shown() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from . import model
     from .api import Checked
+    from .reading.bad_records import Treatment
     from .reading.read import Read
 
 
@@ -38,24 +39,36 @@ class Compiled:
         return self.checked.diagnostics
 
     def run(
-        self, events: Any = None, queries: Iterable[str] | str | None = None, *, most: int = PARTIAL_MATCHES
+        self,
+        events: Any = None,
+        queries: Iterable[str] | str | None = None,
+        *,
+        most: int = PARTIAL_MATCHES,
+        skip_bad: bool = False,
+        dead: str | os.PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
 
         `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of files, as for
         `cepc run --events`; a mapping from the names of streams to these where there are several; None reads what the
         streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
-        or not, as by `cepc run --most`. Raises DataError where the events are not what the STREAM declares, RunError
+        or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
+        file `dead` if there is one. Raises DataError where the events are not what the STREAM declares, RunError
         where there is no result for them, ValueError for a query that the program does not have.
         """
+        from .reading.bad_records import treatment
         from .running.given import by_stream, is_frame, to_frame
         from .running.local import choose, run, streams_read
 
         names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
         program = choose(self.program, names)
         given = by_stream(events, [stream.name for stream in streams_read(program)])
+        bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead))
         report = run(
-            program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources, most=most
+            program,
+            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad),
+            self.checked.sources,
+            most=most,
         )
         if any(is_frame(one) for one in given.values()):
             return {name: to_frame(table) for name, table in report.tables.items()}
@@ -97,14 +110,14 @@ class Compiled:
         return as_html(self.program)
 
 
-def _load(events: Any, stream: model.Stream, plan: StreamPlan) -> Read:
+def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment) -> Read:
     from .reading.read import read_events
     from .running.given import read_given
     from .running.sources import declared
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.input, place.format)
+        return read_events(place.path, plan, stream.input, place.format, None, bad)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.input)
-    return read_given(events, plan, stream.input)
+        return read_events(os.fspath(events), plan, stream.input, None, None, bad)
+    return read_given(events, plan, stream.input, bad)

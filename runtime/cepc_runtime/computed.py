@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .expression import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from .evaluate.errors import EvaluationError
     from .expression import Expression
@@ -76,36 +76,38 @@ class NoValueError(Exception):
 
 def compute(table: Any, computed: Sequence[Computed]) -> Any:
     """The table with these columns added, each from those before it. Raises NoValueError."""
-    from .columns import flat
     from .evaluate.errors import EvaluationError
-    from .evaluate.evaluator import evaluate
 
     for column in computed:
-        found = {field.key: flat(table.column(field.column)) for field in fields(column.expression)}
         try:
-            values = evaluate(column.expression, found, table.num_rows)
+            values = _values(column, table, 0, table.num_rows)
         except EvaluationError:
-            raise _no_value(column, found, table.num_rows) from None
+            raise next(rows_without(column, table)) from None
         table = table.append_column(column.name, values)
     return table
 
 
-def _no_value(column: Computed, found: dict[Any, Any], length: int) -> NoValueError:
-    """The first row without a value is found by halves: in [low, high) there is one, and none before it."""
+def rows_without(column: Computed, table: Any) -> Iterator[NoValueError]:
+    """The rows for which there is no value, found by halves: it takes as long as there are many."""
     from .evaluate.errors import EvaluationError
+
+    waiting = [(0, table.num_rows)]
+    while waiting:
+        start, end = waiting.pop()
+        try:
+            _values(column, table, start, end)
+        except EvaluationError as error:
+            if end - start == 1:
+                yield NoValueError(column, start, error)
+            else:
+                middle = (start + end) // 2
+                waiting += [(middle, end), (start, middle)]
+
+
+def _values(column: Computed, table: Any, start: int, end: int) -> Any:
+    from .columns import flat
     from .evaluate.evaluator import evaluate
 
-    def failure(start: int, end: int) -> EvaluationError | None:
-        try:
-            evaluate(column.expression, {key: c.slice(start, end - start) for key, c in found.items()}, end - start)
-        except EvaluationError as error:
-            return error
-        return None
-
-    low, high = 0, length
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if failure(low, middle) is not None else (middle, high)
-    error = failure(low, high)
-    assert error is not None
-    return NoValueError(column, low, error)
+    rows = table.slice(start, end - start)
+    found = {field.key: flat(rows.column(field.column)) for field in fields(column.expression)}
+    return evaluate(column.expression, found, end - start)

@@ -14,7 +14,17 @@ from ..reading import readers
 from ..running.stages import Stages
 from ..writing import writers
 from . import completers
-from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program, together, warn
+from .common import (
+    GivenEvents,
+    chosen_program,
+    event_options,
+    failed,
+    loaded_from,
+    places_of,
+    right_program,
+    together,
+    warn,
+)
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
@@ -144,7 +154,7 @@ def _by_this_process(
     places = places_of(program, given)
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options,
+            program, loaded_from(places, given, progress), checked.sources, progress.running, options,
             stages, most,
         )  # fmt: skip
 
@@ -159,6 +169,9 @@ def _by_spark(
 ) -> Report:
     from ..running import sources, spark
 
+    if given.skip_bad or given.dead is not None:
+        which = "--skip-bad" if given.skip_bad else "--dead"
+        raise click.UsageError(f"{which} is for the engine of this process; a job of Spark's has --dead as a stream")
     try:
         places = spark.places(program, given.events, given.input_format)
     except sources.UnclearSourceError as error:
@@ -235,6 +248,7 @@ def summary(report: Report, wanted: RowOptions) -> str:
     return "".join(
         (
             read,
+            f", {_many(report.passed_over, 'bad record')} passed over" if report.passed_over else "",
             f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
             f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
 from . import messages, readers
-from .computing import Place, with_computed
+from .bad_records import STOP, BadRecord, BadRecords
+from .computing import Rows, with_computed
 from .find import find_files
 from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.columns import Ints
     from cepc_runtime.computed import Input
     from cepc_runtime.plan import StreamPlan
 
+    from .bad_records import Said, Treatment, Wrong
     from .files import DataFile
 
 
@@ -30,7 +34,7 @@ class Read:
 
     `table` has the columns that the plan reads, in its order and types. Rows of types for which no query asks are left
     out, except those that are dropped for a null: they are in `rows`, the number of all. `types` are those that occur,
-    None where the stream has no type column.
+    None where the stream has no type column. Records that are no events were `passed_over`.
     """
 
     table: Any
@@ -38,6 +42,7 @@ class Read:
     files: int
     types: frozenset[str] | None
     warnings: tuple[Diagnostic, ...] = ()
+    passed_over: int = 0
 
 
 def read_events(
@@ -46,12 +51,13 @@ def read_events(
     given: Input,
     form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    treatment: Treatment = STOP,
 ) -> Read:
     """The events at a path: a file, a directory, or `-` for standard input. Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
-    the first event is read. `progress` is called with the bytes read so far
-    and how many there are.
+    the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
+    what becomes of records that are no events.
     """
     reader, files = find_files(path, form)
     needed = given.needed([name for name, _ in stream.columns])
@@ -60,20 +66,28 @@ def read_events(
     collected = _Collected(stream, needed)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
+    bad = BadRecords(treatment)
     for file in files:
-        inside = wanted.without([name for name, _ in file.partitions])
+        inside = replace(wanted.without([name for name, _ in file.partitions]), most=bad.most)
         constants = _constants(file, wanted)
+        wrong: list[Wrong] = []
         collected.begin(file.name)
         for batch in reader.batches(file, inside):
             keys |= batch.keys
+            wrong += batch.wrong
             if batch.table is not None:
-                collected.add(_with(batch.table, constants, wanted.columns))
+                table = _with(batch.table, constants, wanted.columns)
+                wrong += collected.add(table, batch.numbers, bad.most)
+            if bad.most is not None and len(wrong) >= bad.most:
+                break
             if progress is not None:
                 progress(before + batch.done, total)
+        bad.take(wrong, partial(reader.shown, file))
         before += file.size
+    passed_over = bad.end()
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     absent = _absent(reader, files, wanted, keys, certain) if collected.rows else ()
-    return replace(collected.read(), files=len(files), warnings=absent)
+    return replace(collected.read(), files=len(files), warnings=(*absent, *passed_over), passed_over=bad.count)
 
 
 def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
@@ -100,11 +114,12 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
 
 
-def collect(stream: StreamPlan, needed: Input, table: Any) -> Read:
+def collect(stream: StreamPlan, needed: Input, table: Any, treatment: Treatment = STOP) -> Read:
     """A table with the columns needed of the input, in their types, as events that were read."""
-    collected = _Collected(stream, needed)
-    collected.add(table)
-    return collected.read()
+    collected, bad = _Collected(stream, needed), BadRecords(treatment)
+    bad.take(collected.add(table, None, bad.most), lambda wrong: (BadRecord("", one) for one in wrong))
+    warnings = bad.end()
+    return replace(collected.read(), warnings=warnings, passed_over=bad.count)
 
 
 # ---- columns from the names of folders -------------------------------------------------------------------------------
@@ -162,17 +177,19 @@ class _Collected:
     def begin(self, file: str) -> None:
         self._file, self._rows_before = file, self.rows
 
-    def add(self, table: Any) -> None:
+    def add(self, table: Any, numbers: Ints | None, most: int | None) -> list[Said]:
+        """What is wrong with rows that can be no events, because a column of them cannot be computed."""
         import numpy as np
 
-        place = Place(self._stream.name, self._file, self.rows - self._rows_before)
+        first = self.rows - self._rows_before + 1
         self.rows += table.num_rows
-        table = with_computed(table, self._first, place)
-        asked = self._asked_for(table) if self._typed else None
-        if asked is not None:
-            table = table.filter(asked)
-            place = place.among(lambda: np.flatnonzero(asked))
-        self._tables.append(with_computed(table, self._then, place).select(self._columns))
+        numbers = np.arange(first, first + table.num_rows) if numbers is None else numbers
+        rows, wrong = with_computed(Rows(self._stream.name, self._file, table, numbers), self._first, most)
+        asked = self._asked_for(rows.table) if self._typed else None
+        rows = rows if asked is None else rows.where(asked)
+        rows, more = with_computed(rows, self._then, most)
+        self._tables.append(rows.table.select(self._columns))
+        return wrong + more
 
     def _asked_for(self, table: Any) -> Any:
         """Which rows are of a type that some query asks for, or lack a time or a type; None: all of them."""

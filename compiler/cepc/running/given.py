@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cepc_runtime.types import FLOATS, from_arrow, is_integer, to_arrow
 
 from ..errors import DataError
+from ..reading.bad_records import STOP
 from ..reading.conform import check_schema, conformed
 from ..reading.messages import missing_column, other_type
 from ..reading.read import collect
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
+    from ..reading.bad_records import Treatment
     from ..reading.read import Read
 
 
@@ -41,7 +43,7 @@ def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
     return dict.fromkeys(streams, events)
 
 
-def read_given(events: Any, stream: StreamPlan, given: Input) -> Read:
+def read_given(events: Any, stream: StreamPlan, given: Input, bad: Treatment = STOP) -> Read:
     """The events of a table.
 
     Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
@@ -64,7 +66,7 @@ def read_given(events: Any, stream: StreamPlan, given: Input) -> Read:
     if problems:
         raise DataError(problems)
     columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in needed.columns]
-    return collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]))
+    return collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad)
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------------------
