@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordPlace:
     """Where the rows of a table come from: a file, unless a caller gave them, and how many rows of it came before.
     `rows` are their numbers among these, where some were left out.
     """
@@ -30,7 +30,7 @@ class Place:
     before: int = 0
     rows: Callable[[], Ints] | None = None
 
-    def among(self, rows: Callable[[], Ints]) -> Place:
+    def among(self, rows: Callable[[], Ints]) -> RecordPlace:
         return replace(self, rows=rows)
 
     def record(self, row: int) -> int:
@@ -38,7 +38,7 @@ class Place:
         return self.before + int(row if self.rows is None else self.rows()[row]) + 1
 
 
-def with_computed(table: Any, computed: Sequence[Computed], place: Place) -> Any:
+def with_computed(table: Any, computed: Sequence[Computed], place: RecordPlace) -> Any:
     """The table with these columns added. Raises DataError."""
     for column in computed:
         if functions := spark_only(column.expression):
@@ -49,7 +49,7 @@ def with_computed(table: Any, computed: Sequence[Computed], place: Place) -> Any
         refuse(table, error, place)
 
 
-def refuse(table: Any, error: NoValueError, place: Place) -> NoReturn:
+def refuse(table: Any, error: NoValueError, place: RecordPlace) -> NoReturn:
     """A record that cannot be an event, because a column of it cannot be computed, ends the run."""
     read = [field.column for field in fields(error.column.expression)]
     known = table.select([name for name in read if name in table.column_names]).slice(error.row, 1)

@@ -9,7 +9,7 @@ from cepc_runtime.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
 from . import messages, readers
-from .computing import Place, with_computed
+from .computing import RecordPlace, with_computed
 from .find import find_files
 from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
 
     from .files import DataFile
@@ -43,7 +43,7 @@ class Read:
 def read_events(
     path: str,
     stream: StreamPlan,
-    given: Input,
+    given: StreamInput,
     form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Read:
@@ -100,7 +100,7 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
 
 
-def collect(stream: StreamPlan, needed: Input, table: Any) -> Read:
+def collect(stream: StreamPlan, needed: StreamInput, table: Any) -> Read:
     """A table with the columns needed of the input, in their types, as events that were read."""
     collected = _Collected(stream, needed)
     collected.add(table)
@@ -143,7 +143,7 @@ def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan, needed: Input) -> None:
+    def __init__(self, stream: StreamPlan, needed: StreamInput) -> None:
         import pyarrow as pa
 
         self.rows = 0
@@ -165,7 +165,7 @@ class _Collected:
     def add(self, table: Any) -> None:
         import numpy as np
 
-        place = Place(self._stream.name, self._file, self.rows - self._rows_before)
+        place = RecordPlace(self._stream.name, self._file, self.rows - self._rows_before)
         self.rows += table.num_rows
         table = with_computed(table, self._first, place)
         asked = self._asked_for(table) if self._typed else None

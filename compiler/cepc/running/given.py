@@ -14,7 +14,7 @@ from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
@@ -27,7 +27,7 @@ def is_frame(events: Any) -> bool:
     return pandas is not None and isinstance(events, pandas.DataFrame)
 
 
-def read_given(events: Any, stream: StreamPlan, given: Input) -> Read:
+def read_given(events: Any, stream: StreamPlan, given: StreamInput) -> Read:
     """The events of a table.
 
     Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
