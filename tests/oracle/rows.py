@@ -109,9 +109,10 @@ class Columns:
         variable, rest = variable_in(parts, self._finder.variables)
         if variable is not None and self._finder.of_matches:
             return self._of_single(variable, rest)
-        if rest[0].text not in self._shared and rest[-1].text in self._shared:
+        dotted = [".".join(part.text for part in rest[:end]) for end in range(1, len(rest) + 1)]
+        if not any(name in self._shared for name in dotted) and rest[-1].text in self._shared:
             rest = rest[-1:]  # T.a for a grouping attribute a, T a type
-        if rest[0].text not in self._shared:
+        elif not any(name in self._shared for name in dotted):
             raise Unsupported(f"{rest[0].text} is no grouping attribute")
         column = self._events.column(rest, None)
         return Typed(column.type, lambda env: shared_value(column.run(env)))
