@@ -69,7 +69,7 @@ def input_of(case: Case, compiled: Compiled) -> pa.Table:
 def table_of(case: Case, compiled: Compiled) -> pa.Table:
     """The events with the columns that queries see."""
     (stream,) = compiled.program.streams
-    return compute(input_of(case, compiled), stream.input.computed).select([name for name, _ in stream.columns])
+    return compute(input_of(case, compiled), stream.input.computed).select(list(stream.column_types))
 
 
 def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:

@@ -11,7 +11,7 @@ import pytest
 from cepc.errors import DataError
 from cepc.reading import readers
 from cepc.reading.read import Read, read_events
-from cepc_runtime.computed import Input
+from cepc_runtime.computed import StreamInput
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import DOUBLE, STRING, TIMESTAMP
 
@@ -56,7 +56,7 @@ def _bars(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def read(path: str, form: str | None = None) -> Read:
     plan = StreamPlan("rides", COLUMNS, tuple(n for n, _ in COLUMNS), "at", "us", (), "kind", None, None)
-    return read_events(path, plan, Input(COLUMNS), form)
+    return read_events(path, plan, StreamInput(COLUMNS), form)
 
 
 @pytest.mark.usefixtures("_bars")

@@ -290,12 +290,12 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """`[a, b]`: all events of a match agree on these attributes.
+    """`[a, b.c]`: all events of a match agree on these attributes, columns or fields of columns.
 
     The parser allows it only as a top-level conjunct of WHERE.
     """
 
-    attributes: tuple[Name, ...]
+    attributes: tuple[Name | Reference, ...]
     span: Span = _span()
 
 

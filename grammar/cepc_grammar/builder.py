@@ -217,8 +217,11 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def parenthesised(self, _meta: Meta, children: list[Any]) -> Any:
         return children[0]
 
-    def equivalence(self, meta: Meta, children: list[ast.Name | None]) -> ast.Equivalence:
-        names = tuple(c for c in children if c is not None)
+    def equivalence(self, meta: Meta, children: list[tuple[ast.Name, ...] | None]) -> ast.Equivalence:
+        dotted = [parts for parts in children if parts is not None]
+        names = tuple(
+            parts[0] if len(parts) == 1 else ast.Reference(parts, parts[0].span.to(parts[-1].span)) for parts in dotted
+        )
         if not names:
             self._error(
                 "E0108",

@@ -17,7 +17,7 @@ from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Letter, NativeQuery, Plan, QueryPlan
     from cepc_runtime.spark.share import Groupings
@@ -58,7 +58,7 @@ class StreamJob:
     kernel: Plan
     native: tuple[NativeQuery, ...]
     letters: tuple[LetterSql, ...]
-    input: Input
+    input: StreamInput
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]

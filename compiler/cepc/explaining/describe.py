@@ -60,7 +60,7 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
     ties = f", then by {', '.join(time.order_by)}" if time.order_by else ""
     yield "time", f"{time.column} {time.type}{unit}{ties}{late}"
     yield from listed("columns", (f"{name} {type_}" for name, type_ in stream.input.columns))
-    computed = stream.input.computed
+    computed = [column for column in stream.input.computed if column.name not in dict(stream.fields)]
     yield from listed("computed", (f"{c.name} {c.expression.type}: {expression(c.expression)}" for c in computed))
     if stream.source is not None:
         yield "source", f"{stream.source[0]} {stream.source[1]}"

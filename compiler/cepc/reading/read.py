@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.columns import Ints
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
 
     from .bad_records import Said, Treatment, Wrong
@@ -48,7 +48,7 @@ class Read:
 def read_events(
     path: str,
     stream: StreamPlan,
-    given: Input,
+    given: StreamInput,
     form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
@@ -114,7 +114,7 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
 
 
-def collect(stream: StreamPlan, needed: Input, table: Any, treatment: Treatment = STOP) -> Read:
+def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Treatment = STOP) -> Read:
     """A table with the columns needed of the input, in their types, as events that were read."""
     collected, bad = _Collected(stream, needed), BadRecords(treatment)
     bad.take(collected.add(table, None, bad.most), lambda wrong: (BadRecord("", one) for one in wrong))
@@ -158,7 +158,7 @@ def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan, needed: Input) -> None:
+    def __init__(self, stream: StreamPlan, needed: StreamInput) -> None:
         import pyarrow as pa
 
         self.rows = 0

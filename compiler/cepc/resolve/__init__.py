@@ -30,6 +30,7 @@ from .names import clashes, declarations
 from .patterns import check_patterns
 from .query import resolve_query
 from .streams import resolve_stream, stream_of, time_columns
+from .struct_parts import over_columns
 from .tests import check_tests
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
+    from cepc_runtime.computed import Computed
 
     from .names import Declarations
     from .streams import KnownStream
@@ -70,7 +72,7 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     types = {name: EventTypes(stream, declared, streams) for name, stream in streams.items()}
     problems += check_events(declared, types)
     problems += check_patterns(declared, types)
-    queries, found = _queries(declared, streams, types)
+    queries, fields, found = _queries(declared, streams, types)
     problems += found
     own = {statement.span.source for statement in program.statements}
     tests, found = check_tests([t for t in declared.tests if t.span.source in own], declared, streams, queries)
@@ -79,18 +81,23 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Resolved(None, diagnostics, imported.sources)
-    models = tuple(s.checked for s in streams.values() if s.checked is not None)
+    models = tuple(
+        s.checked.with_fields(fields.get(name, {}).values()) for name, s in streams.items() if s.checked is not None
+    )
     return Resolved(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources)
 
 
 def _queries(
     declared: Declarations, streams: Mapping[str, KnownStream], types: Mapping[str, EventTypes]
-) -> tuple[list[model.Query], list[Diagnostic]]:
-    """The queries that are right, and what is wrong with the others."""
+) -> tuple[list[model.Query], Mapping[str, Mapping[str, Computed]], list[Diagnostic]]:
+    """The queries that are right, the fields that they group by as columns of each stream, and what is wrong with the
+    other queries.
+    """
     problems: list[Diagnostic] = []
     queries: list[model.Query] = []
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
+    fields: dict[str, dict[str, Computed]] = {}
     nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
@@ -99,8 +106,15 @@ def _queries(
         if not isinstance(name, str | None):
             problems.append(name)
             continue
-        checked = resolve_query(query, declared, nothing_known if name is None else types[name])
+        over = over_columns(query, None if name is None else streams[name])
+        problems += over.problems
+        known = nothing_known if name is None else types[name]
+        if over.stream is not known.stream:
+            known = EventTypes(over.stream, declared, streams)
+        checked = resolve_query(over.query, declared, known)
         problems += checked.diagnostics
+        if name is not None:
+            fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
         queries += [] if checked.query is None else [checked.query]
         for type_, span in checked.types.items():
             used.setdefault(name, {}).setdefault(type_, ast.Name(type_, span))
@@ -114,7 +128,7 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    return queries, problems
+    return queries, fields, problems
 
 
 def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:

@@ -20,7 +20,7 @@ from .walk import atoms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
 
     from .names import Declarations
 
@@ -39,7 +39,7 @@ class KnownStream:
     name: str
     declaration: ast.Stream
     columns: Mapping[str, DataType]
-    input: Input
+    input: StreamInput
     broken: frozenset[str]
     tick: Tick | None
     types: Mapping[str, ast.Name] | None

@@ -17,7 +17,7 @@ from ..reading.reader import Columns, Wanted
 from .session import is_of_spark
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
@@ -43,7 +43,7 @@ def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
     return dict.fromkeys(streams, events)
 
 
-def read_given(events: Any, stream: StreamPlan, given: Input, bad: Treatment = STOP) -> Read:
+def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatment = STOP) -> Read:
     """The events of a table.
 
     Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
