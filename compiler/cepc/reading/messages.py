@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
+from cepc_runtime.types import quote_name
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -110,8 +111,19 @@ def other_type(name: str, column: str, type_: DataType, found: str, stream: str,
     return _about(
         "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name,
         _declares(stream, column, type_),
-        hint=hint or f"declare it as {found}, if that is what is meant, or change the data",
+        hint=hint
+        or _of_text(column, type_, found)
+        or f"declare it as {found}, if that is what is meant, or change the data",
     )  # fmt: skip
+
+
+def _of_text(column: str, type_: DataType, found: str) -> str:
+    """What is written as text is read as text, and computed from it."""
+    if found != "STRING":
+        return ""
+    other = f"{column}_{type_.sql.partition('(')[0].lower()}"
+    name, other = (one if one.isidentifier() else quote_name(one) for one in (column, other))
+    return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
 
 
 def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
@@ -216,6 +228,13 @@ def column_never_occurs(name: str, column: str, type_: DataType, stream: str, ha
     return _about(
         "W0714", f"no line has the key `{column}`: it is null everywhere", name, _declares(stream, column, type_),
         hint=f"did you mean `{near}`?" if near else "",
+    )  # fmt: skip
+
+
+def nanoseconds(name: str, column: str) -> Diagnostic:
+    return _about(
+        "W0718", f"times of `{column}` have nanoseconds, which are cut off", name,
+        "a TIMESTAMP has microseconds, here as in Spark; events that are less than one apart tie",
     )  # fmt: skip
 
 

@@ -66,6 +66,7 @@ def read_events(
     collected = _Collected(stream, needed)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
+    cut: dict[str, str] = {}
     bad = BadRecords(treatment)
     for file in files:
         inside = replace(wanted.without([name for name, _ in file.partitions]), most=bad.most)
@@ -74,6 +75,7 @@ def read_events(
         collected.begin(file.name)
         for batch in reader.batches(file, inside):
             keys |= batch.keys
+            cut = dict.fromkeys(batch.cut, file.name) | cut
             wrong += batch.wrong
             if batch.table is not None:
                 table = _with(batch.table, constants, wanted.columns)
@@ -84,10 +86,10 @@ def read_events(
                 progress(before + batch.done, total)
         bad.take(wrong, partial(reader.shown, file))
         before += file.size
-    passed_over = bad.end()
+    warnings = (*bad.end(), *(messages.nanoseconds(name, column) for column, name in cut.items()))
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     absent = _absent(reader, files, wanted, keys, certain) if collected.rows else ()
-    return replace(collected.read(), files=len(files), warnings=(*absent, *passed_over), passed_over=bad.count)
+    return replace(collected.read(), files=len(files), warnings=(*absent, *warnings), passed_over=bad.count)
 
 
 def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:

@@ -41,7 +41,7 @@ class Wanted:
 class Batch:
     """`table` has the wanted columns, or is None where nothing was found; so many bytes of the file are `done`. What is
     `wrong` with records is said, and they are not in the table, whose rows have these `numbers` then; without them they
-    follow each other.
+    follow each other. In the `cut` columns times were finer than a microsecond.
     """
 
     table: Any
@@ -49,6 +49,7 @@ class Batch:
     keys: frozenset[str] = frozenset()  # of a format without a schema: which of the wanted columns occur
     wrong: tuple[Wrong, ...] = ()
     numbers: Ints | None = None
+    cut: frozenset[str] = frozenset()
 
 
 def without_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
