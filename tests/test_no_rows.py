@@ -112,6 +112,10 @@ def said(program: str, events: str) -> list[str]:
             [("after `A`, which comes in the events, no `B` comes; one comes at the same time, and what has one time "
              "has no order: `EVENT TIME at ORDER BY` another column gives it one")],
         ),
+        (
+            f"{N} PATTERN SEQ(A{{3}}, B) WITHIN 9 s SLIDE 1 s", "1 A 7;2 A 7;2 B 7",
+            ["after `A` 2 times, which come in the events, no further `A` comes"],
+        ),
         # windows
         (
             f"{ONE} PATTERN SEQ(A, B+) WITHIN 5 s", "1 A 7;6 B 7;11 A 7;18 B 7",

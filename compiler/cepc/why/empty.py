@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
     from cepc_runtime.columns import Bools, Ints
+    from cepc_runtime.events import Events
     from cepc_runtime.plan import Edge
 
     from .. import model
@@ -126,13 +128,15 @@ def _furthest(looked: LookedAt, reach: Reach) -> str:
     events, at = reach.events, reach.at[state]
     reached = at < events.length
     groups = np.unique(events.groups[at[reached]])
-    came = listed((_called(looked, edge) for edge in way), "and")
+    runs = [(name, len([*same])) for name, same in groupby(_called(looked, edge) for edge in way)]
+    came = listed((name if times == 1 else f"{name} {times} times" for name, times in runs), "and")
     onward = awaited(looked.positions, state)
     next_ = listed(dict.fromkeys(_called(looked, edge) for edge in onward), "or")
-    where = f" in {_of_groups(len(groups), len(events.group_starts) - 1, looked.query)}"
-    rest = _instead(looked, reach, onward, at[reached], groups)
-    comes = "comes" if len(way) == 1 else "come"
-    return f"after {came}{'' if len(way) == 1 else ' in this order'}, which {comes}{where}, no {next_} comes{rest}"
+    again = {edge.letter for edge in onward} & {edge.letter for edge in way}
+    rest = "" if again else _instead(looked, reach, onward, at[reached], groups)
+    where = f"which {'comes' if len(way) == 1 else 'come'} in {_of_groups(looked, len(groups), events)}"
+    order = " in this order" if len(runs) > 1 else ""
+    return f"after {came}{order}, {where}, no {'further ' if again else ''}{next_} comes{rest}"
 
 
 def _called(looked: LookedAt, edge: Edge) -> str:
@@ -140,11 +144,11 @@ def _called(looked: LookedAt, edge: Edge) -> str:
     return f"`{edge.variable}`" if type_ in (None, edge.variable) else f"`{type_} {edge.variable}`"
 
 
-def _of_groups(some: int, all_: int, query: model.Query) -> str:
-    if not query.partition:
-        return "the events"
-    names = listed((f"`{name}`" for name in query.partition), "and")
-    return f"{some:,} of {many(all_, 'group')} of {names}"
+def _of_groups(looked: LookedAt, some: int, events: Events) -> str:
+    if not looked.query.partition:
+        return f"the events{looked.among}"
+    names = listed((f"`{name}`" for name in looked.query.partition), "and")
+    return f"{some:,} of {many(len(events.group_starts) - 1, 'group')} of {names}{looked.among}"
 
 
 def _instead(looked: LookedAt, reach: Reach, onward: tuple[Edge, ...], at: Ints, groups: Any) -> str:
