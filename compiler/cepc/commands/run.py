@@ -214,6 +214,8 @@ def _write(tables: Mapping[str, Any], write: Write, wanted: RowOptions) -> None:
 
     try:
         write(tables, wanted.limit)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what is said to standard error comes after, also where both go to one file
     except BrokenPipeError:
         raise
     except OSError as error:
