@@ -1,8 +1,10 @@
 """What is said of queries without rows: program, events, sentences."""
 
 import logging
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -14,6 +16,8 @@ from cepc.compiled_program import Compiled
 from cepc.running.given import read_given
 from cepc.running.local import Report, run
 from cepc.why.empty import why_empty
+from cepc.why.furthest import GroupEvent, distances, furthest
+from cepc.why.looked_at import look_at
 from cepc_runtime.types import to_arrow
 from tests.programs import Case, cases, drawn
 
@@ -115,6 +119,11 @@ def said(program: str, events: str) -> list[str]:
         (
             f"{N} PATTERN SEQ(A{{3}}, B) WITHIN 9 s SLIDE 1 s", "1 A 7;2 A 7;2 B 7",
             ["after `A` 2 times, which come in the events, no further `A` comes"],
+        ),
+        (
+            f"{ONE} PATTERN SEQ(A, B) WHERE [k] SELECT CONTIGUOUS WITHIN 9 s", "1 A;2 C;3 B",
+            ["without SELECT CONTIGUOUS there would be a match: A at 1 and B at 3",
+             "`k` is null in all events, which makes them one group"],
         ),
         # windows
         (
@@ -242,14 +251,18 @@ def sentences(compiled: Compiled, table: pa.Table) -> list[str]:
     return list(why_empty(compiled.program, query, read[query.stream], {}))
 
 
-@given(drawn(cases()))
-def test_what_is_certain_is_never_said_of_a_query_with_rows(case: Case) -> None:
+def compiled_case(case: Case) -> tuple[Compiled, pa.Table]:
     try:
         compiled = cepc.compile(case.text)
     except cepc.ProgramError:
         reject()
     columns = compiled.program.streams[0].columns
-    table = pa.table({n: pa.array([r.get(n) for r in case.rows], to_arrow(t)) for n, t in columns})
+    return compiled, pa.table({n: pa.array([r.get(n) for r in case.rows], to_arrow(t)) for n, t in columns})
+
+
+@given(drawn(cases()))
+def test_what_is_certain_is_never_said_of_a_query_with_rows(case: Case) -> None:
+    compiled, table = compiled_case(case)
     try:
         rows = report_of(compiled, table).tables["q"].num_rows
     except cepc.RunError:
@@ -257,3 +270,29 @@ def test_what_is_certain_is_never_said_of_a_query_with_rows(case: Case) -> None:
     found = sentences(compiled, table)
     certain = [sentence for sentence in found if not sentence.startswith(("HAVING", "without ", "the times in"))]
     assert not (rows and certain), certain
+
+
+@given(drawn(cases()))
+def test_all_beginnings_at_once_come_as_far_as_one_group_after_the_other(case: Case) -> None:
+    compiled, table = compiled_case(case)
+    try:
+        read = report_of(compiled, table).reads["s"]
+    except cepc.RunError:
+        return
+    (query,) = compiled.program.queries
+    looked = look_at(compiled.program, query, read)
+    if looked is None:
+        return
+    reach = looked.reach(query.partition)
+    events = reach.events
+    letters = [looked.kinds.letters[kind] for kind in looked.kinds.of[events.order].tolist()]
+    instants = np.repeat(np.arange(len(events.instant_starts) - 1), np.diff(events.instant_starts)).tolist()
+    listed = [GroupEvent(i, instant, of) for i, (instant, of) in enumerate(zip(instants, letters, strict=True))]
+    bounds = events.group_starts.tolist()
+    groups = [listed[low:high] for low, high in pairwise(bounds)]
+    least = min((furthest(looked.positions, group).missing for group in groups), default=None)
+    if least is not None:
+        state, way = reach.furthest()
+        assert distances(looked.positions)[state] == least
+        assert reach.is_completed == (least == 0)
+        assert len(way) > 0 or state == 0

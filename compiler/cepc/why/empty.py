@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
     from cepc_runtime.columns import Bools, Ints
-    from cepc_runtime.events import Events
     from cepc_runtime.plan import Edge
 
     from .. import model
@@ -66,6 +65,9 @@ def why_empty(
         return
     glance = tuple(at_a_glance(looked))
     yield from glance or _of_the_pattern(looked, sources)
+    for name in query.partition:
+        if len(looked.reading.ticks) and nulls(looked.reading.table.column(name)).all():
+            yield f"`{name}` is null in all events, which makes them one group"
     made = made_times(looked.stream, looked.reading.ticks)
     if made is not None:
         yield made
@@ -134,7 +136,7 @@ def _furthest(looked: LookedAt, reach: Reach) -> str:
     next_ = listed(dict.fromkeys(_called(looked, edge) for edge in onward), "or")
     again = {edge.letter for edge in onward} & {edge.letter for edge in way}
     rest = "" if again else _instead(looked, reach, onward, at[reached], groups)
-    where = f"which {'comes' if len(way) == 1 else 'come'} in {_of_groups(looked, len(groups), events)}"
+    where = f"which {'comes' if len(way) == 1 else 'come'} in {_of_groups(looked, len(groups), reach)}"
     order = " in this order" if len(runs) > 1 else ""
     return f"after {came}{order}, {where}, no {'further ' if again else ''}{next_} comes{rest}"
 
@@ -144,11 +146,16 @@ def _called(looked: LookedAt, edge: Edge) -> str:
     return f"`{edge.variable}`" if type_ in (None, edge.variable) else f"`{type_} {edge.variable}`"
 
 
-def _of_groups(looked: LookedAt, some: int, events: Events) -> str:
+def _of_groups(looked: LookedAt, some: int, reach: Reach) -> str:
     if not looked.query.partition:
-        return f"the events{looked.among}"
+        return f"the events{_among(looked, reach)}"
     names = listed((f"`{name}`" for name in looked.query.partition), "and")
-    return f"{some:,} of {many(len(events.group_starts) - 1, 'group')} of {names}{looked.among}"
+    return f"{some:,} of {many(len(reach.events.group_starts) - 1, 'group')} of {names}{_among(looked, reach)}"
+
+
+def _among(looked: LookedAt, reach: Reach) -> str:
+    """What a sentence is about, where that is not all there is."""
+    return looked.among if reach.is_whole else f" from the first {len(reach.starts):,} events with which it may begin"
 
 
 def _instead(looked: LookedAt, reach: Reach, onward: tuple[Edge, ...], at: Ints, groups: Any) -> str:
@@ -191,10 +198,10 @@ def _too_short(looked: LookedAt, reach: Reach) -> str:
     within, takes = duration(window.span, looked.stream), duration(soonest, looked.stream)
     if isinstance(window, Sliding) and soonest < window.span:
         return (
-            f"what completes the pattern soonest takes {takes}{looked.among}, and lies in none of the windows of "
-            f"{within}, of which one begins each {duration(window.slide, looked.stream)}: a smaller SLIDE makes more"
+            f"what completes the pattern soonest takes {takes}{_among(looked, reach)}, and lies in none of the windows "
+            f"of {within}, of which one begins each {duration(window.slide, looked.stream)}: a smaller SLIDE makes more"
         )
-    return f"WITHIN {within} is too short: what completes the pattern soonest takes {takes}{looked.among}"
+    return f"WITHIN {within} is too short: what completes the pattern soonest takes {takes}{_among(looked, reach)}"
 
 
 # ---- HAVING, and what has to be tried --------------------------------------------------------------------------------

@@ -22,20 +22,21 @@ if TYPE_CHECKING:
     from cepc_runtime.events import Events
     from cepc_runtime.plan import Edge, Positions
 
-WORK = 20_000_000
+WORK = 5_000_000
 """Beginnings times edges that are looked at."""
 
 
 @dataclass(frozen=True)
 class Reach:
     """`starts` are the places, in the order of the events, where the pattern may begin; `at[state][i]` is where the
-    state is first reached from beginning i, the number of events where it is not.
+    state is first reached from beginning i, the number of events where it is not. `is_whole` says that these are all.
     """
 
     positions: Positions
     events: Events
     starts: Ints
     at: Mapping[int, Ints]
+    is_whole: bool = True
 
     @property
     def completed(self) -> Ints:
@@ -67,36 +68,36 @@ def reach(positions: Positions, events: Events, satisfied: Mapping[int, Bools]) 
     begins = np.zeros(length, dtype=np.bool_)
     for edge in outgoing[0]:
         begins |= satisfied[edge.letter]
-    starts = np.flatnonzero(begins)[: max(1000, WORK // max(1, len(positions.edges)))]
+    beginnings = np.flatnonzero(begins)
+    starts = beginnings[: max(1000, WORK // max(1, len(positions.edges)))]
     instants = np.repeat(np.arange(len(events.instant_starts) - 1), np.diff(events.instant_starts))
-    # One more for the place behind all events, from which nothing goes on.
-    behind = np.append(events.instant_starts[instants + 1], length)
+    behind = events.instant_starts[instants + 1]  # the instant of each event
     group_ends = events.group_starts[events.groups[starts] + 1]
 
     at: dict[int, Ints] = {}
+    border: dict[int, Ints] = {}  # what was reached sooner in the last round: by state, the beginnings
 
-    def improve(state: int, found: Ints) -> bool:
-        known = at.get(state)
-        at[state] = found if known is None else np.minimum(known, found)
-        return known is None or bool((found < known).any())
+    def improve(state: int, which: Ints, found: Ints) -> None:
+        known = at.setdefault(state, np.full(len(starts), length, dtype=np.int64))
+        sooner = found < known[which]
+        which = which[sooner]
+        if len(which):
+            known[which] = found[sooner]
+            border[state] = np.union1d(border[state], which) if state in border else which
 
-    changed: set[int] = set()
     for edge in outgoing[0]:
-        found = np.where(satisfied[edge.letter][starts], starts, length)
-        if improve(edge.target, found):
-            changed.add(edge.target)
-    while changed:
-        again: set[int] = set()
-        for state in sorted(changed):
-            for edge in outgoing[state] if state else ():
-                here = at[state]
-                least = np.minimum(here + 1, length) if edge.tie else behind[here]
+        which = np.flatnonzero(satisfied[edge.letter][starts])
+        improve(edge.target, which, starts[which])
+    while border:
+        reached, border = border, {}
+        for state, which in reached.items():
+            here = at[state][which]
+            for edge in outgoing[state]:
+                least = here + 1 if edge.tie else behind[here]
                 found = places[edge.letter][np.searchsorted(places[edge.letter], least)]
-                found = np.where(found < (behind[here] if edge.tie else group_ends), found, length)
-                if improve(edge.target, found):
-                    again.add(edge.target)
-        changed = again
-    return Reach(positions, events, starts, at)
+                in_time = found < (behind[here] if edge.tie else group_ends[which])
+                improve(edge.target, which[in_time], found[in_time])
+    return Reach(positions, events, starts, at, len(starts) == len(beginnings))
 
 
 def _ways(positions: Positions, reached: list[int]) -> dict[int, tuple[Edge, ...]]:
