@@ -242,7 +242,7 @@ def test_cepc_why_says_it_where_no_row_is_chosen() -> None:
 
 
 def report_of(compiled: Compiled, table: pa.Table) -> Report:
-    return run(compiled.program, lambda s, plan: read_given(table, plan, s.columns), {})
+    return run(compiled.program, lambda s, plan: read_given(table, plan, s.input), {})
 
 
 def sentences(compiled: Compiled, table: pa.Table) -> list[str]:
