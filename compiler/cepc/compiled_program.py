@@ -127,7 +127,7 @@ def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment) -
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.input, place.format, None, bad)
+        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.input, None, None, bad)
+        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options)
     return read_given(events, plan, stream.input, bad)

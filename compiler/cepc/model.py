@@ -53,6 +53,7 @@ class Stream:
     type_column: str | None
     types: tuple[str, ...] | None
     source: tuple[str, str] | None  # format and path
+    options: tuple[tuple[str, str], ...]  # of the source
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     fields: tuple[tuple[str, DataType], ...] = ()
 

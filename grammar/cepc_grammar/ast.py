@@ -376,10 +376,11 @@ class EventType:
 
 @dataclass(frozen=True, slots=True)
 class From:
-    """`FROM PARQUET 'data/rides'`; the format in lower case."""
+    """`FROM CSV 'data/rides' OPTIONS (delimiter = ';')`; the format in lower case."""
 
     format: str
     path: str
+    options: tuple[tuple[Name, str], ...] = ()
     span: Span = _span()
 
 

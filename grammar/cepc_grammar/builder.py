@@ -407,7 +407,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.EventType(column, listed or None, self._span(meta))
 
     def from_(self, meta: Meta, children: list[Any]) -> ast.From:
-        return ast.From(children[0].text.lower(), string_value(children[1]), self._span(meta))
+        form, path, *options = children
+        return ast.From(form.text.lower(), string_value(path), tuple(filter(None, options)), self._span(meta))
+
+    def source_option(self, _meta: Meta, children: list[Any]) -> tuple[ast.Name, str]:
+        name, value = children
+        return name, value.text
 
     def stream(self, meta: Meta, children: list[Any]) -> ast.Stream:
         name, *rest = children

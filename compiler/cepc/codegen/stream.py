@@ -49,6 +49,13 @@ def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
     ]
 
 
+def _options(job: StreamJob) -> dict[str, Node]:
+    """Of the source, if it has any."""
+    if not job.stream.options:
+        return {}
+    return {"options": tupled(tupled(map(string, option)) for option in job.stream.options)}
+
+
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 
@@ -63,6 +70,7 @@ def _constants(job: StreamJob, constant: str) -> str:
         source=source,
         queries=tupled(map(string, names)),
         **_computed(job),
+        **_options(job),
     )
     blocks = [lay_out(declared, before=f"{constant} = ")]
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:

@@ -177,7 +177,7 @@ def _by_spark(
         which = "--skip-bad" if given.skip_bad else "--dead"
         raise click.UsageError(f"{which} is for the engine of this process; a job of Spark's has --dead as a stream")
     try:
-        places = spark.places(program, given.events, given.input_format)
+        places = spark.places(program, given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, most)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.types import DataType
 
-UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705")
+UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705", "E0718")
 """Codes that say that the command names no events that can be read; the others say that the events are wrong."""
 
 
@@ -59,6 +59,10 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
         f"known are {listed(suffixes, 'and')}, the text formats also with .gz, .zst, .bz2 or .lz4",
         hint=f"{what}add `--input-format {form}`",
     )  # fmt: skip
+
+
+def wrong_option(name: str, title: str, why: str) -> Diagnostic:
+    return _about("E0718", f"{title} files cannot be read so: {why}", name)
 
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
@@ -131,7 +135,9 @@ def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
     hint = f"begin the file with `{','.join(expected)}`"
     if separator:
         by = "tabs" if separator == "\t" else f"`{separator}`"
-        hint = f"the columns seem to be parted by {by}; a CSV file has commas"
+        shown = r"\t" if separator == "\t" else separator
+        options = f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
+        hint = f"the columns seem to be parted by {by}: {options}"
     shown = first if len(first) <= 80 else first[:77] + "…"
     return _about(
         "E0708", f"`{name}` does not begin with the names of its columns", name,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile
+    from .reader import FormatOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,16 @@ def read_events(
     form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
+    options: FormatOptions = (),
 ) -> Read:
-    """The events at a path: a file, a directory, or `-` for standard input. Raises DataError.
+    """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
+    Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
     what becomes of records that are no events.
     """
-    reader, files = find_files(path, form)
+    reader, files = find_files(path, form, options)
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)

@@ -82,8 +82,9 @@ def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
         types = None if resolved.types is None or resolved.has_one_type else tuple(resolved.types)
         type_column = None if stream.event_type is None else stream.event_type.column.text
         source = None if stream.source is None else (stream.source.format, stream.source.path)
+        options = () if stream.source is None else tuple((name.text, value) for name, value in stream.source.options)
         checked = model.Stream(
-            resolved.name, resolved.pairs, found.input, time, type_column, types, source, stream.span
+            resolved.name, resolved.pairs, found.input, time, type_column, types, source, options, stream.span
         )  # fmt: skip
     return replace(resolved, tick=unit, checked=checked), problems
 

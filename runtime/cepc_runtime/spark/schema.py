@@ -36,7 +36,7 @@ class ComputedColumn:
 @dataclass(frozen=True)
 class Stream:
     """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
-    program names one (format and path).
+    program names one (format and path), with `options` for Spark's reader.
 
     `keys` are columns of the input without which there are no events; none say that these are the required ones.
     """
@@ -48,6 +48,7 @@ class Stream:
     queries: tuple[str, ...]
     computed: tuple[ComputedColumn, ...] = ()
     keys: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:
