@@ -34,6 +34,7 @@ from cepc_runtime.plan import (
     Plan,
     PlannedQuery,
     Positions,
+    SelectAny,
     Step,
     StreamPlan,
 )  # fmt: skip
@@ -93,7 +94,7 @@ def query(
     counted, outputs = (Measure(COUNT, None, None, exact=False), *measures), more.get("outputs", ())
     return PlannedQuery(
         more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
-        (), strategy, counted, outputs, None, False, "ANY", None,
+        (), strategy, counted, outputs, None, False, SelectAny(), None,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from cepc_runtime.plan import (
     Plan,
     PlannedQuery,
     Positions,
+    SelectAny,
     Step,
     StreamPlan,
 )
@@ -90,7 +91,7 @@ def query(
     return PlannedQuery(
         name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), (),
         strategy, tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
-        (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, "ANY", None,
+        (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, SelectAny(), None,
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from cepc_runtime.plan import (
     Plan,
     PlannedQuery,
     Positions,
+    SelectAny,
     StreamPlan,
 )
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
@@ -143,7 +144,7 @@ class Query:
         query = PlannedQuery(
             name="q", kind="match", partition=self.partition, group_by=(), window=self._window(), variables=names, lists=(),
             positions=self.positions, conditions=self.conditions, strategy=List(), measures=(), outputs=(),
-            having=None, returns_events=True, select="ANY", after=None,
+            having=None, returns_events=True, select=SelectAny(), after=None,
         )  # fmt: skip
         more = {name: value for name, value in self.more.items() if name != "slide"}
         return Plan(STREAM, LETTERS, (replace(query, **more),))

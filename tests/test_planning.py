@@ -9,7 +9,7 @@ import pytest
 from cepc.api import check_sources
 from cepc.planning import plan_program
 from cepc_grammar.source import Source
-from cepc_runtime.plan import List, is_counted
+from cepc_runtime.plan import List, SelectAny, SelectContiguous, SelectNext, is_counted
 from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
 
@@ -71,13 +71,16 @@ def test_who_wants_the_matches_of_a_query_that_could_be_counted_gets_them_listed
     (counted,), (listed,) = (plan_program(program, listed=listed).plans[0].queries for listed in (False, True))
     assert is_counted(counted)
     assert isinstance(listed.strategy, List)
-    assert listed.strategy.prefixes is not None
+    assert counted.select == listed.select
+    assert isinstance(listed.select, SelectNext)
 
 
-def test_prefixes_are_kept_for_next_alone() -> None:
-    clauses = "PATTERN SEQ(A, B, C) WHERE A.x < C.x"
-    found = [planned(f"QUERY q RETURN COUNT(*) AS n {clauses}{select}").strategy for select in ("", " SELECT NEXT")]
-    assert [isinstance(one, List) and one.prefixes is not None for one in found] == [False, True]
+@pytest.mark.parametrize("condition", ["", " WHERE A.x < C.x"])
+def test_prefixes_are_kept_for_next_alone(condition: str) -> None:
+    clauses = f"PATTERN SEQ(A, B, C){condition}"
+    selects = ("", " SELECT CONTIGUOUS", " SELECT NEXT")
+    found = [planned(f"QUERY q RETURN COUNT(*) AS n {clauses}{select}").select for select in selects]
+    assert [type(one) for one in found] == [SelectAny, SelectContiguous, SelectNext]
 
 
 @pytest.mark.parametrize(

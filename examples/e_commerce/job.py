@@ -68,7 +68,7 @@ PURCHASES_CLASSES = [job.Class(keys=("customer",), queries=(0, 1, 2, 3), letters
 
 # What the kernel does: automata, conditions over several events, results.
 PURCHASES_PLAN = (
-    '{"version":4,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
+    '{"version":5,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
     '"DECIMAL(10,2)"]],"all_columns":["at","item","customer","price","_letters_0"],"time_column":"at","un'
     'it":"s","order_by":[],"type_column":null,"single_type":"purchases","raw_types":null},"letters":[{"co'
     'lumn":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"col'
@@ -85,7 +85,7 @@ PURCHASES_PLAN = (
     'ariable":1},{"source":2,"target":3,"letter":2,"variable":2}],"accepting":[3]}},"measures":[{"functio'
     'n":"count","variable":null,"argument":null}],"outputs":[{"name":"sequences","expression":{"aggregate'
     '":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"ret'
-    'urns_events":false,"select":"ANY","after":null},'
+    'urns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q9","kind":"aggregate","partition":["customer"],"group_by":[],"window":{"kind":"sliding","s'
     'pan":1200,"slide":60},"variables":["Laptop","Case","KeyboardProtector"],"lists":[],"positions":{"sta'
     'tes":4,"edges":[{"source":0,"target":1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"lette'
@@ -95,7 +95,7 @@ PURCHASES_PLAN = (
     'ce":1,"target":2,"letter":1,"variable":1},{"source":2,"target":3,"letter":3,"variable":2}],"acceptin'
     'g":[3]}},"measures":[{"function":"count","variable":null,"argument":null}],"outputs":[{"name":"seque'
     'nces","expression":{"aggregate":"count","of":null,"argument":null,"safe":false,"target":null,"type":'
-    '"BIGINT"}}],"having":null,"returns_events":false,"select":"ANY","after":null},'
+    '"BIGINT"}}],"having":null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q10","kind":"aggregate","partition":["customer"],"group_by":[],"window":{"kind":"sliding","'
     'span":1200,"slide":60},"variables":["Laptop","Case","iPhone"],"lists":[],"positions":{"states":4,"ed'
     'ges":[{"source":0,"target":1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"vari'
@@ -105,7 +105,7 @@ PURCHASES_PLAN = (
     'iable":1},{"source":2,"target":3,"letter":4,"variable":2}],"accepting":[3]}},"measures":[{"function"'
     ':"count","variable":null,"argument":null}],"outputs":[{"name":"sequences","expression":{"aggregate":'
     '"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"retur'
-    'ns_events":false,"select":"ANY","after":null},'
+    'ns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q11","kind":"aggregate","partition":["customer"],"group_by":[],"window":{"kind":"sliding","'
     'span":1200,"slide":60},"variables":["Laptop","Case","iPhone","ScreenProtector"],"lists":[],"position'
     's":{"states":5,"edges":[{"source":0,"target":1,"letter":0,"variable":"Laptop"},{"source":1,"target":'
@@ -123,7 +123,7 @@ PURCHASES_PLAN = (
     ',"at":"each","type":"DECIMAL(10,2)"},"safe":false,"target":null,"type":"DECIMAL(20,2)"}},{"name":"de'
     'arest_laptop","expression":{"aggregate":"max","of":"Laptop","argument":{"field":"price","of":"Laptop'
     '","at":"each","type":"DECIMAL(10,2)"},"safe":false,"target":null,"type":"DECIMAL(10,2)"}}],"having":'
-    'null,"returns_events":false,"select":"ANY","after":null}]}'
+    'null,"returns_events":false,"select":{"kind":"any"},"after":null}]}'
 )
 
 

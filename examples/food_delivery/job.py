@@ -73,7 +73,7 @@ ORDERS_CLASSES = [job.Class(keys=("district",), queries=(0, 1, 2, 3), letters=(0
 
 # What the kernel does: automata, conditions over several events, results.
 ORDERS_PLAN = (
-    '{"version":4,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
+    '{"version":5,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
     'ct","STRING"],["duration","DOUBLE"]],"all_columns":["at","action","driver_id","district","duration",'
     '"_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"orders"'
     ',"raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"co'
@@ -100,7 +100,7 @@ ORDERS_PLAN = (
     'UBLE"}}],"outputs":[{"name":"district","expression":{"field":"district","of":null,"at":"each","type"'
     ':"STRING"}},{"name":"minutes","expression":{"aggregate":"sum","of":"Travel","argument":{"field":"dur'
     'ation","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"}}],"hav'
-    'ing":null,"returns_events":false,"select":"ANY","after":null},'
+    'ing":null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"ordered","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],"w'
     'indow":{"kind":"sliding","span":1200000000,"slide":300000000},"variables":["AppOrder","Request","Pic'
     'kup","Travel","Delivery"],"lists":["Pickup","Travel"],"positions":{"states":6,"edges":[{"source":0,"'
@@ -116,7 +116,7 @@ ORDERS_PLAN = (
     'l","at":"each","type":"DOUBLE"}}],"outputs":[{"name":"district","expression":{"field":"district","of'
     '":null,"at":"each","type":"STRING"}},{"name":"minutes","expression":{"aggregate":"sum","of":"Travel"'
     ',"argument":{"field":"duration","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"target":nul'
-    'l,"type":"DOUBLE"}}],"having":null,"returns_events":false,"select":"ANY","after":null},'
+    'l,"type":"DOUBLE"}}],"having":null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"cancelled","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],'
     '"window":{"kind":"sliding","span":1200000000,"slide":300000000},"variables":["AppOrder","Request","P'
     'ickup","Travel","Cancel"],"lists":["Pickup","Travel"],"positions":{"states":6,"edges":[{"source":0,"'
@@ -132,7 +132,7 @@ ORDERS_PLAN = (
     'at":"each","type":"DOUBLE"}}],"outputs":[{"name":"district","expression":{"field":"district","of":nu'
     'll,"at":"each","type":"STRING"}},{"name":"minutes","expression":{"aggregate":"sum","of":"Travel","ar'
     'gument":{"field":"duration","of":"Travel","at":"each","type":"DOUBLE"},"safe":false,"target":null,"t'
-    'ype":"DOUBLE"}}],"having":null,"returns_events":false,"select":"ANY","after":null},'
+    'ype":"DOUBLE"}}],"having":null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"rounds","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],"wi'
     'ndow":{"kind":"sliding","span":1200000000,"slide":300000000},"variables":["Request","Pickup","Travel'
     '","Delivery"],"lists":["Request","Pickup","Travel","Delivery"],"positions":{"states":5,"edges":[{"so'
@@ -152,7 +152,7 @@ ORDERS_PLAN = (
     ':false,"target":null,"type":"DOUBLE"}},{"name":"average","expression":{"call":"round","arguments":[{'
     '"aggregate":"avg","of":"Travel","argument":{"field":"duration","of":"Travel","at":"each","type":"DOU'
     'BLE"},"safe":false,"target":null,"type":"DOUBLE"},{"literal":2,"type":"INT"}],"type":"DOUBLE"}}],"ha'
-    'ving":null,"returns_events":false,"select":"ANY","after":null}]}'
+    'ving":null,"returns_events":false,"select":{"kind":"any"},"after":null}]}'
 )
 
 

@@ -80,7 +80,7 @@ REPORTS_CLASSES = [job.Class(keys=("vehicle",), queries=(0, 1, 2, 3, 4, 5, 6), l
 
 # What the kernel does: automata, conditions over several events, results.
 REPORTS_PLAN = (
-    '{"version":4,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
+    '{"version":5,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
     '"DOUBLE"]],"all_columns":["at","street","vehicle","speed","_letters_0"],"time_column":"at","unit":"u'
     's","order_by":[],"type_column":null,"single_type":"reports","raw_types":null},"letters":[{"column":"'
     '_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_'
@@ -103,7 +103,7 @@ REPORTS_PLAN = (
     '"letter":1,"variable":1},{"source":2,"target":3,"letter":2,"variable":2}],"accepting":[3]}},"measure'
     's":[{"function":"count","variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"'
     'aggregate":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":'
-    'null,"returns_events":false,"select":"ANY","after":null},'
+    'null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q2","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["OakSt","MainSt","WestSt"],"lists":[],"positions":{"sta'
     'tes":4,"edges":[{"source":0,"target":1,"letter":0,"variable":"OakSt"},{"source":1,"target":2,"letter'
@@ -113,7 +113,7 @@ REPORTS_PLAN = (
     'tter":1,"variable":1},{"source":2,"target":3,"letter":3,"variable":2}],"accepting":[3]}},"measures":'
     '[{"function":"count","variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"agg'
     'regate":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":nul'
-    'l,"returns_events":false,"select":"ANY","after":null},'
+    'l,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q3","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["ParkAve","OakSt","MainSt"],"lists":[],"positions":{"st'
     'ates":4,"edges":[{"source":0,"target":1,"letter":4,"variable":"ParkAve"},{"source":1,"target":2,"let'
@@ -123,7 +123,7 @@ REPORTS_PLAN = (
     '"letter":0,"variable":1},{"source":2,"target":3,"letter":1,"variable":2}],"accepting":[3]}},"measure'
     's":[{"function":"count","variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"'
     'aggregate":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":'
-    'null,"returns_events":false,"select":"ANY","after":null},'
+    'null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q4","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["ParkAve","OakSt","MainSt","WestSt"],"lists":[],"positi'
     'ons":{"states":5,"edges":[{"source":0,"target":1,"letter":4,"variable":"ParkAve"},{"source":1,"targe'
@@ -137,7 +137,7 @@ REPORTS_PLAN = (
     '{"name":"trips","expression":{"aggregate":"count","of":null,"argument":null,"safe":false,"target":nu'
     'll,"type":"BIGINT"}},{"name":"speed","expression":{"aggregate":"avg","of":"MainSt","argument":{"fiel'
     'd":"speed","of":"MainSt","at":"each","type":"DOUBLE"},"safe":false,"target":null,"type":"DOUBLE"}}],'
-    '"having":null,"returns_events":false,"select":"ANY","after":null},'
+    '"having":null,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q5","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["MainSt","StateSt"],"lists":[],"positions":{"states":3,'
     '"edges":[{"source":0,"target":1,"letter":1,"variable":"MainSt"},{"source":1,"target":2,"letter":2,"v'
@@ -146,7 +146,7 @@ REPORTS_PLAN = (
     'le":0},{"source":1,"target":2,"letter":2,"variable":1}],"accepting":[2]}},"measures":[{"function":"c'
     'ount","variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count"'
     ',"of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_even'
-    'ts":false,"select":"ANY","after":null},'
+    'ts":false,"select":{"kind":"any"},"after":null},'
     '{"name":"q6","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["ElmSt","ParkAve"],"lists":[],"positions":{"states":3,"'
     'edges":[{"source":0,"target":1,"letter":5,"variable":"ElmSt"},{"source":1,"target":2,"letter":4,"var'
@@ -155,7 +155,7 @@ REPORTS_PLAN = (
     ':0},{"source":1,"target":2,"letter":4,"variable":1}],"accepting":[2]}},"measures":[{"function":"coun'
     't","variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"aggregate":"count","o'
     'f":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events"'
-    ':false,"select":"ANY","after":null},'
+    ':false,"select":{"kind":"any"},"after":null},'
     '{"name":"q7","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["ElmSt","ParkAve","BayAve"],"lists":[],"positions":{"st'
     'ates":4,"edges":[{"source":0,"target":1,"letter":5,"variable":"ElmSt"},{"source":1,"target":2,"lette'
@@ -165,7 +165,7 @@ REPORTS_PLAN = (
     '"letter":4,"variable":1},{"source":2,"target":3,"letter":6,"variable":2}],"accepting":[3]}},"measure'
     's":[{"function":"count","variable":null,"argument":null}],"outputs":[{"name":"trips","expression":{"'
     'aggregate":"count","of":null,"argument":null,"safe":false,"target":null,"type":"BIGINT"}}],"having":'
-    'null,"returns_events":false,"select":"ANY","after":null}]}'
+    'null,"returns_events":false,"select":{"kind":"any"},"after":null}]}'
 )
 
 

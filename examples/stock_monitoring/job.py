@@ -68,7 +68,7 @@ MARKET_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4), letters=(0, 1, 2, 
 
 # What the kernel does: automata, conditions over several events, results.
 MARKET_PLAN = (
-    '{"version":4,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
+    '{"version":5,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
     'ING"],["price","DECIMAL(10,2)"],["volume","INT"]],"all_columns":["at","kind","stock","price","volume'
     '","_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"marke'
     't","raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"'
@@ -110,7 +110,7 @@ MARKET_PLAN = (
     'name":"msft","expression":{"field":"price","of":"SellMSFT","at":"each","type":"DECIMAL(10,2)"}},{"na'
     'me":"aapl","expression":{"field":"price","of":"BuyAAPL","at":"each","type":"DECIMAL(10,2)"}},{"name"'
     ':"ibm","expression":{"field":"price","of":"BuyIBM","at":"each","type":"DECIMAL(10,2)"}}],"having":nu'
-    'll,"returns_events":false,"select":"ANY","after":null},'
+    'll,"returns_events":false,"select":{"kind":"any"},"after":null},'
     '{"name":"accumulation","kind":"match","partition":[],"group_by":[],"window":{"kind":"bound of a matc'
     'h","span":600000000},"variables":["BuyIBM","RsiLowIBM"],"lists":[],"positions":{"states":6,"edges":['
     '{"source":0,"target":1,"letter":2,"variable":"BuyIBM"},{"source":0,"target":2,"letter":3,"variable":'
@@ -122,8 +122,8 @@ MARKET_PLAN = (
     '"variable":"SellIBM"}],"acceptances":[{"state":1}]},"window_wide":true}]},"conditions":[],"strategy"'
     ':{"kind":"join","shared":1},"measures":[],"outputs":[{"name":"price","expression":{"field":"price","'
     'of":"BuyIBM","at":"each","type":"DECIMAL(10,2)"}},{"name":"volume","expression":{"field":"volume","o'
-    'f":"BuyIBM","at":"each","type":"INT"}}],"having":null,"returns_events":false,"select":"ANY","after":'
-    "null},"
+    'f":"BuyIBM","at":"each","type":"INT"}}],"having":null,"returns_events":false,"select":{"kind":"any"}'
+    ',"after":null},'
     '{"name":"momentum","kind":"match","partition":[],"group_by":[],"window":{"kind":"bound of a match","'
     'span":300000000},"variables":["UptrendAAPL","BuyAAPL","BuyIBM"],"lists":[],"positions":{"states":9,"'
     'edges":[{"source":0,"target":1,"letter":5,"variable":"UptrendAAPL"},{"source":1,"target":2,"letter":'
@@ -135,8 +135,8 @@ MARKET_PLAN = (
     'te":2},{"state":3},{"state":6},{"state":7},{"state":8}],"ambiguous":true},"conditions":[],"strategy"'
     ':{"kind":"list"},"measures":[],"outputs":[{"name":"aapl","expression":{"field":"price","of":"BuyAAPL'
     '","at":"each","type":"DECIMAL(10,2)"}},{"name":"ibm","expression":{"field":"price","of":"BuyIBM","at'
-    '":"each","type":"DECIMAL(10,2)"}}],"having":null,"returns_events":false,"select":"ANY","after":null}'
-    ","
+    '":"each","type":"DECIMAL(10,2)"}}],"having":null,"returns_events":false,"select":{"kind":"any"},"aft'
+    'er":null},'
     '{"name":"insight","kind":"match","partition":[],"group_by":[],"window":{"kind":"bound of a match","s'
     'pan":600000000},"variables":["BuyAAPL","SellAAPL"],"lists":[],"positions":{"states":3,"edges":[{"sou'
     'rce":0,"target":1,"letter":1,"variable":"BuyAAPL"},{"source":1,"target":2,"letter":6,"variable":"Sel'
@@ -151,8 +151,8 @@ MARKET_PLAN = (
     '":"DECIMAL(10,2)"}},{"name":"sold","expression":{"field":"price","of":"SellAAPL","at":"each","type":'
     '"DECIMAL(10,2)"}},{"name":"profit","expression":{"call":"-","arguments":[{"field":"price","of":"Sell'
     'AAPL","at":"each","type":"DECIMAL(10,2)"},{"field":"price","of":"BuyAAPL","at":"each","type":"DECIMA'
-    'L(10,2)"}],"type":"DECIMAL(11,2)"}}],"having":null,"returns_events":false,"select":"ANY","after":nul'
-    "l},"
+    'L(10,2)"}],"type":"DECIMAL(11,2)"}}],"having":null,"returns_events":false,"select":{"kind":"any"},"a'
+    'fter":null},'
     '{"name":"climb","kind":"match","partition":[],"group_by":[],"window":{"kind":"bound of a match","spa'
     'n":1800000000},"variables":["b"],"lists":["b"],"positions":{"states":4,"edges":[{"source":0,"target"'
     ':1,"letter":2,"variable":"b"},{"source":1,"target":2,"letter":2,"variable":"b"},{"source":2,"target"'
@@ -160,15 +160,15 @@ MARKET_PLAN = (
     'ate":3,"rank":1}]},"conditions":[{"expression":{"call":">","arguments":[{"field":"price","of":"b","a'
     't":"each","type":"DECIMAL(10,2)"},{"field":"price","of":"b","at":"prev","type":"DECIMAL(10,2)"}],"ty'
     'pe":"BOOLEAN"},"variables":["b"],"scope":null,"negation":null,"text":"b.price > PREV(b).price"}],"st'
-    'rategy":{"kind":"list","prefixes":{"states":4,"variables":["b"],"steps":[{"source":0,"target":1,"let'
-    'ter":2,"variable":0},{"source":1,"target":2,"letter":2,"variable":0},{"source":2,"target":3,"letter"'
-    ':2,"variable":0},{"source":3,"target":3,"letter":2,"variable":0}],"accepting":[3]}},"measures":[],"o'
-    'utputs":[{"name":"orders","expression":{"aggregate":"count","of":"b","argument":null,"safe":false,"t'
-    'arget":null,"type":"BIGINT"}},{"name":"from_price","expression":{"field":"price","of":"b","at":"firs'
-    't","type":"DECIMAL(10,2)"}},{"name":"to_price","expression":{"field":"price","of":"b","at":"last","t'
-    'ype":"DECIMAL(10,2)"}},{"name":"volume","expression":{"aggregate":"sum","of":"b","argument":{"field"'
-    ':"volume","of":"b","at":"each","type":"INT"},"safe":false,"target":null,"type":"BIGINT"}}],"having":'
-    'null,"returns_events":false,"select":"NEXT","after":["PAST LAST EVENT",null]}]}'
+    'rategy":{"kind":"list"},"measures":[],"outputs":[{"name":"orders","expression":{"aggregate":"count",'
+    '"of":"b","argument":null,"safe":false,"target":null,"type":"BIGINT"}},{"name":"from_price","expressi'
+    'on":{"field":"price","of":"b","at":"first","type":"DECIMAL(10,2)"}},{"name":"to_price","expression":'
+    '{"field":"price","of":"b","at":"last","type":"DECIMAL(10,2)"}},{"name":"volume","expression":{"aggre'
+    'gate":"sum","of":"b","argument":{"field":"volume","of":"b","at":"each","type":"INT"},"safe":false,"t'
+    'arget":null,"type":"BIGINT"}}],"having":null,"returns_events":false,"select":{"kind":"next","prefixe'
+    's":{"states":4,"variables":["b"],"steps":[{"source":0,"target":1,"letter":2,"variable":0},{"source":'
+    '1,"target":2,"letter":2,"variable":0},{"source":2,"target":3,"letter":2,"variable":0},{"source":3,"t'
+    'arget":3,"letter":2,"variable":0}],"accepting":[3]}},"after":["PAST LAST EVENT",null]}]}'
 )
 
 

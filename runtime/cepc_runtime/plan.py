@@ -218,6 +218,41 @@ class Automaton:
         return frozenset([*(step.letter for step in (*self.steps, *self.ties)), *moves, *self.kills])
 
 
+# ---- which events a match may skip -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SelectAny:
+    """Whichever it likes."""
+
+    @property
+    def word(self) -> OneOf["ANY"]:
+        return "ANY"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectContiguous:
+    """None of the partition, of whatever type."""
+
+    @property
+    def word(self) -> OneOf["CONTIGUOUS"]:
+        return "CONTIGUOUS"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectNext:
+    """None that could have come next. `prefixes`: which words are prefixes of the pattern, whatever NOT says."""
+
+    prefixes: Automaton
+
+    @property
+    def word(self) -> OneOf["NEXT"]:
+        return "NEXT"
+
+
+Select = SelectAny | SelectContiguous | SelectNext
+
+
 # ---- queries ---------------------------------------------------------------------------------------------------------
 
 
@@ -300,12 +335,8 @@ class CountNeighbours:
 
 @dataclass(frozen=True, slots=True)
 class List:
-    """Matches are listed over the positions, and aggregated afterwards in an aggregate query.
+    """Matches are listed over the positions, and aggregated afterwards in an aggregate query."""
 
-    `prefixes`: under SELECT NEXT, which words are prefixes of the pattern, whatever NOT says.
-    """
-
-    prefixes: Automaton | None = None
     reason: Reason = Reason("match query")
 
 
@@ -378,7 +409,7 @@ class PlannedQuery(Generic[S_co]):
     outputs: tuple[OutputPlan, ...]
     having: Expression | None
     returns_events: bool
-    select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
+    select: Select
     after: tuple[str, str | None] | None
 
     @property
@@ -412,8 +443,8 @@ def without_reason(strategy: Strategy) -> Strategy:
             return Count(automaton)
         case CountNeighbours(automaton, conditions):
             return CountNeighbours(automaton, conditions)
-        case List(prefixes):
-            return List(prefixes)
+        case List():
+            return List()
         case Join(shared):
             return Join(shared)
     return strategy
@@ -431,11 +462,7 @@ def letters_read(query: QueryPlan) -> frozenset[int]:
 
 def letters_listed(query: QueryPlan) -> frozenset[int]:
     """The letters of which events are needed to list its matches, however it is executed."""
-    found = frozenset(pattern_letters(query.positions))
-    match query.strategy:
-        case List(prefixes) if prefixes is not None:
-            return found | prefixes.letters
-    return found
+    return frozenset(pattern_letters(query.positions))
 
 
 def pattern_letters(positions: Positions) -> Iterator[int]:

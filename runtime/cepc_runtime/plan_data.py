@@ -39,6 +39,9 @@ from .plan import (
     PlannedQuery,
     Positions,
     Reason,
+    SelectAny,
+    SelectContiguous,
+    SelectNext,
     SharedMatches,
     SharedStates,
     Step,
@@ -50,7 +53,7 @@ from .windows import MatchBound, Sliding, Unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -162,6 +165,7 @@ def _one_of(kinds: dict[str, type[Any]]) -> _Codec:
 
 
 _WINDOWS: Final[dict[str, type[Any]]] = {"sliding": Sliding, "bound of a match": MatchBound, "unbounded": Unbounded}
+_SELECTS: Final[dict[str, type[Any]]] = {"any": SelectAny, "contiguous": SelectContiguous, "next": SelectNext}
 _STRATEGIES: Final[dict[str, type[Any]]] = {
     "count": Count,
     "count neighbours": CountNeighbours,
@@ -199,6 +203,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     Automaton: {"steps": _STEPS, "ties": _STEPS, "moves": _MOVES, "new_moves": _MOVES},
     Measure: {"function": _AGGREGATE, "argument": _optional(_EXPRESSION)},
     OutputPlan: {"expression": _EXPRESSION},
+    SelectNext: {"prefixes": _record(Automaton)},
     AdjacentCondition: {"expression": _EXPRESSION},
     Count: {"automaton": _record(Automaton), "reason": _record(Reason)},
     CountNeighbours: {
@@ -206,7 +211,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
         "conditions": _many(_record(AdjacentCondition)),
         "reason": _record(Reason),
     },
-    List: {"prefixes": _optional(_record(Automaton)), "reason": _record(Reason)},
+    List: {"reason": _record(Reason)},
     Join: {"reason": _record(Reason)},
     PlannedQuery: {
         "window": _one_of(_WINDOWS),
@@ -216,6 +221,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
         "measures": _many(_record(Measure)),
         "outputs": _many(_record(OutputPlan)),
         "having": _optional(_EXPRESSION),
+        "select": _one_of(_SELECTS),
     },
 }
 """The fields that are not plain."""

@@ -49,8 +49,8 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
         yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"
     if different := _different(first[1], other[1]):
         yield f"{', '.join(different)} had the same conditions"
-    if a.select != b.select:
-        yield f"its matches were chosen by SELECT {a.select}"
+    if a.select.word != b.select.word:
+        yield f"its matches were chosen by SELECT {a.select.word}"
     elif is_counted(a) != is_counted(b):
         yield "neither had its matches listed one by one"
 

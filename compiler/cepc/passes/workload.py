@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from cepc_runtime.plan import Count, CountedQuery, counted_queries
+from cepc_runtime.plan import Count, CountedQuery, SelectAny, counted_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +99,9 @@ def counted(plan: Plan) -> tuple[CountedQuery, ...]:
     """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all
     matches.
     """
-    return tuple(q for q in counted_queries(plan.queries) if isinstance(q.strategy, Count) and q.select == "ANY")
+    return tuple(
+        q for q in counted_queries(plan.queries) if isinstance(q.strategy, Count) and isinstance(q.select, SelectAny)
+    )
 
 
 def leaders(plan: Plan) -> Mapping[tuple[str, int], str]:

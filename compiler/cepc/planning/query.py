@@ -21,6 +21,10 @@ from cepc_runtime.plan import (
     Positions,
     QueryPlan,
     Reason,
+    Select,
+    SelectAny,
+    SelectContiguous,
+    SelectNext,
     Strategy,
 )
 from cepc_runtime.types import DOUBLE
@@ -63,7 +67,7 @@ def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) ->
         outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
         having=query.having,
         returns_events=query.returns_events,
-        select=query.select,
+        select=_select(query, built.positions, letters),
         after=(query.after_match.skip, query.after_variable) if query.after_match else None,
     )
 
@@ -85,9 +89,7 @@ def _strategy(
 ) -> Strategy:
     """Counting, where the kernel can; else listing, and what is in the way."""
     found = Reason("match query") if listed else _counting(query, positions, conditions, letters)
-    if not isinstance(found, Reason):
-        return found
-    return List(_prefixes(positions, letters) if query.select == "NEXT" else None, found)
+    return List(found) if isinstance(found, Reason) else found
 
 
 def _counting(
@@ -123,6 +125,16 @@ def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:
     for step, condition in made.conditions:
         steps[condition].append(step)
     return tuple(AdjacentCondition(tuple(numbers), condition) for condition, numbers in steps.items())
+
+
+def _select(query: model.Query, positions: Positions, letters: Letters) -> Select:
+    match query.select:
+        case "NEXT":
+            return SelectNext(_prefixes(positions, letters))
+        case "CONTIGUOUS":
+            return SelectContiguous()
+        case "ANY":
+            return SelectAny()
 
 
 def _prefixes(positions: Positions, letters: Letters) -> Automaton:

@@ -14,7 +14,7 @@ from cepc_runtime.enumerate.extension import Sources
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import arrange, select
 from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import letters_listed
+from cepc_runtime.plan import SelectContiguous, letters_listed
 from cepc_runtime.windows import Sliding
 
 from ..planning import plan_program
@@ -78,7 +78,7 @@ class Finder:
         (query_plan,) = plan.queries
         reading = select(self.reading, rows)
         kinds = classify(reading, plan.letters)
-        if query_plan.select != "CONTIGUOUS":
+        if not isinstance(query_plan.select, SelectContiguous):
             wanted = letters_listed(query_plan)
             keep = np.flatnonzero(np.array([bool(k & wanted) for k in kinds.letters], dtype=np.bool_)[kinds.of])
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..events import arrange, select
 from ..letters import Kinds
-from ..plan import letters_listed
+from ..plan import SelectContiguous, letters_listed
 from ..windows import Sliding
 from ..work_done import Work
 from .enumerator import Enumerator, timeline_of
@@ -54,7 +54,7 @@ def arrange_for(
     reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], work: Work | None = None
 ) -> Arranged:
     """The events that matter to some of the queries, which have the same partition."""
-    if all(query.select != "CONTIGUOUS" for query in queries):  # to which every event matters
+    if not any(isinstance(query.select, SelectContiguous) for query in queries):  # to which every event matters
         wanted = frozenset().union(*map(letters_listed, queries))
         concerned = np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
         if not concerned.all():

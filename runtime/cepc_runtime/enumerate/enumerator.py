@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import List
+from ..plan import SelectAny
 from .after import AfterMatch
 from .budget import MatchBudget
 from .checks import Checks
@@ -18,7 +18,7 @@ from .forbidden import Forbidden
 from .guards import Guards
 from .pattern import IndexedPositions
 from .search import BLOCK, Search
-from .selection import Contiguous, NextMatch
+from .selection import NextByDerivations, selection_of
 from .standing import Bounded, Standing
 from .timeline import Timeline
 
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from ..events import Events
     from ..letters import Kinds
-    from ..plan import Automaton, ConditionPlan, Positions, QueryPlan
+    from ..plan import ConditionPlan, Positions, QueryPlan, Select
     from .evaluation import Evaluator
-    from .extension import Selection
     from .standing import Frames, HoldingWindows, Matches
     from .timeline import Bools, Ints
 
@@ -64,7 +63,8 @@ class Enumerator:
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
         text = query.conditions[0].text if query.conditions else None
-        self._budget, self._block = MatchBudget(query.name, limit, text, query.select, query.kind == "match"), block
+        self._block = block
+        self._budget = MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
         self._reached = reached
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
@@ -72,8 +72,7 @@ class Enumerator:
         positive = [c for c in query.conditions if c not in about_negated]
         self.extension, self.standing = self._parts(
             query.positions, positive, about_negated, query.window.span,
-            windows or Bounded(timeline, query.window.span),
-            query.strategy.prefixes if isinstance(query.strategy, List) else None, query.select,
+            windows or Bounded(timeline, query.window.span), query.select,
         )  # fmt: skip
 
     def matches(self, sources: Sources | None = None) -> Iterator[Matches]:
@@ -117,8 +116,7 @@ class Enumerator:
         every: Sequence[ConditionPlan],
         span: int | None,
         windows: HoldingWindows,
-        prefixes: Automaton | None = None,
-        select: str = "ANY",
+        select: Select,
     ) -> tuple[Extension, Standing]:
         """What extends the partial matches of a pattern, and what finds the matches that stand among them.
 
@@ -135,20 +133,20 @@ class Enumerator:
             joined = [c for c in conditions if not c.variables <= inner]
             if joined:
                 fits = span if negation.within is None else None
-                parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None))
+                parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None), SelectAny())
                 search = Search(parts[0], self._budget, False, self._block)
                 forbidden[number] = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
             elif alone:
                 ends[number] = partial(self._ends, negation.positions, alone)
         guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)
-        selection = _selection(select, pattern, self.timeline, checks, prefixes)
-        keeps_excluded = self._merging and isinstance(selection, NextMatch) and selection.by_derivations
+        selection = selection_of(select, pattern, self.timeline, checks)
+        keeps_excluded = self._merging and isinstance(selection, NextByDerivations)
         extension = Extension(pattern, self.timeline, checks, guards, span, selection, keeps_excluded)
         return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
 
     def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
         """What `earliest_ends` gives, for a negation with conditions of its own: by enumeration."""
-        extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None))
+        extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None), SelectAny())
         ends = np.full(self.timeline.length, self.timeline.length)
         for block in Search(extension, self._budget, False, self._block).blocks(self.everywhere()):
             found = standing.matches(block)
@@ -161,14 +159,3 @@ def _within(condition: ConditionPlan, positions: Positions) -> ConditionPlan:
     """A condition on what is negated alone. One of a named pattern around the NOT is about all of it."""
     inside = any(condition.scope in edge.scopes for edge in positions.edges)
     return condition if inside else replace(condition, scope=None)
-
-
-def _selection(
-    select: str, pattern: IndexedPositions, timeline: Timeline, checks: Checks, prefixes: Automaton | None
-) -> Selection | None:
-    match select:
-        case "NEXT":
-            return NextMatch(pattern, timeline, checks, prefixes)
-        case "CONTIGUOUS":
-            return Contiguous(timeline)
-    return None

@@ -78,7 +78,7 @@ def _joined_matches(
 ) -> Iterator[tuple[str, Matches]]:
     first = next(iter(queries.values()))
     most = for_matches(means.most, arranged.events.length)
-    budget = MatchBudget(first.name, most, None, first.select, matches=True)
+    budget = MatchBudget(first.name, most, None, first.select.word, matches=True)
     timeline = timeline_of(arranged.events, arranged.kinds)
 
     def search(name: str, sources: Sources) -> Iterator[Matches]:

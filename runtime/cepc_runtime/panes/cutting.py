@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from ..plan import Count
+from ..plan import Count, SelectAny
 from ..types import is_numeric
 from ..windows import Sliding
 
@@ -30,7 +30,7 @@ def can_be_cut(query: QueryPlan) -> TypeGuard[CountedQuery]:
     a = query.strategy.automaton
     if a.moves or a.new_moves or a.kills:
         return False
-    return query.select == "ANY" and adds_numbers(query)
+    return isinstance(query.select, SelectAny) and adds_numbers(query)
 
 
 def has_loops(query: CountedQuery) -> bool:

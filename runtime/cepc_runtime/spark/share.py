@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..panes.cutting import can_be_cut, has_loops, pane_length
 from ..partition_sums import has_partitions
-from ..plan import is_counted, pattern_letters
+from ..plan import SelectContiguous, letters_read
 from ..segments import are_short, can_have_segments, segments_for
 from ..windows import Sliding
 
@@ -72,9 +72,9 @@ def keys_of(query: QueryPlan) -> tuple[str, ...]:
 
 def letters_of(query: QueryPlan) -> frozenset[int] | None:
     """The letters of the events that the query looks at; None for all events."""
-    if query.select == "CONTIGUOUS":
+    if isinstance(query.select, SelectContiguous):
         return None
-    return query.automaton.letters if is_counted(query) else frozenset(pattern_letters(query.positions))
+    return letters_read(query)
 
 
 def classes_of(

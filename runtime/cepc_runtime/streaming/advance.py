@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..drive import found_together
 from ..events import read, select, ticks_of
 from ..letters import classify
-from ..plan import letters_read
+from ..plan import SelectContiguous, letters_read
 from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
@@ -230,7 +230,7 @@ def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[
     found = np.zeros(len(known.ticks), dtype=np.bool_)
     for q in queries:
         query = program.plan.queries[q]
-        looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters_read(query))
+        looked_at = True if isinstance(query.select, SelectContiguous) else reads(kinds, letters_read(query))
         found |= looked_at & ~before(known.ticks, program.decisions[q].needed_from(watermark))
     return found
 

@@ -74,6 +74,7 @@ def query_digests(plan: Plan, letters: Sequence[LetterName]) -> dict[str, str]:
     found = {}
     for query, record in zip(plan.queries, records, strict=True):
         _name_letters(record["positions"], letters)
+        record["select"] = query.select.word  # the rest of it follows from the pattern
         found[query.name] = digest({name: record[name] for name in ROWS_DEPEND_ON if name in record})
     return found
 
