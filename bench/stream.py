@@ -35,6 +35,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.running.spark import local_session
 from cepc_runtime.spark.share import classes_of
@@ -248,7 +249,7 @@ def folding(queries: int, windows: str, groups: int, each: int) -> None:
     """
     checked = check_text(mixed(queries, windows))
     assert checked.program is not None
-    plan = plan_program(checked.program).plans[0]
+    plan = strategy(plan_program(checked.program).plans[0], "stream")
     programs = [Program(plan, classes_of(plan.queries), None, fold_from) for fold_from in (None, 1 << 60)]
     data, times, largest = [to_bytes(State(), program) for program in programs], [0.0, 0.0], [0, 0]
     for batch in range(40):

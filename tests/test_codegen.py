@@ -26,6 +26,7 @@ from cepc.codegen.hot import hot_groupings
 from cepc.codegen.prepare import prepare
 from cepc.codegen.python import comment, identifier, string
 from cepc.errors import ProgramError
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import Options
 from cepc.statistics import Statistics
@@ -96,7 +97,7 @@ QUERY counted RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN 10 MIN
 QUERY whole RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN UNBOUNDED;
 QUERY other RETURN x, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY x WITHIN 10 MINUTES SLIDE 5 MINUTES;
 QUERY listed RETURN a.at AS since PATTERN SEQ(A a, B) WHERE [g] WITHIN 10 MINUTES;"""
-    program, plan = compile_text(text).program, compile_text(text).plan
+    program, plan = compile_text(text).program, compile_text(text).logical
 
     def cut(largest: float | None) -> list[Class]:
         known = Statistics(groupings={("g",): Grouping(largest=largest)})
@@ -150,7 +151,7 @@ def test_every_job_is_python_and_carries_its_plan(case: Case) -> None:
 
 def test_a_plan_of_another_format_is_refused() -> None:
     (plan,) = plan_program(_checked(PROGRAMS[0].read_text(encoding="utf-8"))).plans
-    data = json.loads(plan_data.to_text(plan)) | {"version": 0}
+    data = json.loads(plan_data.to_text(strategy(plan, "batch"))) | {"version": 0}
     with pytest.raises(plan_data.PlanVersionError, match="compile the job again"):
         plan_data.from_data(data)
 

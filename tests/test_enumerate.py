@@ -315,7 +315,7 @@ def test_no_more_first_events_are_tried_at_once_than_a_block_holds() -> None:
         pattern("0 A 1, 1 B 2", "2"), more={"select": SelectNext(PREFIXES_OF_TWO), "after": ("TO NEXT EVENT", None)}
     ).plan()
     source = reading(" ".join([*(f"a{i}" for i in range(12)), "b12"]))
-    arranged = arrange_for(source, classify(source, plan.letters), plan, plan.queries)
+    arranged = arrange_for(source, classify(source, plan.letters), plan.stream, plan.queries)
     found = [len(matches) for matches in arranged.enumerator(plan.queries[0], block=4).matches()]
     assert found == [4, 4, 4]
 
@@ -361,7 +361,9 @@ def test_a_sequence_is_what_brute_force_finds(stream: str) -> None:
 def test_a_block_never_grows_beyond_its_limit() -> None:
     plan = Query(pattern("0 A 1, 1 A 1", "1")).plan()
     source = reading(" ".join(f"a{i}" for i in range(12)))
-    enumerator = arrange_for(source, classify(source, plan.letters), plan, plan.queries).enumerator(plan.queries[0])
+    enumerator = arrange_for(source, classify(source, plan.letters), plan.stream, plan.queries).enumerator(
+        plan.queries[0]
+    )
     for merging in (False, True):
         search = Search(enumerator.extension, MatchBudget("q", None, None), merging, 16)
         sizes = [len(block) for block in search.blocks(enumerator.everywhere())]

@@ -8,20 +8,21 @@ import pytest
 
 from cepc.api import check_sources
 from cepc.planning import plan_program
+from cepc.planning.logical import Countable, CountableNeighbours, Uncountable
 from cepc_grammar.source import Source
-from cepc_runtime.plan import List, SelectAny, SelectContiguous, SelectNext, is_counted
+from cepc_runtime.plan import Reason, SelectAny, SelectContiguous, SelectNext
 from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import QueryPlan
+    from cepc.planning.logical import Countability, LogicalQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind;\n"
 LEG = "PATTERN leg AS SEQ(A a, NOT C c, B b) WHERE {condition};\n"
 
 
-def planned(query: str) -> QueryPlan:
-    (found,) = compile_text(f"{STREAM}{query} WITHIN 9 s SLIDE 3 s;").plan.queries
+def planned(query: str) -> LogicalQuery[Countability]:
+    (found,) = compile_text(f"{STREAM}{query} WITHIN 9 s SLIDE 3 s;").logical.queries
     return found
 
 
@@ -51,26 +52,27 @@ LISTED = [
 
 @pytest.mark.parametrize("clauses", [c for _, c in COUNTED], ids=[name for name, _ in COUNTED])
 def test_counted(clauses: str) -> None:
-    assert is_counted(planned(f"QUERY q RETURN COUNT(*) AS n {clauses}"))
+    counting = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").counting
+    assert isinstance(counting, Countable | CountableNeighbours)
 
 
 @pytest.mark.parametrize(("clauses", "kind", "text"), [case[1:] for case in LISTED], ids=[case[0] for case in LISTED])
 def test_listed_and_what_is_in_the_way(clauses: str, kind: str, text: str) -> None:
-    strategy = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").strategy
-    assert isinstance(strategy, List)
-    assert (strategy.reason.kind, strategy.reason.text) == (kind, text)
+    counting = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").counting
+    assert isinstance(counting, Uncountable)
+    assert (counting.reason.kind, counting.reason.text) == (kind, text)
 
 
 def test_a_match_query_lists_its_matches_because_they_are_asked_for() -> None:
-    (query,) = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s;").plan.queries
-    assert query.strategy == List()
+    (query,) = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s;").logical.queries
+    assert query.counting == Uncountable(Reason("match query"))
 
 
 def test_who_wants_the_matches_of_a_query_that_could_be_counted_gets_them_listed() -> None:
     program = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN SEQ(A+, B) SELECT NEXT WITHIN 9 s;").program
     (counted,), (listed,) = (plan_program(program, listed=listed).plans[0].queries for listed in (False, True))
-    assert is_counted(counted)
-    assert isinstance(listed.strategy, List)
+    assert isinstance(counted.counting, Countable)
+    assert listed.counting == Uncountable(Reason("match query"))
     assert counted.select == listed.select
     assert isinstance(listed.select, SelectNext)
 
@@ -104,7 +106,7 @@ def test_a_pattern_that_is_too_large_is_refused_by_check_as_by_planning(query: s
 @pytest.mark.parametrize("condition", ["c.x > a.x", "c.x > b.x AND b.x > a.x"])
 def test_a_condition_on_what_a_named_pattern_forbids_is_of_its_negation(condition: str) -> None:
     found = planned(LEG.format(condition=condition) + "QUERY q RETURN COUNT(*) AS n PATTERN leg+")
-    assert not is_counted(found)
+    assert isinstance(found.counting, Uncountable)
     assert {c.negation for c in found.conditions if "c" in c.variables} == {0}
 
 

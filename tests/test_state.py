@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.equivalence import Rows
 
 STREAM = "STREAM s (at BIGINT, kind STRING, k INT, x INT, y INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
@@ -57,7 +57,7 @@ ROWS: tuple[dict[str, Any], ...] = tuple(
 def job(text: str, queries: tuple[str, ...]) -> tuple[Compiled, Stream]:
     """Some queries of a program, as a job runs them."""
     compiled = compile_text(text)
-    made = prepare(compiled.program.streams[0], compiled.plan)
+    made = prepare(compiled.program.streams[0], compiled.logical)
     whole, letters = whole_plan(made), tuple((letter.type, letter.condition) for letter in made.letters)
     plan = replace(whole, queries=tuple(query for query in whole.queries if query.name in queries))
     answering = Answering(to_text(plan), classes_of(plan.queries), letters)
@@ -183,7 +183,7 @@ def reordered(case: Case, chance: Random) -> Seen:
     return Seen.of(case, expected)
 
 
-def reordered_plan(text: str, chance: Random) -> Plan:
+def reordered_plan(text: str, chance: Random) -> PhysicalPlan:
     """Of the program with its queries in another order."""
     head, *queries = text.split("QUERY ")
     chance.shuffle(queries)

@@ -31,14 +31,14 @@ from tests.test_streaming import SECOND
 if TYPE_CHECKING:
     from random import Random
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.equivalence import Compiled, Rows
     from tests.programs import Case
 
 BUCKETS = 3
 
 
-def packed(compiled: Compiled, table: pa.Table, plan: Plan) -> pa.Table:
+def packed(compiled: Compiled, table: pa.Table, plan: PhysicalPlan) -> pa.Table:
     """What Spark makes of events: their letters as words, a copy for each class, and the bucket of its keys."""
     reading = read(table, compiled.plan.stream)
     masks = letter_masks(reading, compiled.plan.letters)
@@ -116,7 +116,7 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
     answers = answered(case, compiled)
     if answers is None:
         return NOTHING
-    job = prepare(compiled.program.streams[0], compiled.plan)
+    job = prepare(compiled.program.streams[0], compiled.logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
     stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters))
     table = read(table_of(case, compiled), compiled.plan.stream).table

@@ -34,7 +34,7 @@ from tests.test_motto_pass import programs, sharing_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.programs import Make
 
 SECOND = {"us": 1_000_000, "s": 1}
@@ -101,7 +101,7 @@ def micro_batches(chance: random.Random, table: pa.Table, compiled: Compiled) ->
 
 
 def check(
-    case: Case, chance: random.Random, plan_of: Callable[[Compiled], Plan] = lambda compiled: compiled.plan
+    case: Case, chance: random.Random, plan_of: Callable[[Compiled], PhysicalPlan] = lambda compiled: compiled.plan
 ) -> Seen:
     """`plan_of` is what runs as a stream, and may share what it likes."""
     compiled = compile_text(case.text)

@@ -33,6 +33,7 @@ from bench.plots import Panel
 
 import cepc
 from cepc.codegen.compiling import LoadedJob, job_of, load
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.batch import execute
 from cepc_runtime.spark.settings import JVM, SETTINGS
@@ -93,7 +94,7 @@ def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
     spark.sparkContext.setLogLevel("ERROR")
     compiled = cepc.compile(program(queries))
     (plan,) = plan_program(compiled.program).plans
-    expected = execute(plan, pq.read_table(folder)).tables
+    expected = execute(strategy(plan, "local"), pq.read_table(folder)).tables
     jobs = {}
     for way in (CUT, WHOLE) if len(cores) == 1 else (CUT,):
         with patch("cepc.codegen.prepare.classes_of", classes_of if way == CUT else whole):

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .events import Events, Reading
-    from .plan import CountedQuery, NeighboursQuery, Plan
+    from .plan import CountedQuery, NeighboursQuery, PhysicalPlan
     from .totals import Totals
 
 
-def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery]) -> Iterator[Totals]:
+def totals_by_query(
+    reading: Reading, kinds: Kinds, plan: PhysicalPlan, queries: Sequence[CountedQuery]
+) -> Iterator[Totals]:
     """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those
     of the events.
     """

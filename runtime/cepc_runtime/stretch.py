@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from .enumerate.arranged import Arranged
     from .enumerate.standing import Matches
     from .events import Reading
-    from .plan import Plan, QueryPlan
+    from .plan import PhysicalPlan, PhysicalQuery
     from .segments import Segments
     from .windows import Sliding
 
-    Known = Callable[[QueryPlan, Matches, Arranged], Bools]
+    Known = Callable[[PhysicalQuery, Matches, Arranged], Bools]
     """Which of some matches of a query are asked for."""
 
 _FAR: Final = 1 << 62
@@ -56,11 +56,11 @@ class Stretch:
     Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
     """
 
-    plan: Plan
+    plan: PhysicalPlan
     reading: Reading
     span: Span = EVERYWHERE
     known: Known | None = None
-    beside: tuple[QueryPlan, ...] = ()
+    beside: tuple[PhysicalQuery, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Failed(Exception):  # noqa: N818 - as a worker that is killed
 
 @cache
 def answering() -> Answering:
-    job = prepare(compiled().program.streams[0], compiled().plan)
+    job = prepare(compiled().program.streams[0], compiled().logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
     return Answering(to_text(plan), classes_of(plan.queries), letters)
 

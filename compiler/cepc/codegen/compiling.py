@@ -39,7 +39,7 @@ def planned(
     if not program.queries:
         raise ProgramError([nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")], sources)
     found = plan_shared(program, options or Options(seconds=None))
-    if not found.plans:
+    if not found.workloads:
         raise ProgramError(found.diagnostics, sources)
     return found
 

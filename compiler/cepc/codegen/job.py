@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from cepc_runtime.spark.share import Groupings
 
     from .. import model
+    from ..planning.logical import LogicalPlan
     from .names import StreamNames
 
 IMPORTS = """\
@@ -47,14 +48,14 @@ class GeneratedJob:
     """
 
     text: str
-    plans: tuple[Plan, ...]
+    plans: tuple[PhysicalPlan, ...]
     queries: tuple[str, ...]
     declared: bool
 
 
 def generate(
     program: model.CheckedProgram,
-    plans: Sequence[Plan],
+    plans: Sequence[LogicalPlan],
     sources: Mapping[str, Source],
     version: str,
     hot: Sequence[Groupings],

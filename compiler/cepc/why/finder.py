@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from cepc_runtime.enumerate.enumerator import Enumerator
     from cepc_runtime.enumerate.standing import Matches
     from cepc_runtime.events import Reading
-    from cepc_runtime.plan import Plan, StreamPlan
+    from cepc_runtime.plan import StreamPlan
 
     from .. import model
+    from ..planning.logical import LogicalPlan
 
 PARTIAL_MATCHES = 300_000
 """How many one search may look at: seconds."""
@@ -55,7 +56,7 @@ class Finder:
     stream: StreamPlan
     reading: Reading
 
-    def plan(self, query: model.Query, *, listed: bool = False) -> Plan | None:
+    def plan(self, query: model.Query, *, listed: bool = False) -> LogicalPlan | None:
         """The plan of a variant; None where the pattern, with other things left out, is too large."""
         planned = plan_program(replace(self.program, queries=(query,)), listed=listed)
         return planned.plans[0] if planned.plans else None
@@ -83,7 +84,7 @@ class Finder:
             keep = np.flatnonzero(np.array([bool(k & wanted) for k in kinds.letters], dtype=np.bool_)[kinds.of])
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))
-        arranged = Arranged(replace(plan, stream=self.stream), events, Kinds(kinds.of[events.order], kinds.letters))
+        arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters))
         enumerator = arranged.enumerator(query_plan, block=256, limit=PARTIAL_MATCHES)
         for batch in _batches(enumerator, query, start):
             ticks = events.ticks[batch.positions[0]]

@@ -97,7 +97,7 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
         try:
             for part in slices(decoded(batches), query.partition, plan.stream.time_column, None):
                 reading = read(part.table, plan.stream)
-                arranged = arrange_for(reading, classify(reading, plan.letters), plan, [query])
+                arranged = arrange_for(reading, classify(reading, plan.letters), plan.stream, [query])
                 for table in _tables(arranged, query, most):
                     some = table.slice(0, left)
                     values = [pa.nulls(some.num_rows, pa.string()), *some.columns]
@@ -119,11 +119,11 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
 def _tables(arranged: Arranged, query: QueryPlan, most: int) -> Iterator[Any]:
     """The matches of a query as rows, batch by batch."""
     enumerator = arranged.enumerator(query, BLOCK, most)
-    rows = MatchRows(_shown(query), arranged.plan.stream, enumerator.evaluator)
+    rows = MatchRows(_shown(query), arranged.stream, enumerator.evaluator)
     if not isinstance(query.window, Sliding):
         yield from map(rows.table, enumerator.matches())
         return
-    time = to_arrow(dict(arranged.plan.stream.columns)[arranged.plan.stream.time_column])
+    time = to_arrow(dict(arranged.stream.columns)[arranged.stream.time_column])
     for matches, frames in enumerator.standing_matches():
         yield rows.table(matches).append_column("windows", _starts(query.window, matches, frames, time))
 

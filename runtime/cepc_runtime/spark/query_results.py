@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from .rows import RowLayout
 
 
@@ -34,7 +34,7 @@ class Rows:
     plan_text: str
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PhysicalPlan:
         return prepared(self.plan_text)[0]
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from ..plan import Plan, QueryPlan, StreamPlan
+    from ..plan import PhysicalPlan, QueryPlan, StreamPlan
 
 QUERY: Final = "query"
 ERROR: Final = "error"
@@ -63,7 +63,7 @@ def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, Dat
     return (*found, *((name, time) for name in ends))
 
 
-def layout_of(plan: Plan) -> RowLayout:
+def layout_of(plan: PhysicalPlan) -> RowLayout:
     """Where each query's columns are."""
     slots: list[Slot] = []
     by_type: dict[DataType, list[int]] = {}

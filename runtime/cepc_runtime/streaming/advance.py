@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..columns import Bools, Ints
     from ..events import Reading
     from ..letters import Kinds
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from .program import Program
 
 
@@ -220,7 +220,7 @@ class _OfClass:
         yield from (due for due in found if due is not None)
 
 
-def _empty(plan: Plan) -> Any:
+def _empty(plan: PhysicalPlan) -> Any:
     """No events."""
     return pa.schema([(name, to_arrow(type_)) for name, type_ in plan.stream.columns]).empty_table()
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..events import Reading
     from ..panes.folded import Folded
     from ..panes.shared_panes import Family
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from .decision import Windows
     from .matches import Step
 
@@ -63,7 +63,7 @@ class Fold:
     are.
     """
 
-    plan: Plan
+    plan: PhysicalPlan
     family: Family
     windows: dict[int, Windows]  # by query
     keys: tuple[str, ...]

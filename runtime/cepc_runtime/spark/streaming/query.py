@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from ...plan import Plan
+    from ...plan import PhysicalPlan
     from ..share import Class
 
 
@@ -48,7 +48,7 @@ class Streamed:
     letters: tuple[tuple[str | None, str], ...]
     watermark: int
 
-    def plan(self, queries: Collection[str]) -> Plan:
+    def plan(self, queries: Collection[str]) -> PhysicalPlan:
         """Of these queries, in the order of the program."""
         plans = [from_text_of_plan(text) for text in self.plans]
         known = {query.name: query for plan in plans for query in plan.queries}
@@ -65,7 +65,7 @@ class Continuous:
     ahead: int
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> PhysicalPlan:
         return self.streamed.plan(self.queries)
 
     @cached_property
