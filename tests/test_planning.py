@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepc.api import check_sources
+from cepc.automaton.positions import positions_of
 from cepc.planning import plan_program
 from cepc.planning.logical import Countable, CountableNeighbours, Uncountable
 from cepc_grammar.source import Source
@@ -15,6 +16,9 @@ from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:
+    from cepc.automaton.letters import Letters
+    from cepc.automaton.positions import Built
+    from cepc.model import Query
     from cepc.planning.logical import Countability, LogicalQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind;\n"
@@ -91,9 +95,26 @@ def test_prefixes_are_kept_for_next_alone(condition: str) -> None:
 def test_who_asks_only_whether_a_pattern_is_too_large_plans_no_small_one(
     pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepc.planning.query.plan_query", None)
+    monkeypatch.setattr("cepc.planning.query.plan_built", None)
     text = f"{STREAM}QUERY q RETURN TRY_COUNT(*) AS n PATTERN {pattern} WITHIN 9 s SLIDE 3 s;"
     assert check_sources([Source("q.cep", text)]).ok
+
+
+def test_the_positions_of_a_pattern_are_built_once_for_its_warnings_and_to_know_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[str] = []
+
+    def counted(query: Query, letters: Letters) -> Built:
+        built.append(query.name)
+        return positions_of(query, letters)
+
+    for module in ("automaton.positions", "planning.query"):
+        monkeypatch.setattr(f"cepc.{module}.positions_of", counted)
+    pattern = "AND(SEQ(A a1, B b1), SEQ(A a2, B b2), SEQ(C c1, D d1), SEQ(C c2, D d2)) WHERE a1.x < d2.x"
+    found = check_sources([Source("q.cep", f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN {pattern} WITHIN 9 s;")])
+    assert built == ["q"]
+    assert "W0402" in {d.code for d in found.diagnostics}
 
 
 @pytest.mark.parametrize("query", ["RETURN COUNT(*) AS n", "RETURN MATCH *"])

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..automaton.letters import Letters
+    from ..automaton.positions import Built
     from .logical import Countability
 
 
@@ -45,11 +46,15 @@ MOST_LETTERS = 62
 
 def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) -> LogicalQuery[Countability]:
     """With `listed` for who wants the matches, and not to know whether they can be counted. Raises PatternTooLarge."""
-    built = positions_of(query, letters)
+    return plan_built(query, positions_of(query, letters), listed=listed)
+
+
+def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> LogicalQuery[Countability]:
+    """The same, from the query's positions."""
     conditions = (*(p for c in query.conditions for p in _conditions(c, built.negated)), *built.conditions)
     counting: Countability = Uncountable(Reason("match query"))
     if query.kind == "aggregate" and not listed:
-        counting = _counting(query, built.positions, conditions, letters)
+        counting = _counting(query, built.positions, conditions, built.letters)
     return LogicalQuery(
         name=query.name,
         kind=query.kind,
@@ -64,7 +69,7 @@ def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) ->
         outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
         having=query.having,
         returns_events=query.returns_events,
-        select=_select(query, built.positions, letters),
+        select=_select(query, built.positions, built.letters),
         after=(query.after_match.skip, query.after_variable) if query.after_match else None,
         counting=counting,
     )
