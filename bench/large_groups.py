@@ -21,9 +21,9 @@ import pyarrow as pa
 import cepc
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
+from cepc_runtime.classes import classes_of
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
-from cepc_runtime.spark.share import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.drive import drive, tables
 from cepc_runtime.events import Reading, read
-from cepc_runtime.stretch import EVERYWHERE, Means, Span, Stretch
+from cepc_runtime.stretch import EVERYWHERE, Means, Stretch, TimeSpan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ def driven(
     plan: PhysicalPlan,
     queries: Sequence[PhysicalQuery] | None = None,
     *,
-    span: Span = EVERYWHERE,
+    span: TimeSpan = EVERYWHERE,
     **means: Any,
 ) -> dict[str, Any]:
     """A table for each query: of all of the plan, unless they are given. `source` is a table or a Reading of one."""

@@ -15,9 +15,9 @@ from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.evaluate.errors import EvaluationError, about, naming
 from cepc_runtime.events import read
 from cepc_runtime.streaming.decision import Windows, decision_of
-from cepc_runtime.streaming.matches import Step
+from cepc_runtime.streaming.matches import Advance
 from cepc_runtime.streaming.windows import closed
-from cepc_runtime.stretch import Means, Span, Stretch
+from cepc_runtime.stretch import Means, Stretch, TimeSpan
 from tests.driven import driven
 from tests.equivalence import compile_text
 
@@ -115,7 +115,7 @@ def test_windows_are_found_that_begin_in_the_span(pattern: str) -> None:
     every = driven(table, plan)["q0"].to_pylist()
     assert len(every) > 2
     for first, end in ((0, 3), (1, 5), (4, 4), (None, 2), (2, None)):
-        found = driven(table, plan, span=Span(first, end))["q0"].to_pylist()
+        found = driven(table, plan, span=TimeSpan(first, end))["q0"].to_pylist()
         assert found == [
             row for row in every
             if (first is None or row["window_start"] >= first) and (end is None or row["window_start"] < end)
@@ -145,7 +145,7 @@ def closing(text: str, most: int) -> tuple[list[Any], Exception | None]:
     reading, windows = read(events(text), plan.stream), decision_of(plan.queries[0])
     assert isinstance(windows, Windows)
     try:
-        for _, table in closed(reading, plan, plan.queries, windows, Step(-1, 100, most)):
+        for _, table in closed(reading, plan, plan.queries, windows, Advance(-1, 100, most)):
             found += table.to_pylist()
     except TooManyPartialMatchesError as error:
         return found, error

@@ -31,12 +31,12 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
+from cepc_runtime.classes import classes_of
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matches
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST as MOST_OF_SESSION
-from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.slices import MOST
 from cepc_runtime.spark.streaming.outputs import check_columns
 from cepc_runtime.streaming.advance import advance

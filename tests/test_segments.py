@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cepc_runtime.classes import Class, classes_of, keys_of
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.segments import SEGMENT, Segments, are_short, overlap_of, segments_for
 from cepc_runtime.spark.kernel import run_partition
-from cepc_runtime.spark.share import Class, classes_of, keys_of
 from cepc_runtime.windows import Sliding
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
 from tests.programs import Case, between_neighbours, bounded, cases

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cepc.codegen.prepare import prepare
+from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
+from cepc_runtime.classes import classes_of
 from cepc_runtime.events import read
 from cepc_runtime.panes.between_states import Shape, ways_of
 from cepc_runtime.plan_data import to_text
-from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.time import SHIFT
 from cepc_runtime.streaming.description import canonical
@@ -57,7 +57,7 @@ ROWS: tuple[dict[str, Any], ...] = tuple(
 def job(text: str, queries: tuple[str, ...]) -> tuple[Compiled, Stream]:
     """Some queries of a program, as a job runs them."""
     compiled = compile_text(text)
-    made = prepare(compiled.program.streams[0], compiled.logical)
+    made = stream_job(compiled.program.streams[0], compiled.logical)
     whole, letters = whole_plan(made), tuple((letter.type, letter.condition) for letter in made.letters)
     plan = replace(whole, queries=tuple(query for query in whole.queries if query.name in queries))
     answering = Answering(to_text(plan), classes_of(plan.queries), letters)

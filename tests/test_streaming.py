@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cepc_runtime.classes import Class, keys_of
 from cepc_runtime.events import read, select
 from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.panes.folded import Folded, fold, product, together
-from cepc_runtime.spark.share import Class, keys_of
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError

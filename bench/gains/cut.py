@@ -20,6 +20,7 @@ import cepc
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
 from cepc_runtime.batch import execute
+from cepc_runtime.classes import Class
 from cepc_runtime.panes.cutting import pane_length
 from cepc_runtime.plan import PhysicalPlan, counted_queries
 from cepc_runtime.result_rows import result_table
@@ -29,7 +30,6 @@ from cepc_runtime.spark.cut import pane_rows, segment_rows, totals_of
 from cepc_runtime.spark.events import PANE
 from cepc_runtime.spark.groups import ROWS
 from cepc_runtime.spark.rows import SUBTOTALS, Packing, layout_of, table_of
-from cepc_runtime.spark.share import Class
 from cepc_runtime.spark.slices import MOST
 from cepc_runtime.windows import Sliding
 

@@ -28,7 +28,7 @@ _FAR: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """Where windows begin: from `first`, before `end`, in ticks; None is no bound. With `segments`, of which SEGMENT is
     an attribute of the partition, also in the segment of their partition.
     """
@@ -45,7 +45,7 @@ class Span:
         return low, _FAR if self.end is None else window.last_holding(self.end - 1)
 
 
-EVERYWHERE: Final = Span()
+EVERYWHERE: Final = TimeSpan()
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Stretch:
 
     plan: PhysicalPlan
     reading: Reading
-    span: Span = EVERYWHERE
+    span: TimeSpan = EVERYWHERE
     known: Known | None = None
     beside: tuple[PhysicalQuery, ...] = ()
 

@@ -11,7 +11,7 @@ from ..shared_plans import Options, plan_shared
 from ..version import version
 from .hot import hot_groupings
 from .job import GeneratedJob, generate
-from .prepare import ReservedColumnError
+from .stream_job import ReservedColumnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

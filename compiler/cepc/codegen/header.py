@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import PhysicalQuery
 
     from .. import model
-    from .prepare import StreamJob
+    from .stream_job import StreamJob
 
 
 def header(

@@ -10,7 +10,7 @@ from .python import Code, call, comment, lay_out, tupled
 if TYPE_CHECKING:
     from cepc_runtime.plan import PhysicalPlan
 
-    from .prepare import StreamJob
+    from .stream_job import StreamJob
 
 _MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
 

@@ -31,11 +31,11 @@ from .worker import USER_ERRORS, prepared
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..classes import Class
     from ..plan import CountedQuery, PhysicalPlan, PhysicalQuery
     from ..segments import Segments
     from ..totals import Totals
     from .rows import Packing
-    from .share import Class
 
 
 def pane_rows(batches: Iterable[Any], plan: PhysicalPlan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:

@@ -23,9 +23,9 @@ from .worker import USER_ERRORS, prepared, settled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..classes import Class
     from ..plan import PhysicalPlan, PhysicalQuery
     from .rows import Packing
-    from .share import Class
     from .slices import Slice
 
 

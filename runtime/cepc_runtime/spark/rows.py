@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from ..classes import has_subtotals
 from ..columns import flat
 from ..types import STRING as TEXT
 from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
-from .share import has_subtotals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

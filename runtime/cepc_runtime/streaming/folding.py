@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..panes.shared_panes import Family
     from ..plan import PhysicalPlan
     from .decision import Windows
-    from .matches import Step
+    from .matches import Advance
 
 _FAR: Final = 1 << 61
 """Times beyond it are near the end of 64 bits; their events are kept, and windows around them fail by name."""
@@ -69,7 +69,7 @@ class Fold:
     keys: tuple[str, ...]
     least: int
     enough: int
-    step: Step
+    step: Advance
 
     def run(self, known: Known, old: Panes | None) -> Done:
         """`old` are the panes folded before the step."""

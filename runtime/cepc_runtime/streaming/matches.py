@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Step:
+class Advance:
     """A watermark goes on from `earlier` to `watermark`; `most` bounds the partial matches of a query that are
     listed.
     """
@@ -41,7 +41,7 @@ class Step:
 
 
 def decided(
-    final: Reading, plan: PhysicalPlan, queries: Mapping[PhysicalQuery, Decision], step: Step
+    final: Reading, plan: PhysicalPlan, queries: Mapping[PhysicalQuery, Decision], step: Advance
 ) -> Iterator[tuple[str, Any]]:
     """The rows, by query, of the matches that become known, given the final events; the queries are without AFTER
     MATCH, and their matches are found together.
@@ -60,7 +60,7 @@ def decided(
 
 
 def chosen(
-    final: Reading, query: PhysicalQuery, beginning: PhysicalPlan, decision: Decision, step: Step, passed: Bools
+    final: Reading, query: PhysicalQuery, beginning: PhysicalPlan, decision: Decision, step: Advance, passed: Bools
 ) -> tuple[list[Any], Bools]:
     """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part
     of the answer, from now on.

@@ -19,9 +19,9 @@ from .size import fold_from
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..classes import Class
     from ..panes.shared_panes import Family
     from ..plan import PhysicalQuery, Positions
-    from ..spark.share import Class
     from .description import LetterName
     from .translation import ClassTranslation
 

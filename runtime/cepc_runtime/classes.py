@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..panes.cutting import can_be_cut, has_loops, pane_length
-from ..partition_sums import has_partitions
-from ..plan import SelectContiguous, letters_read
-from ..segments import are_short, can_have_segments, segments_for
-from ..windows import Sliding
+from .panes.cutting import can_be_cut, has_loops, pane_length
+from .partition_sums import has_partitions
+from .plan import SelectContiguous, letters_read
+from .segments import are_short, can_have_segments, segments_for
+from .windows import Sliding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..plan import PhysicalQuery, Unit
-    from ..segments import Segments
+    from .plan import PhysicalQuery, Unit
+    from .segments import Segments
 
 
 Groupings = frozenset[tuple[str, ...]]

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.classes import Class, classes_of
 from cepc_runtime.letter_words import word_letters, words_needed
 from cepc_runtime.plan import is_native
-from cepc_runtime.spark.share import Class, classes_of
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import STRING, quote_name
 
@@ -17,9 +17,9 @@ from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
 
 if TYPE_CHECKING:
+    from cepc_runtime.classes import Groupings
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Letter, NativeQuery, PhysicalPlan
-    from cepc_runtime.spark.share import Groupings
 
     from .. import model
     from ..planning.logical import LogicalPlan
@@ -67,7 +67,7 @@ class StreamJob:
         return tuple(query for query in self.batch.queries if is_native(query))
 
 
-def prepare(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozenset()) -> StreamJob:
+def stream_job(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozenset()) -> StreamJob:
     """`hot` are the GROUP BYs that have a group of many events. Raises ReservedColumnError."""
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in stream.columns:
