@@ -35,6 +35,7 @@ from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
+from cepc_runtime.enumerate.search import SearchMeans
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
 from cepc_runtime.plan import MatchAnswer, MatchPart, PhysicalPlan, SharedMatches
@@ -194,13 +195,13 @@ class Execution:
             if query.name in names:
                 enumerator = Enumerator(query, self.timeline, self.evaluator)
                 found[query.name] = sum(map(len, enumerator.matches()))
-                partial += enumerator._budget.partial
+                partial += enumerator._means.budget.partial
         return found, partial
 
     def by_joins(self, shared: SharedMatches) -> tuple[Counter[str], int]:
         found: Counter[str] = Counter()
         budget = MatchBudget("", None, None)
-        joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, budget)
+        joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, SearchMeans(budget))
         for name, matches in joins.matches():
             found[name] += len(matches)
         return found, budget.tried

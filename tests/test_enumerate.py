@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
-from cepc_runtime.enumerate.search import Search
+from cepc_runtime.enumerate.search import Search, SearchMeans
 from cepc_runtime.evaluate import EvaluationError
 from cepc_runtime.expression import Field
 from cepc_runtime.letters import classify
@@ -365,7 +365,7 @@ def test_a_block_never_grows_beyond_its_limit() -> None:
         plan.queries[0]
     )
     for merging in (False, True):
-        search = Search(enumerator.extension, MatchBudget("q", None, None), merging, 16)
+        search = Search(enumerator.extension, SearchMeans(MatchBudget("q", None, None), 16), merging)
         sizes = [len(block) for block in search.blocks(enumerator.everywhere())]
         assert max(sizes) <= 16 + 8
         assert sum(sizes) == 2**12 - 1

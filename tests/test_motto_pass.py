@@ -23,8 +23,9 @@ from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
-from cepc_runtime.enumerate.joins import Joins, _Rows
+from cepc_runtime.enumerate.joins import JoinRoom, Joins, _Rows
 from cepc_runtime.enumerate.matches import MatchRows
+from cepc_runtime.enumerate.search import SearchMeans
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
@@ -179,8 +180,8 @@ def by_joins(
             return Enumerator(queries[name], timeline, evaluator).matches(sources)  # noqa: B023 - used in this round
 
         joins = Joins(
-            shared, list(queries.values()), timeline, evaluator, search, MatchBudget("", None, None),
-            block=block, held=held, portion=portion,
+            shared, list(queries.values()), timeline, evaluator, search,
+            SearchMeans(MatchBudget("", None, None), block), JoinRoom(held, portion),
         )  # fmt: skip
         rows_of = {name: MatchRows(query, plan.stream, evaluator) for name, query in queries.items()}
         found |= {name: [] for name in queries}

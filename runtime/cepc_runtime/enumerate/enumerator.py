@@ -17,7 +17,7 @@ from .extension import Extension, Sources
 from .forbidden import Forbidden
 from .guards import Guards
 from .pattern import IndexedPositions
-from .search import BLOCK, Search
+from .search import BLOCK, Search, SearchMeans, untold
 from .selection import NextByDerivations, selection_of
 from .standing import Bounded, Standing
 from .timeline import Timeline
@@ -59,13 +59,12 @@ class Enumerator:
         windows: HoldingWindows | None = None,
         limit: int | None = None,
         block: int = BLOCK,
-        reached: Callable[[float], None] = lambda _part: None,
+        reached: Callable[[float], None] = untold,
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
         text = query.conditions[0].text if query.conditions else None
-        self._block = block
-        self._budget = MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
-        self._reached = reached
+        budget = MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
+        self._means = SearchMeans(budget, block, reached)
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
@@ -80,17 +79,9 @@ class Enumerator:
         anywhere; AFTER MATCH, where the next match depends on the last, looks everywhere.
         """
         if self.query.after is not None:
-            yield from AfterMatch(
-                self.extension,
-                self.standing,
-                self._budget,
-                *self.query.after,
-                self._merging,
-                self._block,
-                self._reached,
-            ).matches()
+            yield from AfterMatch(self.extension, self.standing, self._means, self.query.after, self._merging).matches()
             return
-        search = Search(self.extension, self._budget, self._merging, self._block, self._reached)
+        search = Search(self.extension, self._means, self._merging)
         for block in search.blocks(self.everywhere() if sources is None else sources):
             found = self.standing.matches(block)
             if found is not None:
@@ -98,7 +89,7 @@ class Enumerator:
 
     def standing_matches(self) -> Iterator[tuple[Matches, Frames]]:
         """The same with the windows in which they stand; `row` is of the batch."""
-        search = Search(self.extension, self._budget, self._merging, self._block, self._reached)
+        search = Search(self.extension, self._means, self._merging)
         for block in search.blocks(self.everywhere()):
             frames = self.standing.frames(block)
             if len(frames.row):
@@ -134,7 +125,7 @@ class Enumerator:
             if joined:
                 fits = span if negation.within is None else None
                 parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None), SelectAny())
-                search = Search(parts[0], self._budget, False, self._block)
+                search = Search(parts[0], self._means.within, False)
                 forbidden[number] = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
             elif alone:
                 ends[number] = partial(self._ends, negation.positions, alone)
@@ -148,7 +139,7 @@ class Enumerator:
         """What `earliest_ends` gives, for a negation with conditions of its own: by enumeration."""
         extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None), SelectAny())
         ends = np.full(self.timeline.length, self.timeline.length)
-        for block in Search(extension, self._budget, False, self._block).blocks(self.everywhere()):
+        for block in Search(extension, self._means.within, False).blocks(self.everywhere()):
             found = standing.matches(block)
             if found is not None:
                 np.minimum.at(ends, found.positions[0], found.positions[-1])

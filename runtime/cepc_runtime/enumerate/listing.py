@@ -14,6 +14,7 @@ from .evaluation import Evaluator
 from .joins import Joins
 from .matches import MatchRows
 from .measures import Measuring
+from .search import SearchMeans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,8 +88,8 @@ def _joined_matches(
             yield from enumerator.matches(sources)
 
     joins = Joins(
-        shared, list(queries.values()), timeline, evaluator, search, budget,
-        block=means.block, reached=arranged.work.reached,
+        shared, list(queries.values()), timeline, evaluator, search,
+        SearchMeans(budget, means.block, arranged.work.reached),
     )  # fmt: skip
     yield from joins.matches()
 

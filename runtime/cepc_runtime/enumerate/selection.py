@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan import SelectContiguous, SelectNext
+from .bound import Extended
 from .checks import Check
 from .ragged import expand
 
@@ -195,4 +196,5 @@ class Following:
         before = None if block.memory is None else block.memory[:, rows]
         edges = np.full(len(rows), option.edge, dtype=np.int32)
         memory = self._checks.memory.after(edges, position, block.depth + 1, before)
-        return self._checks.admit(option.edge, block, rows, position, before, memory, option.due, demanding=True)[0]
+        extended = Extended(option.edge, block, rows, position, before, memory)
+        return self._checks.admit(extended, option.due, demanding=True)[0]
