@@ -459,7 +459,8 @@ def letters_read(query: PhysicalQuery) -> frozenset[int]:
             return automaton.letters
         case Native(letter):
             return frozenset((letter,))
-    return letters_listed(query)
+        case List() | Join():
+            return letters_listed(query)
 
 
 def letters_listed(query: QueryPlan) -> frozenset[int]:
