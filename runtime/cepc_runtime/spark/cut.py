@@ -16,7 +16,6 @@ from ..panes.shared_panes import Family
 from ..panes.tables import from_table, projected, to_table
 from ..panes.windows import totals_of_folded
 from ..partition_sums import has_partitions, totals_of_partitions
-from ..plan import is_counted
 from ..result_rows import result_table
 from ..results import Results, check_edges
 from ..segments import SEGMENT, reach_of
@@ -97,9 +96,10 @@ def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[
 
 def totals_of(query: PhysicalQuery, number: int, found: Sequence[Any]) -> Totals:
     """The totals of query `number` of a plan from the subtotals that tasks have found."""
-    assert is_counted(query)  # no other has subtotals
     if has_partitions(query):
         return totals_of_partitions(query, found)
+    if not can_be_cut(query):
+        raise ValueError(f"query {query.name} has no subtotals")
     family = _family([(number, query)])
     folded = concatenated([from_table(family, table) for table in found])
     return next(totals for _, totals in totals_of_folded(family, (number,), folded))
