@@ -97,7 +97,7 @@ NO_VALUES = [
     ("a text that is no number", "CAST(t AS INT)", {"t": "x4"}, '{"t":"x4"}'),
     ("an overflow", "TIMESTAMP_MICROS(n + 9223372036854775803)", {"n": 5}, '{"n":5}'),
     ("a division by zero", "1 / (n - 5)", {"n": 5}, '{"n":5}'),
-    ("a function of Spark's alone", "TO_TIMESTAMP(t, 'yyyy/MM')", {"t": "y"}, '{"t":"y"}'),
+    ("a function of Spark's alone", "TO_DATE(t, 'yyyy/MM')", {"t": "y"}, '{"t":"y"}'),
     ("a column beside its twin", "CAST(`T` AS INT)", {"T": "x4"}, '{"T":"x4"}'),
 ]
 
