@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import cepc
 from cepc.api import check_text
+from cepc.cli import cepc as command_line
 from cepc.codegen.compiling import job_of
 from cepc.testing.run import run_test
 from tests import oracle
@@ -164,6 +166,23 @@ def test_the_rows_of_a_group_by_a_field_can_be_explained() -> None:
     )
     events = pa.table({"at": pa.array([1]), "kind": ["A"], "user": users, "x": pa.array([1], pa.int32())})
     assert "user.id = 7" in explained(compiled, events, "q")
+
+
+def test_statistics_know_a_group_by_a_field_and_computed_columns(tmp_path: Path) -> None:
+    text = (
+        "STREAM s (ts BIGINT, kind STRING, user STRUCT<id: BIGINT>, at AS TIMESTAMP_SECONDS(ts)) EVENT TIME at\n"
+        "EVENT TYPE kind IN ('A', 'B');\n"
+        "QUERY q RETURN user.id, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY user.id WITHIN 1 MINUTE SLIDE 30 s;\n"
+    )
+    (tmp_path / "p.cep").write_text(text, encoding="utf-8")
+    lines = (f'{{"ts": {i}, "kind": "{"AB"[i % 2]}", "user": {{"id": {i % 3}}}}}\n' for i in range(30))
+    (tmp_path / "e.jsonl").write_text("".join(lines), encoding="utf-8")
+    program, events, stats = (str(tmp_path / name) for name in ("p.cep", "e.jsonl", "stats.json"))
+    measured = CliRunner().invoke(command_line, ["analyze", program, "--events", events, "-o", stats])
+    assert measured.exit_code == 0, measured.output
+    assert "user.id" in (tmp_path / "stats.json").read_text(encoding="utf-8")
+    run = CliRunner().invoke(command_line, ["run", program, "--events", events, "--stats", stats])
+    assert run.exit_code == 0, run.output
 
 
 # ---- what is read ----------------------------------------------------------------------------------------------------

@@ -118,17 +118,26 @@ def _computed(job: StreamJob) -> dict[str, Node]:
 
     clauses = (job.stream.time.column, job.stream.type_column)
     keys = dict.fromkeys(job.stream.input.source_of(name) for name in clauses if name is not None)
+    first = job.stream.input.needed([name for name in clauses if name is not None]).computed
     return {
-        "computed": tupled(_computed_column(one, column) for one in computed),
+        "computed": tupled(_computed_column(one, column, one in first) for one in computed),
         "keys": tupled(string(key) for key in keys if key is not None),
     }
 
 
-def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str]) -> Node:
+def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str], first: bool) -> Node:
     expression = computed.expression
-    told = can_fail(expression) and is_orderable(expression.type)  # Spark has no hash of a map
-    read = {"read": tupled(string(column(field)) for field in fields(expression))} if told else {}
-    return call("job.ComputedColumn", string(computed.name), string(to_sql(expression, column)), **read)
+    more: dict[str, Node] = {}
+    if _told(computed):
+        more["read"] = tupled(string(column(field)) for field in fields(expression))
+        if first:
+            more["first"] = Code("True")
+    return call("job.ComputedColumn", string(computed.name), string(to_sql(expression, column)), **more)
+
+
+def _told(computed: Computed) -> bool:
+    """Whether a record without a value is told from others; Spark has no hash of a map."""
+    return can_fail(computed.expression) and is_orderable(computed.expression.type)
 
 
 def _segments(cut: Segments) -> Node:
@@ -172,6 +181,10 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
             f"    needed = {wanted}.isin({constant}_TYPES) | {_col(type_)}.isNull() | {_col(time)}.isNull()",
         ]
         where = ".where(needed)"
+    first = job.input.needed([c for c in (time, type_) if c is not None]).computed
+    if any(_told(column) and column not in first for column in job.input.computed):
+        lines.append(f"    events = events{where}.where(job.computable({constant}))")
+        where = ""
     lines += [
         f"    found = {lay_out(select, 4, before='events', after=where)}",
         "    if dropped is not None:",

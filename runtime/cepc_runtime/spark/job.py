@@ -9,7 +9,7 @@ from pyarrow import Table
 from ..classes import Class, chosen
 from ..segments import Segments
 from .build import no_error
-from .computed import with_computed
+from .computed import computable, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
@@ -46,6 +46,7 @@ __all__ = [
     "Streamed",
     "Table",
     "absent",
+    "computable",
     "copies",
     "cut",
     "encoded",

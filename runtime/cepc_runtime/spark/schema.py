@@ -25,12 +25,14 @@ class JobError(Exception):
 @dataclass(frozen=True)
 class ComputedColumn:
     """A column as SQL over those of the input and those computed before it. `read` are the columns in it, if there may
-    be records without a value: they tell of which one it is said.
+    be records without a value: they tell of which one it is said. Event time or type are the `first`, and what they are
+    computed from.
     """
 
     name: str
     sql: str
     read: tuple[str, ...] = ()
+    first: bool = False
 
 
 @dataclass(frozen=True)
