@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.spelling import name_text
 from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
 from cepc_runtime.types import is_numeric
 
@@ -34,6 +36,7 @@ def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
         "no such function",
         notes=("functions of Spark can be called, and those that the program declares: `FUNCTION name(x) AS …`",),
         hint=_did_you_mean(near) or "`cepc functions` lists the functions",
+        replacement=near,
     )
 
 
@@ -150,6 +153,7 @@ def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
         "no such type",
         notes=("types are Spark SQL's: STRING, INT, BIGINT, DOUBLE, DECIMAL(p, s), BOOLEAN, DATE, TIMESTAMP, …",),
         hint=_did_you_mean(near),
+        replacement=near,
     )
 
 
@@ -323,7 +327,12 @@ def not_a_struct(span: Span, name: str, found: DataType) -> Diagnostic:
 
 def unknown_field(span: Span, name: str, found: DataType, near: str | None) -> Diagnostic:
     return Diagnostic(
-        "E0322", f"unknown field `{name}`", span, f"{found.sql} has no such field", hint=_did_you_mean(near)
+        "E0322",
+        f"unknown field `{name}`",
+        span,
+        f"{found.sql} has no such field",
+        hint=_did_you_mean(near),
+        replacement=near and name_text(ast.Name(near)),
     )
 
 

@@ -1,0 +1,11 @@
+"""`cepc lsp`: what an editor asks of a program while it is written.
+
+Each feature is a pure function of a program as it stands and a place in its text, in spans of our own:
+
+program.py      the text of an editor, parsed, checked, with what it imports
+references.py   which name of the text means what
+hover.py, completion.py, rename.py, outline.py, cures.py, formatting.py, tests.py
+                what is asked of it
+positions.py    places as the protocol has them
+server.py       the only module that speaks the protocol
+"""
