@@ -122,7 +122,7 @@ def _in_clause(
             yield from _operands(declared)
             if _in_arguments(before):
                 yield from _columns(declared, tuple(declared.streams))
-    elif last.upper == "AS":
+    elif last.upper == "AS" and first == "QUERY":
         return  # an alias
     elif clause == "FROM":
         yield from (_stream(s) for s in declared.streams.values())

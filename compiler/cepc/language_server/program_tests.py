@@ -35,7 +35,7 @@ class TestReport:
     failures: tuple[tuple[TestAt, str], ...] = ()
 
 
-def tests_of(program: EditedProgram) -> Iterator[TestAt]:
+def named_tests(program: EditedProgram) -> Iterator[TestAt]:
     for statement in program.parsed.program.statements:
         if isinstance(statement, ast.Test):
             yield TestAt(statement.name.text, statement.name.span)
@@ -49,7 +49,7 @@ def run_tests(program: EditedProgram, only: str | None = None) -> TestReport:
     checked = program.checked
     if checked.program is None:
         return TestReport(False, f"the tests were not run: {_first_error(program)}")
-    chosen = [test for test in tests_of(program) if only is None or test.name == only]
+    chosen = [test for test in named_tests(program) if only is None or test.name == only]
     outcomes, failures = [], []
     for test in chosen:
         known = next(t for t in checked.program.tests if t.name == test.name)

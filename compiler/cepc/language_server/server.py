@@ -34,7 +34,7 @@ from .editor import Editor, normal
 from .hover import hover
 from .outline import outline
 from .positions import ClientPositions
-from .program_tests import run_tests, tests_of
+from .program_tests import named_tests, run_tests
 from .rename import rename, renameable, uses
 
 if TYPE_CHECKING:
@@ -477,7 +477,7 @@ def _actions(ls: CepServer, params: types.CodeActionParams) -> list[types.CodeAc
 def _lenses(ls: CepServer, params: types.CodeLensParams) -> list[types.CodeLens]:
     uri = params.text_document.uri
     program = ls.editor.program(path_of(uri))
-    tests = [] if program is None else list(tests_of(program))
+    tests = [] if program is None else list(named_tests(program))
     if program is None or not tests:
         return []
     places = [ls.range(program.source.text, test.span) for test in tests]
