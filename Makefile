@@ -17,14 +17,21 @@ WORKERS ?= 2
 PYTEST_ARGS ?=
 EXAMPLE ?= examples/food_delivery
 
-# The stamp is inside .venv, so that removing .venv is enough to start again.
+# The stamps are inside .venv, so that removing .venv is enough to start again.
+.venv/.run: pyproject.toml tools/setup
+	@PYTHON="$(PYTHON)" tools/setup run
+
+.venv/.spark: pyproject.toml tools/setup
+	@PYTHON="$(PYTHON)" tools/setup spark
+
 .venv/.ready: pyproject.toml tools/setup
 	@PYTHON="$(PYTHON)" tools/setup
 
-demo: .venv/.ready  # EXAMPLE=examples/… runs another one
+demo: $(if $(filter spark,$(ENGINE)),.venv/.spark,.venv/.run)  # EXAMPLE=examples/… runs another one; ENGINE=spark runs its job too
 	@mkdir -p out
 	$(RUN) python $(EXAMPLE)/generate.py out/events.parquet --events 20000
 	$(RUN) cepc run $(EXAMPLE)/queries.cep --events out/events.parquet --format table --limit 3
+	$(if $(filter spark,$(ENGINE)),$(RUN) python tools/on_spark.py $(EXAMPLE)/queries.cep out/events.parquet out/on_spark)
 
 PYTEST := $(RUN) pytest -q -n $(WORKERS) --dist loadgroup
 

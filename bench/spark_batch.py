@@ -27,7 +27,7 @@ from bench.processors import Took, timed
 
 import cepc
 from cepc.codegen.compiling import job_of
-from cepc.running.spark import local_session
+from cepc.running.session import quiet_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -261,7 +261,7 @@ def main() -> int:
     parser.add_argument("--memory", default="4g", help="of the JVM, which keeps the rows of all queries")
     arguments = parser.parse_args()
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {arguments.memory} pyspark-shell")
-    spark = local_session()
+    spark = quiet_session()
     spark.conf.set("spark.sql.shuffle.partitions", str(arguments.partitions))
     with tempfile.TemporaryDirectory() as folder:
         for name, events in (("floor", arguments.events), ("hands", arguments.by_hand)):

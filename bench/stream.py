@@ -36,7 +36,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.planning import plan_program
-from cepc.running.spark import local_session
+from cepc.running.session import quiet_session
 from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.streaming.operator import Answering, Step
 from cepc_runtime.spark.streaming.query import Continuous, prepare_session
@@ -283,7 +283,7 @@ def main() -> int:
         for one in FOLDED:
             folding(*one)
         return 0
-    spark = local_session()
+    spark = quiet_session()
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory)

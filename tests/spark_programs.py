@@ -163,10 +163,10 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=1000, help="the number of the first case of each kind")
     parser.add_argument("--kind", choices=list(KINDS), action="append", help="only this one (repeatable)")
     given_options = parser.parse_args()
-    from cepc.running.spark import local_session
+    from cepc.running.session import quiet_session
 
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 1g pyspark-shell")
-    spark = local_session()
+    spark = quiet_session()
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     kinds, levels, begun, wrong = given_options.kind or list(KINDS), list(LEVELS), time.monotonic(), 0
     tallies = {kind: Tally() for kind in kinds}

@@ -91,10 +91,10 @@ def ours(
     workload: Workload, where: dict[str, Path], rounds: int
 ) -> tuple[dict[str, list[Took]], dict[str, Counter[tuple[int, ...]]]]:
     """The sides that run here, and the rows of the first."""
-    from cepc.running.spark import local_session
+    from cepc.running.session import quiet_session
 
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 4g pyspark-shell")
-    spark = local_session()
+    spark = quiet_session()
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     candidates: dict[str, Callable[[Workload], Side]] = {
         "cepc, in process": sides.local,

@@ -18,12 +18,33 @@ from .errors import CepcError, DataError, ProgramError, RunError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
     from typing import Any
 
     from .api import Checked
     from .compiled_program import Compiled
 
-__all__ = ["CepcError", "DataError", "ProgramError", "RunError", "check", "compile"]
+__all__ = [
+    "CepcError", "Checked", "Compiled", "DataError", "ProgramError", "RunError",
+    "check", "compile", "spark_session",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """The types that functions here give, and `__version__`: imported when they are asked for."""
+    if name == "Compiled":
+        from .compiled_program import Compiled
+
+        return Compiled
+    if name == "Checked":
+        from .api import Checked
+
+        return Checked
+    if name == "__version__":
+        from .version import version
+
+        return version()
+    raise AttributeError(f"module `cepc` has no attribute `{name}`")
 
 
 def check(text: str, name: str = "<text>") -> Checked:
@@ -38,6 +59,17 @@ def compile(*programs: str | os.PathLike[str]) -> Compiled:  # noqa: A001 - the 
     from .api import compile_program
 
     return compile_program(*programs)
+
+
+def spark_session(settings: Mapping[str, str] | None = None) -> Any:
+    """A Spark session on this machine, or where SPARK_REMOTE or Spark's own configuration says.
+
+    It needs no JAVA_HOME where a Java is on the PATH or comes from `cepc[java]`, its workers are this Python, and it
+    has what suits a job; `settings` come first. Raises RunError where there is no Spark, or no Java.
+    """
+    from .running.session import local_session
+
+    return local_session(settings)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +19,11 @@ if TYPE_CHECKING:
     from .reading.read import Read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Compiled:
-    """A program without errors. Its warnings are in `warnings`; `str` shows them as the command line does."""
+    """A program without errors. Its warnings are in `warnings`; `str` shows them as the command line does, and a prompt
+    shows the queries.
+    """
 
     checked: Checked
     program: model.CheckedProgram
@@ -47,12 +48,12 @@ class Compiled:
         or not, as by `cepc run --most`. Raises DataError where the events are not what the STREAM declares, RunError
         where there is no result for them, ValueError for a query that the program does not have.
         """
-        from .running.given import is_frame, to_frame
+        from .running.given import by_stream, is_frame, to_frame
         from .running.local import choose, run, streams_read
 
         names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
         program = choose(self.program, names)
-        given = _by_stream(events, [stream.name for stream in streams_read(program)])
+        given = by_stream(events, [stream.name for stream in streams_read(program)])
         report = run(
             program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources, most=most
         )
@@ -65,9 +66,10 @@ class Compiled:
     ) -> dict[str, Any]:
         """A Spark DataFrame for each query, or for those named; nothing runs before rows are asked for.
 
-        `events` are a DataFrame, or a mapping from the names of streams to DataFrames; None reads what the streams say
-        by FROM. All queries are answered by one read of the events, whichever is asked for first. `session` is that of
-        the events, or the active one, or a new one. Raises ProgramError and RunError.
+        `events` are a DataFrame, the name of a table, or a path of files; a mapping from the names of streams to these;
+        None, or the session, reads what the streams say by FROM. All queries are answered by one read of the events,
+        whichever is asked for first. `session` is that of the events, or the active one, or a new one. Raises
+        ProgramError and RunError.
         """
         from .running.spark import dataframes
 
@@ -84,16 +86,15 @@ class Compiled:
     def __str__(self) -> str:
         return self.checked.text()
 
+    def __repr__(self) -> str:
+        from .summary import as_text
 
-def _by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
-    if isinstance(events, Mapping):
-        unknown = [name for name in events if name not in streams]
-        if unknown:
-            raise ValueError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
-        return events
-    if events is not None and len(streams) > 1:
-        raise ValueError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
-    return dict.fromkeys(streams, events)
+        return as_text(self.program)
+
+    def _repr_html_(self) -> str:
+        from .summary import as_html
+
+        return as_html(self.program)
 
 
 def _load(events: Any, stream: model.Stream, plan: StreamPlan) -> Read:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from base64 import b64encode
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -64,14 +63,11 @@ class CellOutput:
         for name, table in self.rows.items():
             parts.append(f"<h4>{escape(name)} <small>{_count(table)}</small></h4>")
             parts.append(table.slice(0, AT_MOST).to_pandas().to_html(index=False, na_rep="NULL"))
-        opened = "" if self.rows else " open"
-        parts.append(f"<details{opened}><summary>The queries</summary>{self._image()}</details>")
-        return "\n".join(parts)
+        from ..summary import image
 
-    def _image(self) -> str:
-        """As an image the picture keeps its style to itself, and the notebook's away."""
-        data = b64encode(self.picture.encode()).decode()
-        return f"<img alt='the automata of the queries' src='data:image/svg+xml;base64,{data}'>"
+        opened = "" if self.rows else " open"
+        parts.append(f"<details{opened}><summary>The queries</summary>{image(self.picture)}</details>")
+        return "\n".join(parts)
 
 
 def _count(table: Any) -> str:

@@ -61,9 +61,7 @@ def sharing_facts(explanation: Explanation) -> Iterator[Fact]:
     """What is shared in a stream."""
     if not explanation.parts:
         yield "nothing", "every query is evaluated by itself"
-    for how in ("found once", "kept once", "on basis columns", "side by side"):
-        parts = [part for part in explanation.parts if part.how == how]
-        yield from listed(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))
+    yield from parts_shared(explanation)
     if explanation.alone.operations:
         yield "cost", f"by themselves {_load(explanation.alone)}"
         if any(part.how != "found once" for part in explanation.parts):
@@ -74,6 +72,13 @@ def sharing_facts(explanation: Explanation) -> Iterator[Fact]:
     )
     yield from listed("passes", (f"{name}: {queries}{text}" for name, queries, text in notes))
     yield from listed("could be", explanation.obstacles)
+
+
+def parts_shared(explanation: Explanation) -> Iterator[Fact]:
+    """What several queries have in common, and how."""
+    for how in ("found once", "kept once", "on basis columns", "side by side"):
+        parts = [part for part in explanation.parts if part.how == how]
+        yield from listed(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))
 
 
 def _row(fact: Fact) -> str:

@@ -75,7 +75,7 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
         yield "groups", ", ".join(query.group_by)
     conditions = [*query.conditions, *(c for scope in model.scopes(query.pattern) for c in scope.conditions)]
     yield from listed("conditions", (f"{c.text}  (over {' and '.join(c.variables)})" for c in conditions))
-    yield "window", _window(query, stream)
+    yield "window", windows_of(query, stream)
     if query.select != "ANY":
         yield "selection", query.select
     if query.after_match is not None:
@@ -95,7 +95,8 @@ def _variable(variable: model.Variable) -> str:
     return f"{named}{number}{variable.type}{' where ' + tests if tests else ''}"
 
 
-def _window(query: model.Query, stream: model.Stream) -> str:
+def windows_of(query: model.Query, stream: model.Stream) -> str:
+    """In which windows matches are counted, or how far one may reach."""
     match query.window:
         case Sliding(span, slide):
             return f"{duration(span, stream)} long, a new one every {duration(slide, stream)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.types import FLOATS, from_arrow, is_integer, to_arrow
@@ -12,6 +13,7 @@ from ..reading.conform import check_schema, conformed
 from ..reading.messages import missing_column, other_type
 from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
+from .session import is_of_spark
 
 if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
@@ -26,6 +28,18 @@ def is_frame(events: Any) -> bool:
     return pandas is not None and isinstance(events, pandas.DataFrame)
 
 
+def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
+    """The events of each stream; a mapping has them by name. Raises ValueError."""
+    if isinstance(events, Mapping):
+        unknown = [name for name in events if name not in streams]
+        if unknown:
+            raise ValueError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
+        return events
+    if events is not None and len(streams) > 1:
+        raise ValueError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
+    return dict.fromkeys(streams, events)
+
+
 def read_given(events: Any, stream: StreamPlan, declared: Columns) -> Read:
     """The events of a table.
 
@@ -33,6 +47,11 @@ def read_given(events: Any, stream: StreamPlan, declared: Columns) -> Read:
     """
     import pyarrow as pa
 
+    if is_of_spark(events, "DataFrame"):
+        raise TypeError(
+            "events are a DataFrame of Spark: `compiled.spark(events)` answers the queries there, and "
+            "`compiled.run(events.toArrow())` here"
+        )
     table = _from_frame(events, stream.name, declared) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):

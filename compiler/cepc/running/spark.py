@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
-from cepc_grammar.diagnostic import Diagnostic
-from cepc_grammar.source import NOWHERE
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..codegen.compiling import job_from, job_of, load, planned
 from ..errors import RunError
-from ..java import JavaNotFoundError, spark_environment
-from .local import Report
+from .given import by_stream
+from .local import Report, streams_read
+from .session import failed, is_of_spark, need_pyspark, quiet_session, session_of, with_runtime
 from .stages import Stages
 
 if TYPE_CHECKING:
@@ -34,19 +32,51 @@ def dataframes(
     queries: Iterable[str] | None = None,
     session: Any = None,
 ) -> dict[str, Any]:
-    """A DataFrame for each query, lazily.
+    """A DataFrame for each query, lazily. `events` are as for `Compiled.spark`.
 
     Raises ProgramError, and RunError where the events are not what they should be.
     """
+    need_pyspark()
     from cepc_runtime.spark.schema import JobError
 
-    session = session or session_of(events)
+    if is_of_spark(events, "SparkSession"):
+        session, events = session or events, None
+    given = by_stream(events, [stream.name for stream in streams_read(program)])
+    session = session or session_of(given.values())
     job = load(job_of(program, sources))
-    ship_runtime(session)
     try:
-        return job.build(session, events, None if queries is None else list(queries))
+        with with_runtime(session):
+            frames = {name: _frame(session, job, name, one) for name, one in given.items() if one is not None}
+            return job.build(session, frames, None if queries is None else list(queries))
     except JobError as error:
         raise RunError([failed(str(error))], sources) from error
+
+
+def _frame(session: Any, job: LoadedJob, stream: str, events: Any) -> Any:
+    """Events as a DataFrame. A text is a path if it looks like one, and else the name of a table."""
+    from cepc_runtime.spark.source import read
+
+    if is_of_spark(events, "DataFrame"):
+        return events
+    if not isinstance(events, str | os.PathLike):
+        raise TypeError(
+            f"events are a DataFrame, the name of a table, or a path; not {type(events).__name__}: "
+            "`compiled.run(events)` takes tables and frames without Spark, `spark.createDataFrame(events)` makes one"
+        )
+    path = os.fspath(events)
+    form = _format_of(path)
+    return read(session, job.streams[stream], form or "table", path)
+
+
+def _format_of(path: str) -> str | None:
+    """The format of the files at a path; None of what is no path."""
+    from ..reading.find import find_files
+
+    if "://" not in path and os.path.exists(path):  # noqa: PTH110
+        return find_files(path)[0].name
+    ending = path.rpartition(".")[2]
+    named = {"parquet": "parquet", "csv": "csv", "json": "json", "jsonl": "json", "orc": "orc"}.get(ending)
+    return named or ("parquet" if "/" in path else None)
 
 
 def run(
@@ -60,6 +90,7 @@ def run(
     """Run the queries; the events of streams without a place are where FROM says. `most` bounds the partial matches of
     a query that a task lists. Raises ProgramError and RunError.
     """
+    need_pyspark()
     from pyspark.sql import Observation
 
     from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
@@ -74,8 +105,7 @@ def run(
         shared = planned(program, sources, options)
         job = load(job_from(program, shared, sources))
     with stages("starting Spark"):
-        session = local_session()
-        ship_runtime(session)
+        session = quiet_session()
         session.conf.set(MOST, str(most))
     try:
         events = {
@@ -83,7 +113,7 @@ def run(
             for name, place in places.items()
         }
         dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
-        with stages("reading events and finding matches"):
+        with stages("reading events and finding matches"), with_runtime(session):
             tables = job.tables(session, _with_declared(session, job, events), None, dropped)
         with stages("sorting rows"):
             tables = {name: in_order(_in_utc(table)) for name, table in tables.items()}
@@ -142,62 +172,3 @@ def places(program: model.CheckedProgram, given: Sequence[str], form: str | None
         n: p if p.format or "://" in p.path else EventSource(p.path, find_files(p.path)[0].name)
         for n, p in found.items()
     }
-
-
-def session_of(events: Any) -> Any:
-    """The session that the events live in; without events the one there is, or a new one."""
-    from pyspark.sql import SparkSession
-
-    frames = list(events.values()) if isinstance(events, dict) else [] if events is None else [events]
-    if frames:
-        return frames[0].sparkSession
-    return SparkSession.getActiveSession() or local_session()
-
-
-def local_session() -> Any:
-    """A session on this machine, or where SPARK_REMOTE or the master of Spark's own configuration says."""
-    try:
-        os.environ.update(spark_environment())
-    except JavaNotFoundError as error:
-        raise RunError([failed(str(error))]) from None
-    from pyspark.sql import SparkSession
-
-    from cepc_runtime.spark.settings import JVM, SETTINGS
-
-    builder = SparkSession.builder.appName("cepc")
-    if "SPARK_REMOTE" not in os.environ and "MASTER" not in os.environ:
-        builder = builder.master("local[*]")
-    settings = {
-        **SETTINGS,
-        **JVM,
-        "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",  # errors are said in a sentence
-        "spark.driver.maxResultSize": "0",  # the rows of all queries come at once, whatever they weigh
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": str(sys.stderr is not None and sys.stderr.isatty()).lower(),
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
-
-
-def ship_runtime(session: Any) -> None:
-    """Give the runtime to workers that are not on this machine; local ones import it as this process does."""
-    from pyspark.sql.utils import is_remote
-
-    if not is_remote() and session.conf.get("spark.master", "local").startswith("local"):
-        return
-    import tempfile
-    from pathlib import Path
-
-    from ..codegen.bundle import ARCHIVE, runtime_archive
-
-    archive = runtime_archive()
-    path = Path(tempfile.mkdtemp(prefix="cepc-")) / ARCHIVE
-    path.write_bytes(archive)
-    session.addArtifacts(str(path), pyfile=True)
-
-
-def failed(sentence: str) -> Diagnostic:
-    return Diagnostic("E0807", sentence, NOWHERE)

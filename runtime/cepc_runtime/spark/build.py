@@ -35,7 +35,6 @@ def answered(
     `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the
     stream's own source is read. Raises JobError.
     """
-    check_session(spark, [part.stream for part in parts])
     chosen = known_queries([part.stream for part in parts], queries)
     wanted = [(part, own) for part in parts if (own := chosen.intersection(part.stream.queries))]
     given = events_of(spark, [part.stream for part, _ in wanted], events)
@@ -60,21 +59,6 @@ def events_of(
     """The events of each stream in its declared columns, given or from its own source. Raises JobError."""
     given = given_events(streams, events)
     return [conform(given[s.name], s) if s.name in given else declared(spark, s) for s in streams]
-
-
-def check_session(spark: SparkSession, streams: Iterable[Stream]) -> None:
-    """Spark evaluates some expressions and the kernel others: they must mean the same. Raises JobError."""
-    if str(spark.conf.get("spark.sql.ansi.enabled", "true")).lower() != "true":
-        raise JobError("the queries have ANSI semantics: set spark.sql.ansi.enabled to true, as it is by default")
-    zone = spark.conf.get("spark.sql.session.timeZone", "UTC")
-    if zone not in ("UTC", "Etc/UTC", "GMT", "Z", "+00:00"):
-        raise JobError(f"the queries are computed in UTC: set spark.sql.session.timeZone to UTC (it is {zone})")
-    verbatim = [stream.name for stream in streams if "${" in stream.schema.simpleString()]
-    if verbatim and str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() != "false":
-        raise JobError(
-            f"stream {verbatim[0]} has a column with `${{` in its name, which Spark would replace: set "
-            "spark.sql.variable.substitute to false"
-        )
 
 
 def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:

@@ -17,7 +17,7 @@ from ..plan import List, is_counted, pattern_letters
 from ..types import STRING, Array, quote_name, to_arrow
 from ..windows import Sliding
 from . import settings
-from .build import check_session, events_of, known_queries, no_error
+from .build import events_of, known_queries, no_error
 from .encoding import decoded, encoded
 from .events import has_letter
 from .rows import ERROR, result_columns
@@ -49,7 +49,6 @@ def matches_of(
     limit: int,
 ) -> DataFrame:
     """As `Job.matches`."""
-    check_session(spark, [part.stream for part in parts])
     known_queries([part.stream for part in parts], [name])
     part = next(part for part in parts if name in part.stream.queries)
     plans = {text: prepared(text)[0] for text in part.streamed.plans}

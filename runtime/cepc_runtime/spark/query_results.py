@@ -66,7 +66,7 @@ class Rows:
         than its rows.
         """
         plan, layout = self.plan, self.layout
-        brought = self._of_queries(numbers).toArrow()
+        brought = table_from(self._of_queries(numbers))
         batches = defaultdict[str, list[Any]](list)
         for text, batch in _by_query(brought.to_batches()):
             batches[text].append(batch)
@@ -79,6 +79,16 @@ class Rows:
 
     def _of_queries(self, numbers: Collection[int]) -> DataFrame:
         return self.frame if len(numbers) == len(self.plan.queries) else self.frame.where(of_queries(numbers))
+
+
+def table_from(frame: DataFrame) -> Any:
+    """All rows, here. Spark 3.5 has no name for it that is public."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    older: Any = frame
+    return pa.Table.from_batches(older._collect_as_arrow(), to_arrow_schema(frame.schema))
 
 
 def _by_query(batches: list[Any]) -> Iterator[tuple[str, Any]]:
@@ -139,4 +149,4 @@ class Answers:
 
 
 def _brought(frames: Mapping[str, DataFrame]) -> dict[str, Any]:
-    return for_each(frames, lambda _, frame: frame.toArrow()) if frames else {}
+    return for_each(frames, lambda _, frame: table_from(frame)) if frames else {}

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 from ..enumerate.budget import PARTIAL_MATCHES
 from .schema import JobError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from .schema import Stream
+
+MEANING: Final = {
+    "spark.sql.ansi.enabled": "true",  # an expression that fails, fails the query
+    "spark.sql.session.timeZone": "UTC",  # the language's times are
+    "spark.sql.variable.substitute": "false",  # a `${…}` in SQL is part of a name here
+}
+"""What Spark makes of an expression depends on these."""
+
+_UTC: Final = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
 SETTINGS: Final = {
     # Without a limit Spark does not ask after each row how many bytes a batch for Python has by now, which is dearer
@@ -18,10 +35,9 @@ SETTINGS: Final = {
     "spark.sql.codegen.hugeMethodLimit": "8000",
     # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
     "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
-    "spark.sql.variable.substitute": "false",  # a `${…}` in SQL is part of a name here
-    "spark.sql.session.timeZone": "UTC",  # the language's times are
+    **MEANING,
 }
-"""None of them changes what a query's rows are, but for the last two, which `build` asks for where they matter."""
+"""None of them changes a query's rows: where those depend on a setting, it is set for the moment (`with_meaning`)."""
 
 MOST: Final = "spark.cepc.most"
 """How many partial matches of a query a task lists at a time, as `--most` of a job says."""
@@ -47,3 +63,44 @@ JVM: Final = {
     "spark.executor.defaultJavaOptions": "-XX:+UseParallelGC",
 }
 """Settings for who starts the JVM: in a session that runs it is too late for them."""
+
+
+@contextmanager
+def with_meaning(spark: SparkSession, streams: Iterable[Stream]) -> Iterator[None]:
+    """What is built meanwhile means what the language says, whatever the session's own settings are; it has these again
+    afterwards. Spark analyses what it is given at once, and writes the settings into the expressions.
+
+    Spark Connect analyses a plan whenever rows are asked for, so there the settings must be right. Raises JobError.
+    """
+    found = {name: spark.conf.get(name, None) for name in MEANING}
+    if not hasattr(spark, "_jvm"):
+        _check(found, streams)
+        yield
+        return
+    try:
+        for name, value in MEANING.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, own in found.items():
+            if own is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, own)
+
+
+def _check(found: Mapping[str, str | None], streams: Iterable[Stream]) -> None:
+    """Raises JobError where a session of Spark Connect is set to something else; a server's own zone is its machine's,
+    of which nothing is known.
+    """
+    ansi, zone, substitute = found.values()
+    if ansi not in (None, "true"):
+        raise JobError("the queries have ANSI semantics: set spark.sql.ansi.enabled to true, as it is by default")
+    if zone not in _UTC:
+        raise JobError(f"the queries are computed in UTC: set spark.sql.session.timeZone to UTC (it is {zone})")
+    verbatim = [stream.name for stream in streams if "${" in stream.schema.simpleString()]
+    if verbatim and substitute != "false":
+        raise JobError(
+            f"stream {verbatim[0]} has a column with `${{` in its name, which Spark would replace: set "
+            "spark.sql.variable.substitute to false"
+        )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import main as command_line
 from .build import answered, in_order
 from .probe import LIMIT, matches_of
+from .settings import with_meaning
 from .streaming.run import Folders, Terms
 from .streaming.run import stream as run_stream
 
@@ -62,8 +63,9 @@ class Job:
         JobError.
         """
         found: dict[str, DataFrame] = {}
-        for answers, chosen in answered(spark, self.parts, events, queries, dropped):
-            found |= answers.frames(chosen)
+        with with_meaning(spark, self.streams):
+            for answers, chosen in answered(spark, self.parts, events, queries, dropped):
+                found |= answers.frames(chosen)
         return in_order(found, self.streams)
 
     def tables(
@@ -77,8 +79,9 @@ class Job:
         after another.
         """
         found: dict[str, Any] = {}
-        for answers, chosen in answered(spark, self.parts, events, queries, dropped):
-            found |= answers.tables(chosen)
+        with with_meaning(spark, self.streams):
+            for answers, chosen in answered(spark, self.parts, events, queries, dropped):
+                found |= answers.tables(chosen)
         return in_order(found, self.streams)
 
     def stream(
@@ -99,7 +102,8 @@ class Job:
         JobError.
         """
         streamed = [part.streamed for part in self.parts]
-        return run_stream(spark, streamed, sink, Terms(Folders(checkpoint, late), trigger, buckets), events, queries)
+        terms = Terms(Folders(checkpoint, late), trigger, buckets)
+        return run_stream(spark, streamed, sink, terms, events, queries)
 
     def matches(
         self,
@@ -114,7 +118,8 @@ class Job:
         beginnings of the windows in which an aggregate query counts it. Which matches are shown is not promised. Raises
         JobError.
         """
-        return matches_of(spark, self.parts, query, events, limit)
+        with with_meaning(spark, self.streams):
+            return matches_of(spark, self.parts, query, events, limit)
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the job as the command line says: 0, or 1 after a sentence on standard error."""

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+import pyspark
 from pyspark.sql import functions as F  # noqa: N812
 
-from ..build import check_session, given_events
+from ..build import given_events
 from ..rows import Packing, layout_of
 from ..schema import JobError
+from ..settings import with_meaning
 from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from .sinks import Sink
     from .store import Store
 
+OLDEST: Final = (4, 1)
+"""The first Spark whose operator for state can do what is asked of it."""
 POLL: Final = 0.2
 BUCKETS: Final = 32
 DAY: Final = 86_400_000
@@ -132,7 +136,8 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            done = checkpoint.flush(self.store, self.folder, lambda batch: self._flushed(writing, batch))
+            with with_meaning(self.spark, [self.what.streamed.stream]):
+                done = checkpoint.flush(self.store, self.folder, lambda batch: self._flushed(writing, batch))
         finally:
             over.set()
             writing.lease.release()
@@ -211,7 +216,9 @@ def stream(
     JobError, and nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished
     and are not started, nor are those that were ended before, if there are others.
     """
-    check_session(spark, [one.stream for one in streams])
+    if tuple(map(int, pyspark.__version__.split(".")[:2])) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise JobError(f"a stream needs Spark {oldest} or newer, and this is {pyspark.__version__}: a batch runs here")
     known = [name for one in streams for name in one.stream.queries]
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:
@@ -226,11 +233,11 @@ def stream(
             own = terms.folders.of(one.stream.name)
             buckets = terms.buckets or checkpoint.buckets_of(HadoopStore(spark), own.checkpoint) or BUCKETS
             what = continuous(one, names, buckets, terms.ahead)
-            frame = (
-                checked(given[one.stream.name], one.stream) if one.stream.name in given else declared(spark, one.stream)
-            )
             try:
-                started.append(start(what, frame, own, sink, trigger_of(terms.trigger), resumed.append))
+                with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session
+                    events_of_one = given.get(one.stream.name)
+                    frame = declared(spark, one.stream) if events_of_one is None else checked(events_of_one, one.stream)
+                    started.append(start(what, frame, own, sink, trigger_of(terms.trigger), resumed.append))
             except checkpoint.Ended as error:
                 if finish is None:
                     raise

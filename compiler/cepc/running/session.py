@@ -1,0 +1,136 @@
+"""The Spark session that a program runs in: found or made, and with workers that can import the runtime."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.source import NOWHERE
+
+from ..errors import RunError
+from ..java import JavaNotFoundError, spark_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+def failed(sentence: str) -> Diagnostic:
+    """What is said where Spark, or what it needs, fails."""
+    return Diagnostic("E0807", sentence, NOWHERE)
+
+
+def need_pyspark() -> None:
+    """Raises RunError where pyspark is not installed."""
+    if find_spec("pyspark") is None:
+        raise RunError([failed("Spark is not installed here: `pip install 'cepc[spark]'` brings pyspark")])
+
+
+def is_of_spark(value: Any, name: str) -> bool:
+    """Whether it is a `SparkSession` or a `DataFrame` of Spark's, of whichever kind; pyspark need not be there."""
+    return any(one.__name__ == name and one.__module__.startswith("pyspark.sql") for one in type(value).__mro__)
+
+
+def session_of(events: Iterable[Any]) -> Any:
+    """The session that the events live in; without any the one there is, or a new one. Raises RunError."""
+    from pyspark.sql import SparkSession
+
+    frames = [one for one in events if is_of_spark(one, "DataFrame")]
+    if frames:
+        return frames[0].sparkSession
+    return SparkSession.getActiveSession() or local_session()
+
+
+def quiet_session() -> Any:
+    """One that says nothing but its progress, to a person; errors are said in a sentence. Raises RunError."""
+    at_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return local_session(
+        {
+            "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",
+            "spark.ui.showConsoleProgress": str(at_terminal).lower(),
+        }
+    )
+
+
+def local_session(more: Mapping[str, str] | None = None) -> Any:
+    """A session on this machine, or where SPARK_REMOTE or the master of Spark's own configuration says, with settings
+    that suit a job and `more`, which comes first. It finds a Java, also one from PyPI. Raises RunError.
+    """
+    need_pyspark()
+    try:
+        os.environ.update(spark_environment())
+    except JavaNotFoundError as error:
+        raise RunError([failed(str(error))]) from None
+    from pyspark.sql import SparkSession
+
+    from cepc_runtime.spark.settings import JVM, SETTINGS
+
+    builder = SparkSession.builder.appName("cepc")
+    if "SPARK_REMOTE" not in os.environ and "MASTER" not in os.environ:
+        builder = builder.master("local[*]")
+    own = {
+        "spark.driver.maxResultSize": "0",  # the rows of all queries come at once, whatever they weigh
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    for name, value in {**SETTINGS, **JVM, **own, **(more or {})}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+@contextmanager
+def with_runtime(session: Any) -> Iterator[None]:
+    """The workers of what is built meanwhile can import the runtime.
+
+    Those of this machine run this Python, unless the user has chosen another: Spark would take the first `python3` of
+    the PATH, which in a virtual environment that is not active has none of what is installed there. All others are sent
+    the runtime.
+    """
+    if _is_local(session):
+        context = session.sparkContext
+        chosen = context.pythonExec
+        if _runs(chosen):
+            yield
+            return
+        if "PYSPARK_PYTHON" not in os.environ and context.getConf().get("spark.pyspark.python") is None:
+            context.pythonExec = sys.executable
+            try:
+                yield
+            finally:
+                context.pythonExec = chosen
+            return
+    _ship(session)
+    yield
+
+
+def _is_local(session: Any) -> bool:
+    from pyspark.sql.utils import is_remote
+
+    return not is_remote() and str(session.sparkContext.master).startswith("local")
+
+
+def _runs(python: str) -> bool:
+    """Whether a worker's Python is the one that runs this, the same virtual environment included."""
+    found = shutil.which(python)
+    return found is not None and os.path.abspath(found) == os.path.abspath(sys.executable)  # noqa: PTH100 - links stay
+
+
+def _ship(session: Any) -> None:
+    import tempfile
+    from pathlib import Path
+
+    from pyspark.sql.utils import is_remote
+
+    from ..codegen.bundle import ARCHIVE, runtime_archive
+
+    path = Path(tempfile.mkdtemp(prefix="cepc-")) / ARCHIVE
+    path.write_bytes(runtime_archive())
+    if is_remote():
+        session.addArtifacts(str(path), pyfile=True)
+    else:
+        session.sparkContext.addPyFile(str(path))
