@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc.api import check_text
+from cepc.explaining.in_words import in_words
 from cepc.language_server.completion import completion
 from cepc.language_server.cures import changed, cures
 from cepc.language_server.editor import Editor
@@ -23,7 +24,9 @@ from cepc.language_server.program import OpenTexts, edited
 from cepc.language_server.program_tests import named_tests, run_tests
 from cepc.language_server.rename import rename, renameable
 from cepc.resolve.imports import standard_modules
+from cepc_grammar import ast
 from cepc_grammar.formatter import format_source
+from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
 from .pages import ROOT
@@ -184,6 +187,10 @@ SHOWN = [
     ("SUM(w.|p", ["`w.p`: one or more events of type `Payment`", "amount DOUBLE"]),
     ("SEQ(Large |l", ["`l`: one event of type `Large`"]),
     ("AS ow|ed", ["`owed DOUBLE`: a column of what `unpaid` returns"]),
+    ("PATTERN S|EQ(Large", ["A match is a Large, and no Payment within 1 hour after it."]),
+    ("N|OT Payment", ["no Payment within 1 hour."]),
+    ("P|+ p)", ["a parameter of `paid`"]),
+    ("P+| p)", ["A match is one or more P."]),
     ("nobody_|paid", ["a test of the query `unpaid`"]),
 ]  # fmt: skip
 
@@ -193,6 +200,38 @@ def test_what_is_shown_of_a_name(place: str, parts: list[str]) -> None:
     found = hover(program(HEAD + QUERY), at(HEAD + QUERY, place))
     assert found is not None
     assert [part for part in parts if part not in found.markdown] == []
+
+
+SENTENCES = [
+    ("A", "an A"),
+    ("ANY+", "one or more events"),
+    ("SEQ(A, (B, C))", "an A, then a B, then a C"),
+    ("SEQ(A, ANY x, B{3} y)", "an A, then an event of any type, then 3 B"),
+    ("SEQ(A{2,5}, trip w, rise(T, x)*)", "2 to 5 A, then a trip, then any number of rise(T, x)"),
+    ("SEQ(A, SEQ(B, C)+)", "an A, then one or more times (a B, then a C)"),
+    ("SEQ(OR(A, B)+, C?)", "one or more times (an A or a B), then perhaps a C"),
+    ("SEQ(AND(A, B), C)", "(an A and a B in any order), then a C"),
+    ("SOME(A, B)", "an A, a B, or both"),
+    ("SOME(A, B, C)", "one or more of an A, a B and a C"),
+    ("AND(A, B, NOT C)", "an A and a B in any order, with no C in the window"),
+    ("SEQ(A, NOT C, B)", "an A, then a B, with no C in between"),
+    ("SEQ(A, NOT C WITHIN 1 SECOND, B)", "an A, then a B, with no C in between for 1 second"),
+    ("SEQ(NOT C, A)", "an A, with no C before it in the window"),
+    ("SEQ(A, NOT C)", "an A, and no C in the window after it"),
+    ("SEQ(A, NOT OR(B, C) WITHIN 2 SECONDS)", "an A, and no B or C within 2 seconds after it"),
+    ("SEQ(A, NOT SEQ(B, C), D)", "an A, then a D, with no B followed by C in between"),
+    ("SEQ(SEQ(A, NOT C), B)", "an A, then a B, with no C in between"),
+    ("SEQ(OR(SEQ(A, NOT C), B), D)", "((an A, and no C before what follows) or a B), then a D"),
+    ("OR(A, SEQ(B, NOT C))", "an A or (a B, and no C in the window after it)"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "sentence"), SENTENCES, ids=[pattern for pattern, _ in SENTENCES])
+def test_what_a_pattern_matches_in_a_sentence(pattern: str, sentence: str) -> None:
+    text = f"QUERY q RETURN COUNT(*) PATTERN {pattern} WITHIN 1 DAY SLIDE 1 DAY;"
+    (query,) = parse(Source("q.cep", text)).program.statements
+    assert isinstance(query, ast.Query)
+    assert in_words(query.pattern) == sentence
 
 
 def test_the_expected_cost_of_a_query_is_shown_where_its_matches_are_counted() -> None:

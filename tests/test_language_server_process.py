@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +16,6 @@ from cepc.cli import cepc
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
 types = pytest.importorskip("lsprotocol.types", reason="pygls is not installed")
 LanguageClient = pytest.importorskip("pygls.lsp.client", reason="pygls is not installed").LanguageClient
@@ -50,11 +52,13 @@ class Client:
         def _said(params: Any) -> None:
             self.said.append(params.message)
 
-    async def start(self) -> Any:
+    async def start(self, options: dict[str, str]) -> Any:
         await self.asked.start_io(sys.executable, "-m", "cepc", "lsp", "--stdio")
         rename = types.RenameClientCapabilities(prepare_support=True)
         capabilities = types.ClientCapabilities(text_document=types.TextDocumentClientCapabilities(rename=rename))
-        found = await self.asked.initialize_async(types.InitializeParams(capabilities=capabilities))
+        found = await self.asked.initialize_async(
+            types.InitializeParams(capabilities=capabilities, initialization_options=options)
+        )
         self.asked.initialized(types.InitializedParams())
         return found.capabilities
 
@@ -88,11 +92,11 @@ class Client:
         return kind(text_document=types.TextDocumentIdentifier(self.main), position=position, **more)
 
 
-def run(folder: Path, session: Callable[[Client], Awaitable[None]]) -> Client:
+def run(folder: Path, session: Callable[[Client], Awaitable[None]], options: dict[str, str] | None = None) -> Client:
     client = Client(folder)
 
     async def whole() -> None:
-        await client.start()
+        await client.start(options or {})
         await session(client)
         status, errors = await client.stop()
         assert (status, errors) == (0, "")
@@ -176,6 +180,25 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+def test_the_settings_may_name_a_file_of_statistics(tmp_path: Path) -> None:
+    statistics = tmp_path / "stats.json"
+    types_ = {"Order": {"rate": 50}, "Payment": {"rate": 50}}
+    statistics.write_text(json.dumps({"streams": {"orders": {"types": types_}}}))
+    text = STREAM + "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(Order, Payment) WITHIN 1 DAY SLIDE 1 HOUR;"
+    shown: list[str] = []
+
+    async def session(client: Client) -> None:
+        client.open(client.main, text)
+        found = await client.asked.text_document_hover_async(client.at(text, "q RETURN", types.HoverParams))
+        shown.append(found.contents.value)
+
+    run(tmp_path, session)
+    run(tmp_path, session, {"statistics": str(statistics)})
+    assert "one event of each type a second" in shown[0]
+    assert "by the statistics" in shown[1]
+
+
+@pytest.mark.process
 def test_whatever_is_typed_the_server_goes_on(tmp_path: Path) -> None:
     """A text that is typed, asked about at once, and checked once in the end."""
     text = STREAM + QUERY.partition("\n")[2]
@@ -194,6 +217,38 @@ def test_whatever_is_typed_the_server_goes_on(tmp_path: Path) -> None:
             found = await client.diagnostics(client.main)
 
     assert run(tmp_path, session).said == []
+
+
+@pytest.mark.process
+def test_the_server_ends_when_the_editor_does() -> None:
+    done = subprocess.run([sys.executable, "-m", "cepc", "lsp"], input=b"", capture_output=True, timeout=SECONDS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_what_the_standard_library_declares_is_a_file_to_open() -> None:
+    from cepc.language_server.server import path_of, uri_of
+
+    uri = uri_of("<std.shapes>")
+    assert uri is not None
+    assert Path(path_of(uri)).read_text(encoding="utf-8").startswith("-- std.shapes")
+    assert uri_of("untitled:Untitled-1") == path_of("untitled:Untitled-1") == "untitled:Untitled-1"
+
+
+def test_an_answer_that_ends_in_an_exception_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cepc.language_server.server import CepServer, guarded
+
+    def wrong(number: int) -> float:
+        return 1 / number
+
+    server, said = CepServer(), []
+    monkeypatch.setattr(server, "window_log_message", lambda params: said.append(params.message))
+    monkeypatch.delenv("CEPC_DEBUG", raising=False)
+    assert guarded(server, wrong)(2) == 0.5
+    assert guarded(server, wrong)(0) is None
+    assert "has a bug in wrong (ZeroDivisionError: division by zero)" in said[0]
+    monkeypatch.setenv("CEPC_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        guarded(server, wrong)(0)
 
 
 def test_without_pygls_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

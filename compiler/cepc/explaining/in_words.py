@@ -12,7 +12,7 @@ from cepc_grammar.spelling import duration_text
 from ..resolve.walk import conjuncts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 def query_in_words(query: ast.Query) -> str:
@@ -42,8 +42,9 @@ def query_in_words(query: ast.Query) -> str:
     return "; ".join(parts)
 
 
-def in_words(pattern: ast.Pattern) -> str:
-    """What a match of the pattern is.
+def in_words(pattern: ast.Pattern, *, part: bool = False) -> str:
+    """What a match of the pattern is; of a `part` of a pattern a NOT at an edge ends where the rest begins, and not
+    with the window.
 
     >>> from cepc_grammar.ast import Atom, Name
     >>> a, b, c = (Atom(Name(name)) for name in ("A", "B", "C"))
@@ -53,17 +54,18 @@ def in_words(pattern: ast.Pattern) -> str:
     'an A and a B in any order, with no C in the window'
     """
     match pattern:
-        case Not():
-            return f"{_nothing(pattern)} in the window"
-        case Seq(parts):
-            return _sequence(parts)
+        case Not(_, within):
+            around = "here" if part else "in the window"
+            return f"{_nothing(pattern)} {around if within is None else f'within {duration_text(within).lower()}'}"
+        case Seq():
+            return _sequence(list(_flat(pattern)), part)
         case And(parts):
             wanted = [p for p in parts if not isinstance(p, Not)]
             none = [f"{_nothing(p)} in the window" for p in parts if isinstance(p, Not)]
             found = f"{_listed([_part(p) for p in wanted], 'and')} in any order" if wanted else ""
             return ", with ".join([*filter(None, [found]), *none])
         case Or(parts):
-            return _listed([_part(p) for p in parts], "or")
+            return _listed([_part(p, part) for p in parts], "or")
         case Some((one, other)):
             return f"{_part(one)}, {_part(other)}, or both"
         case Some(parts):
@@ -76,8 +78,18 @@ def in_words(pattern: ast.Pattern) -> str:
             return _one(_name(pattern))
 
 
-def _sequence(parts: Sequence[ast.Pattern]) -> str:
+def _flat(pattern: ast.Pattern) -> Iterator[ast.Pattern]:
+    """The parts of a sequence, those of sequences directly in it too: the gaps are the same."""
+    if isinstance(pattern, Seq):
+        for part in pattern.parts:
+            yield from _flat(part)
+    else:
+        yield pattern
+
+
+def _sequence(parts: Sequence[ast.Pattern], inner: bool) -> str:
     """What comes after what, each NOT behind what its gap is beside."""
+    before_it, after_it = (" since what comes before", " before what follows") if inner else _AT_EDGES
     wanted = [i for i, part in enumerate(parts) if not isinstance(part, Not)]
     said = ""
     for number, at in enumerate(wanted):
@@ -88,21 +100,25 @@ def _sequence(parts: Sequence[ast.Pattern]) -> str:
             if not isinstance(forbidden, Not):
                 continue
             if not number:
-                said += f", with {_nothing(forbidden)} before it in the window"
+                said += f", with {_nothing(forbidden)}{before_it}"
             elif forbidden.within is None:
                 said += f", with {_nothing(forbidden)} in between"
             else:
                 said += f", with {_nothing(forbidden)} in between for {duration_text(forbidden.within).lower()}"
     for forbidden in parts[wanted[-1] + 1 :] if wanted else parts:
         if isinstance(forbidden, Not):
-            until = "in the window" if forbidden.within is None else f"within {duration_text(forbidden.within).lower()}"
-            said += f"{', and ' if said else ''}{_nothing(forbidden)} {until}{' after it' if wanted else ''}"
+            gap = "" if forbidden.within is None else f" within {duration_text(forbidden.within).lower()}"
+            until = f"{gap}{' after it' if wanted else ''}" if gap else after_it if wanted else " in the window"
+            said += f"{', and ' if said else ''}{_nothing(forbidden)}{until}"
     return said
 
 
-def _part(pattern: ast.Pattern) -> str:
+_AT_EDGES = (" before it in the window", " in the window after it")
+
+
+def _part(pattern: ast.Pattern, part: bool = True) -> str:
     """As a part of something longer: in parentheses where its end would not be seen."""
-    text = in_words(pattern)
+    text = in_words(pattern, part=part)
     return f"({text})" if isinstance(pattern, Seq | And | Or | Some) and len(pattern.parts) > 1 else text
 
 
@@ -142,7 +158,7 @@ def _bare(pattern: ast.Pattern) -> str:
             return _name(pattern)
         case Seq(parts):
             return " followed by ".join(_bare(part) for part in parts)
-    return f"({in_words(pattern)})"
+    return f"({in_words(pattern, part=True)})"
 
 
 def _name(pattern: ast.Pattern) -> str:

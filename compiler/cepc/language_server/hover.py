@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
+from cepc_grammar.pattern import OPERATORS, Not
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
 from cepc_grammar.spelling import type_text
@@ -38,12 +39,34 @@ class HoverText:
 
 
 def hover(program: EditedProgram, offset: int, statistics: dict[str, Rates] | None = None) -> HoverText | None:
-    """What is known of the name at the offset; `statistics` are of streams, by name."""
+    """What is known of the name at the offset; `statistics` are of streams, by name. Of a word of a pattern that is no
+    name, such as SEQ, what that part matches.
+    """
     use = program.references.at(program.source.name, offset)
     if use is None:
-        return None
+        return _part(program, offset)
     text = "\n\n".join(filter(None, _about(program, use, statistics or {})))
     return HoverText(use.span, text) if text else None
+
+
+def _part(program: EditedProgram, offset: int) -> HoverText | None:
+    """The innermost operator of a pattern around the offset, where a word or mark stands."""
+    text = program.source.text
+    if not text[offset : offset + 1].strip() and not text[offset - 1 : offset].strip():
+        return None
+    parts = [
+        (statement, part)
+        for statement in program.parsed.program.statements
+        if isinstance(statement, ast.Query | ast.NamedPattern)
+        for part in subpatterns(statement.pattern)
+        if isinstance(part, OPERATORS) and part.span.start <= offset <= part.span.end
+    ]
+    if not parts:
+        return None
+    statement, part = min(parts, key=lambda found: found[1].span.end - found[1].span.start)
+    whole = isinstance(statement, ast.Query) and part is statement.pattern
+    words = in_words(part, part=not whole)
+    return HoverText(part.span, f"{words}." if isinstance(part, Not) else f"A match is {words}.")
 
 
 def _about(program: EditedProgram, use: NameUse, statistics: dict[str, Rates]) -> Iterator[str]:
@@ -64,7 +87,7 @@ def _about(program: EditedProgram, use: NameUse, statistics: dict[str, Rates]) -
         case "pattern" if isinstance(declaration, ast.NamedPattern):
             yield _code(to_text(declaration))
             yield _comment(program, symbol)
-            yield f"A match is {in_words(declaration.pattern)}."
+            yield f"A match is {in_words(declaration.pattern, part=True)}."
         case "function" if isinstance(declaration, ast.Function):
             yield _code(to_text(declaration))
             yield _comment(program, symbol)
