@@ -25,10 +25,10 @@ from cepc.language_server.program_tests import named_tests, run_tests
 from cepc.language_server.rename import rename, renameable
 from cepc.resolve.imports import standard_modules
 from cepc_grammar import ast
-from cepc_grammar.formatter import format_source
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
+from .editor_questions import ask_everything
 from .pages import ROOT
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ TEST nobody_paid FOR unpaid
   GIVEN (at, kind, id, amount) VALUES ('2026-01-01 00:00:00', 'Order', 1, 200.0)
   EXPECT (id, owed) VALUES (1, 20000.0);
 """
+
+
+EVERYTHING = HEAD + QUERY
 
 
 def marked(text: str) -> tuple[str, int]:
@@ -197,7 +200,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("place", "parts"), SHOWN, ids=[place for place, _ in SHOWN])
 def test_what_is_shown_of_a_name(place: str, parts: list[str]) -> None:
-    found = hover(program(HEAD + QUERY), at(HEAD + QUERY, place))
+    found = hover(program(EVERYTHING), at(HEAD + QUERY, place))
     assert found is not None
     assert [part for part in parts if part not in found.markdown] == []
 
@@ -248,7 +251,7 @@ def test_the_expected_cost_of_a_query_is_shown_where_its_matches_are_counted() -
 
 
 def test_nothing_is_shown_of_what_is_no_name() -> None:
-    assert hover(program(HEAD + QUERY), at(HEAD + QUERY, "WATER|MARK")) is None
+    assert hover(program(EVERYTHING), at(HEAD + QUERY, "WATER|MARK")) is None
 
 
 def test_a_module_is_shown_with_what_it_declares() -> None:
@@ -353,6 +356,41 @@ def test_a_name_is_changed_wherever_it_means_the_same(place: str, name: str, par
     assert program(after).checked.ok
 
 
+PROGRAMS = {
+    "here": EVERYTHING,
+    **{path.parent.name: path.read_text("utf-8") for path in sorted(ROOT.glob("examples/*/queries.cep"))},
+    **{path.name: path.read_text("utf-8") for path in sorted((ROOT / "stdlib" / "cepc_stdlib").glob("*.cep"))},
+}
+
+
+@pytest.mark.unhurried
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_whatever_a_program_declares_can_be_called_otherwise_and_back(name: str) -> None:
+    """The program with another name for one thing has the diagnostics that it had, and the text that it had when the
+    name is given back.
+    """
+    text = PROGRAMS[name]
+    found = program(text)
+    before = Counter(d.code for d in found.checked.diagnostics)
+    declared = [
+        use
+        for use in found.references.uses
+        if use.declares and use.span.source == "q.cep" and not isinstance(renameable(found, use.span.start), str)
+    ]
+    assert len(declared) >= 3
+    for use in declared[:: len(declared) // 8 + 1]:
+        edits = rename(found, [], use.span.start, "another_name")
+        assert not isinstance(edits, str), (use.symbol, edits)
+        after = changed(text, edits)
+        other = program(after)
+        assert Counter(d.code for d in other.checked.diagnostics) == before, use.symbol
+        assert not any(use.symbol.name in (d.title + d.label) for d in other.checked.errors)
+        start = after.index("another_name")
+        back = rename(other, [], start, use.symbol.name)
+        assert not isinstance(back, str), (use.symbol, back)
+        assert changed(after, back) == text
+
+
 REFUSED = [
     ("amou|nt DOUBLE", "x", "a column in the data"),
     ("'Pay|ment'", "x", "in the data"),
@@ -368,7 +406,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("place", "name", "why"), REFUSED, ids=[f"{place} {name}" for place, name, _ in REFUSED])
 def test_a_name_is_not_changed_where_the_program_would_mean_something_else(place: str, name: str, why: str) -> None:
-    said = rename(program(HEAD + QUERY), [], at(HEAD + QUERY, place), name)
+    said = rename(program(EVERYTHING), [], at(HEAD + QUERY, place), name)
     assert isinstance(said, str)
     assert why in said
 
@@ -440,7 +478,7 @@ def test_a_cure_is_offered_where_the_mistake_is_and_nowhere_else() -> None:
 
 
 def test_the_outline_lists_what_a_file_declares() -> None:
-    found = [(one.kind, one.name, one.detail) for one in outline(program(HEAD + QUERY).parsed)]
+    found = [(one.kind, one.name, one.detail) for one in outline(program(EVERYTHING).parsed)]
     assert found == [
         ("stream", "orders", ""),
         ("event type", "Large", "AS Order"),
@@ -455,10 +493,10 @@ def test_the_outline_lists_what_a_file_declares() -> None:
 
 
 def test_the_tests_of_a_text_are_run() -> None:
-    passing = program(HEAD + QUERY)
+    passing = program(EVERYTHING)
     assert [test.name for test in named_tests(passing)] == ["nobody_paid"]
     assert run_tests(passing).passed
-    failing = run_tests(program((HEAD + QUERY).replace("20000.0", "7.0")), "nobody_paid")
+    failing = run_tests(program((EVERYTHING).replace("20000.0", "7.0")), "nobody_paid")
     assert (failing.passed, failing.summary) == (False, "1 test, 1 failed")
     ((test, said),) = failing.failures
     assert test.name == "nobody_paid"
@@ -515,34 +553,18 @@ def test_a_place_behind_the_end_is_the_end() -> None:
 # ---- whatever is open
 
 
-def ask_everything(text: str, offset: int) -> None:
-    """Each feature at a place of a text: that none of them raises is what is tested."""
-    found = program(text)
-    _ = found.checked.diagnostics
-    completion(Source("q.cep", text), offset, found)
-    hover(found, offset)
-    rename(found, [], offset, "other")
-    list(outline(found.parsed))
-    list(named_tests(found))
-    list(cures(found.checked.diagnostics, "q.cep", 0, len(text)))
-    format_source(found.source)
-
-
-EVERY = HEAD + QUERY
-
-
 @pytest.mark.unhurried
 @pytest.mark.parametrize("part", range(4))
 def test_nothing_is_raised_wherever_the_text_ends(part: int) -> None:
     """A program that is typed from its beginning to its end."""
-    for end in range(part, len(EVERY), 41):
-        ask_everything(EVERY[:end], end)
+    for end in range(part, len(EVERYTHING), 41):
+        ask_everything(EVERYTHING[:end], end)
 
 
 @pytest.mark.property
-@given(st.integers(0, len(EVERY)), st.integers(0, 30), st.text(max_size=5), st.integers(0, len(EVERY)))
+@given(st.integers(0, len(EVERYTHING)), st.integers(0, 30), st.text(max_size=5), st.integers(0, len(EVERYTHING)))
 def test_nothing_is_raised_for_any_change_of_a_program(start: int, size: int, text: str, offset: int) -> None:
-    written = EVERY[:start] + text + EVERY[start + size :]
+    written = EVERYTHING[:start] + text + EVERYTHING[start + size :]
     ask_everything(written, min(offset, len(written)))
 
 

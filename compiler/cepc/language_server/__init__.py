@@ -2,10 +2,11 @@
 
 Each feature is a pure function of a program as it stands and a place in its text, in spans of our own:
 
-program.py      the text of an editor, parsed, checked, with what it imports
+program.py      a text of the editor, parsed, checked, with what it imports
 references.py   which name of the text means what
-hover.py, completion.py, rename.py, outline.py, cures.py, formatting.py, tests.py
+hover.py, completion.py, rename.py, outline.py, cures.py, program_tests.py
                 what is asked of it
 positions.py    places as the protocol has them
+editor.py       what is open, and the programs made of it
 server.py       the only module that speaks the protocol
 """

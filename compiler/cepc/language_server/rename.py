@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from cepc_grammar.ast import Name
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
-from cepc_grammar.spelling import ALIAS, ARGUMENT, OPERAND, STATEMENT, name_text
+from cepc_grammar.spelling import name_text
 from cepc_grammar.tokens import quoted_name, tokenize
 
 from .cures import Edit, changed
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
 
     from .references import NameUse, Symbol
-
-_RESERVED: Final = OPERAND | ALIAS | ARGUMENT | STATEMENT
 
 _FIXED: Final = {
     "built-in function": "is a function of the language",
@@ -66,14 +64,16 @@ def rename(program: EditedProgram, others: Iterable[EditedProgram], offset: int,
     if not name.isprintable() or not name:
         return "a name has at least one character, and none that cannot be seen"
     programs = [program, *(other for other in others if other.source.name != program.source.name)]
-    places = uses(programs, use.symbol)
-    edits = tuple(Edit(place.span, name_text(Name(name), _RESERVED)) for place in places)
     if any(_in_broken_statement(one, use.symbol.name) for one in programs):
         return f"`{use.symbol.name}` also stands in a statement with a syntax error, where its meaning is not known"
-    for one in programs:
-        if (why := _broken(one, use.symbol, edits, name)) is not None:
-            return why
-    return edits
+    places = uses(programs, use.symbol)
+    why: str | None = None
+    for written in dict.fromkeys((name_text(Name(name)), name_text(Name(name), frozenset({name.upper()})))):
+        edits = tuple(Edit(place.span, written) for place in places)
+        why = next(filter(None, (_broken(one, use.symbol, edits, name) for one in programs)), None)
+        if why is None:
+            return edits
+    return why or ""  # the name was taken for a keyword, so it is tried in backquotes, too
 
 
 def _in_broken_statement(program: EditedProgram, name: str) -> bool:
