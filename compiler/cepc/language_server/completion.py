@@ -99,7 +99,7 @@ def _names(source: Source, offset: int, following: NextWords, program: EditedPro
         yield from _in_test(before, declared)
     elif first == "EVENT" and "WHERE" not in [token.upper for token in before]:
         yield from _event_types(declared) if last.upper == "AS" else ()
-    elif len(before) > 1 and (last.kind == "NUMBER" or before[-1].kind == "STRING"):
+    elif last.kind in ("NUMBER", "STRING"):
         yield from (Suggestion(unit.upper(), "unit") for unit in sorted(UNITS) if unit.endswith("s") and len(unit) > 3)
     else:
         yield from _in_clause(source, offset, before, program)
@@ -221,12 +221,10 @@ def _in_test(before: tuple[RawToken, ...], declared: DeclaredNames) -> Iterator[
         return
     query = declared.queries.get(quoted_name(before[3].text)) if len(before) > 3 else None
     words = [token.upper for token in before]
-    if query is None or "GIVEN" not in words:
-        return
-    if "VALUES" in words[words.index("EXPECT") if "EXPECT" in words else 0 :]:
-        yield from (Suggestion(word, "keyword") for word in ("NULL",))
-        return
-    if "EXPECT" in words:
+    clause = next((word for word in reversed(words) if word in ("GIVEN", "EXPECT", "VALUES")), "")
+    if query is None or clause not in ("GIVEN", "EXPECT"):
+        return  # a new name, or constants
+    if clause == "EXPECT":
         from ..resolve.scopes import result_columns
 
         for item in query.returns.items:
