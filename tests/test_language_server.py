@@ -318,6 +318,15 @@ def test_what_an_imported_file_declares_is_found_there_as_it_stands_in_the_edito
     assert "E0209" in [d.code for d in last.checked.errors]
 
 
+def test_an_open_text_that_is_no_program_is_not_imported(tmp_path: Path) -> None:
+    editor = Editor()
+    editor.put(str(tmp_path / "notes.txt"), HEAD)
+    editor.put(str(tmp_path / "main.cep"), "IMPORT './notes.txt';")
+    found = editor.program(str(tmp_path / "main.cep"))
+    assert found is not None
+    assert [d.code for d in found.checked.errors] == ["E0209"]
+
+
 def test_a_program_is_made_again_only_where_something_of_it_changed(tmp_path: Path) -> None:
     editor = Editor()
     one, other = str(tmp_path / "one.cep"), str(tmp_path / "other.cep")

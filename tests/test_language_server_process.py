@@ -234,6 +234,20 @@ def test_what_the_standard_library_declares_is_a_file_to_open() -> None:
     assert uri_of("untitled:Untitled-1") == path_of("untitled:Untitled-1") == "untitled:Untitled-1"
 
 
+def test_a_text_is_checked_once_when_nobody_types_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cepc.language_server.server import CepServer
+
+    server, checked = CepServer(), []
+    monkeypatch.setattr(server, "_check", checked.append)
+
+    async def typing() -> None:
+        await asyncio.gather(*(server.check_soon(path) for path in ["/a.cep", "/b.cep", *["/a.cep"] * 5]))
+
+    asyncio.run(typing())
+    server.shutdown()
+    assert sorted(checked) == ["/a.cep", "/b.cep"]
+
+
 def test_an_answer_that_ends_in_an_exception_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     from cepc.language_server.server import CepServer, guarded
 

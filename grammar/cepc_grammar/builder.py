@@ -40,10 +40,14 @@ _OPERATORS = {"==": "=", "!=": "<>"}
 _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
 
 
-def _unit_hint(word: str) -> str:
+def _near_unit(word: str) -> str | None:
     near = nearest(word.lower(), reversed(UNITS))  # the plural first
-    if near:
-        return f"did you mean {near.upper() if word.isupper() else near}?"
+    return near.upper() if near is not None and word.isupper() else near
+
+
+def _unit_hint(near: str | None) -> str:
+    if near is not None:
+        return f"did you mean {near}?"
     return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
 
 
@@ -131,7 +135,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         elif kind is None:
             self._error(
                 "E0107", f"`{word}` is no unit of time", unit.span if unit else self._span(meta), "unknown unit",
-                hint=_unit_hint(word),
+                hint=_unit_hint(near := _near_unit(word)), replacement=near if unit else None,
             )  # fmt: skip
         return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
 

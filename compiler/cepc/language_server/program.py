@@ -41,7 +41,9 @@ class OpenTexts:
 
     def __call__(self, path: str, /) -> Source | Diagnostic:
         open_text = self.texts.get(os.path.normpath(os.path.abspath(path)))  # noqa: PTH100 - a string, as paths here are
-        return self.files(path) if open_text is None else Source(path, open_text)
+        if open_text is None or not path.endswith(".cep"):  # what is no program is refused, open or not
+            return self.files(path)
+        return Source(path, open_text)
 
 
 @dataclass(frozen=True)
