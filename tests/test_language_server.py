@@ -577,6 +577,7 @@ def test_nothing_is_raised_for_any_change_of_a_program(start: int, size: int, te
     ask_everything(written, min(offset, len(written)))
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("path", wrong_programs(), ids=lambda path: path.stem)
 def test_nothing_is_raised_for_a_wrong_program(path: Path) -> None:
     text = path.read_text("utf-8", "replace")
