@@ -237,14 +237,15 @@ def test_what_the_standard_library_declares_is_a_file_to_open() -> None:
 def test_a_text_is_checked_once_when_nobody_types_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
     from cepc.language_server.server import CepServer
 
-    server, checked = CepServer(), []
+    server = CepServer()
+    checked: list[str] = []
     monkeypatch.setattr(server, "_check", checked.append)
 
     async def typing() -> None:
         await asyncio.gather(*(server.check_soon(path) for path in ["/a.cep", "/b.cep", *["/a.cep"] * 5]))
 
     asyncio.run(typing())
-    server.shutdown()
+    server.thread_pool.shutdown()
     assert sorted(checked) == ["/a.cep", "/b.cep"]
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
-from cepc_grammar.builder import UNITS
 from cepc_grammar.next_words import next_words
 from cepc_grammar.parser import pattern_of
 from cepc_grammar.pattern import walk as subpatterns
@@ -15,6 +14,7 @@ from cepc_grammar.printer import to_text
 from cepc_grammar.spelling import name_text, type_text
 from cepc_grammar.statements import STATEMENT_WORDS, split_statements
 from cepc_grammar.tokens import quoted_name, tokenize
+from cepc_grammar.units import UNITS
 from cepc_runtime.functions import find, names
 
 from ..commands.functions import described

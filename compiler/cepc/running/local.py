@@ -38,7 +38,7 @@ class Report:
 
     `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's
     workers tell no efforts. `without_time` and `without_type` are rows that were no events. `read` and `files` are None
-    where Spark read them: it does not count what it leaves out.
+    where Spark read them: it does not count what it leaves out. `reads` are the events of each stream, of Spark none.
     """
 
     tables: dict[str, Any]
@@ -49,6 +49,7 @@ class Report:
     warnings: tuple[Diagnostic, ...]
     efforts: Mapping[str, Effort] = field(default_factory=dict)
     workloads: tuple[Workload, ...] = ()
+    reads: Mapping[str, Read] = field(default_factory=dict)
 
     @property
     def shared(self) -> tuple[int, int]:
@@ -134,6 +135,7 @@ def run(
         warnings=tuple(warnings),
         efforts={workload.plan.stream.name: execution.effort for _, workload, execution in executed},
         workloads=tuple(workload for _, workload, _ in executed),
+        reads={workload.plan.stream.name: read for read, workload, _ in executed},
     )
 
 
@@ -193,5 +195,5 @@ def _types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query]
             for variable in query.variables:
                 if variable.test.raw_type is not None:
                     asked.setdefault(variable.test.raw_type, variable.span)
-    occur = sorted(t for t in read.types if t is not None)
+    occur = sorted(read.types)
     return [type_never_occurs(type_, place, occur) for type_, place in asked.items() if type_ not in read.types]

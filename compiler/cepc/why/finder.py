@@ -48,12 +48,13 @@ Match = tuple[MatchEvent, ...]
 @dataclass(frozen=True)
 class Finder:
     """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how
-    the query's own plan reads them.
+    the query's own plan reads them. One search looks at no more than `limit` partial matches.
     """
 
     program: model.CheckedProgram
     stream: StreamPlan
     reading: Reading
+    limit: int = PARTIAL_MATCHES
 
     def plan(self, query: model.Query, *, listed: bool = False) -> Plan | None:
         """The plan of a variant; None where the pattern, with other things left out, is too large."""
@@ -84,7 +85,7 @@ class Finder:
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))
         arranged = Arranged(replace(plan, stream=self.stream), events, Kinds(kinds.of[events.order], kinds.letters))
-        enumerator = arranged.enumerator(query_plan, block=256, limit=PARTIAL_MATCHES)
+        enumerator = arranged.enumerator(query_plan, block=256, limit=self.limit)
         for batch in _batches(enumerator, query, start):
             ticks = events.ticks[batch.positions[0]]
             some = np.arange(len(batch)) if start is None else np.flatnonzero(ticks == start)
