@@ -29,12 +29,19 @@ _OPERATORS = {"==": "=", "!=": "<>"}
 _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
 
 
-def _unit_hint(word: str) -> str:
-    if word.lower() in ("event", "events", "row", "rows"):
+_NO_UNITS = frozenset({"event", "events", "row", "rows"})
+
+
+def _near_unit(word: str) -> str | None:
+    near = None if word.lower() in _NO_UNITS else nearest(word.lower(), reversed(UNITS))  # the plural first
+    return near.upper() if near is not None and word.isupper() else near
+
+
+def _unit_hint(word: str, near: str | None) -> str:
+    if word.lower() in _NO_UNITS:
         return "windows are of time: `WITHIN 5 MINUTES`, say; there are none of a number of events"
-    near = nearest(word.lower(), reversed(UNITS))  # the plural first
-    if near:
-        return f"did you mean {near.upper() if word.isupper() else near}?"
+    if near is not None:
+        return f"did you mean {near}?"
     return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
 
 
@@ -122,7 +129,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         elif kind is None:
             self._error(
                 "E0107", f"`{word}` is no unit of time", unit.span if unit else self._span(meta), "unknown unit",
-                hint=_unit_hint(word),
+                hint=_unit_hint(word, near := _near_unit(word)), replacement=near if unit else None,
             )  # fmt: skip
         return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
 
