@@ -610,3 +610,31 @@ def test_only_one_module_knows_the_protocol() -> None:
         if name.partition(".")[0] in ("pygls", "lsprotocol")
     ]
     assert {*knowing} == {"server.py"}
+
+
+# ---- computed columns ------------------------------------------------------------------------------------------------
+
+COMPUTED = """STREAM s (
+  payload STRUCT<user: STRUCT<id: BIGINT>>,
+  ts BIGINT,
+  kind STRING,
+  at AS TIMESTAMP_MILLIS(ts),
+  user_id BIGINT AS payload.user.id
+) EVENT TIME at EVENT TYPE kind IN ('A');
+QUERY q RETURN MATCH user_id PATTERN A WHERE [user_id] AND A.ts > 0 WITHIN 1 DAY;
+QUERY r RETURN payload.user.id, COUNT(*) AS n PATTERN A WHERE [payload.user.id] GROUP BY payload.user.id WITHIN 1 DAY;
+"""
+
+
+def test_a_computed_column_is_shown_with_what_it_is_computed_from_and_found_where_it_is_used() -> None:
+    found = program(COMPUTED)
+    shown = hover(found, COMPUTED.index("user_id BIGINT"))
+    assert shown is not None
+    assert "user_id BIGINT AS payload.user.id" in shown.markdown
+    (entry,) = (one for one in outline(parse(Source("q.cep", COMPUTED))) if one.kind == "stream")
+    assert [part.detail for part in entry.parts][3:] == ["AS TIMESTAMP_MILLIS(ts)", "BIGINT AS payload.user.id"]
+    for name in ("payload", "ts", "user_id"):
+        use = found.references.at("q.cep", COMPUTED.index(f"  {name} ") + 2)
+        assert use is not None
+        starts = sorted(one.span.start for one in found.references.of(use.symbol))
+        assert starts == [match.start() for match in re.finditer(rf"\b{name}\b", COMPUTED)]

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+def _attribute(name: ast.Name | ast.Reference) -> str:
+    return name.text if isinstance(name, ast.Name) else ".".join(part.text for part in name.parts)
+
+
 def query_in_words(query: ast.Query) -> str:
     """What a match of the query is: its pattern, on what its events agree, its conditions, how far it reaches.
 
@@ -26,7 +30,7 @@ def query_in_words(query: ast.Query) -> str:
     """
     parts = [in_words(query.pattern)]
     conditions = list(conjuncts(query.where))
-    same = [a.text for c in conditions if isinstance(c, ast.Equivalence) for a in c.attributes]
+    same = [_attribute(a) for c in conditions if isinstance(c, ast.Equivalence) for a in c.attributes]
     same += [item.parts[0].text for item in query.group_by if len(item.parts) == 1]
     if same:
         parts.append(f"all with the same {_listed(list(dict.fromkeys(same)), 'and')}")

@@ -11,7 +11,7 @@ from cepc_grammar.next_words import next_words
 from cepc_grammar.parser import pattern_of
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
-from cepc_grammar.spelling import name_text, type_text
+from cepc_grammar.spelling import name_text
 from cepc_grammar.statements import STATEMENT_WORDS, split_statements
 from cepc_grammar.tokens import quoted_name, tokenize
 from cepc_grammar.units import UNITS
@@ -23,6 +23,7 @@ from ..editing.words import AGGREGATES, TYPES
 from ..expressions.functions import NAVIGATION
 from ..resolve.imports import standard_module, standard_modules
 from ..resolve.streams import FORMATS
+from .columns import declared_as
 from .references import VariableScope
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ def _columns(declared: DeclaredNames, streams: Iterable[str]) -> Iterator[Sugges
     for name in streams:
         if name in declared.streams:
             for column in declared.streams[name].columns:
-                yield Suggestion(name_text(column.name), "column", f"{type_text(column.type)}, of {name}")
+                yield Suggestion(name_text(column.name), "column", f"{declared_as(column)}, of {name}")
 
 
 def _functions(declared: DeclaredNames) -> Iterator[Suggestion]:

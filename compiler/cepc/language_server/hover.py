@@ -9,7 +9,6 @@ from cepc_grammar import ast
 from cepc_grammar.pattern import OPERATORS, Not
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
-from cepc_grammar.spelling import type_text
 from cepc_runtime.functions.spark import find_spark
 
 from ..commands.functions import described
@@ -18,6 +17,7 @@ from ..explaining.in_words import in_words, query_in_words
 from ..resolve.inline import inline
 from ..resolve.scopes import result_columns
 from ..resolve.variables import variables
+from .columns import declared_as
 from .references import VariableScope
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _stream(program: EditedProgram, name: str) -> Iterator[str]:
 
 
 def _columns(stream: ast.Stream) -> str:
-    rows = [f"{c.name.text} {type_text(c.type)}" for c in stream.columns[:MOST_COLUMNS]]
+    rows = [f"{c.name.text} {declared_as(c)}" for c in stream.columns[:MOST_COLUMNS]]
     more = len(stream.columns) - len(rows)
     return _code("\n".join([*rows, *([f"-- and {more} more"] if more else [])]))
 
@@ -157,7 +157,7 @@ def _column(program: EditedProgram, symbol: Symbol) -> Iterator[str]:
     if not isinstance(statement, ast.Stream):
         return
     column = next(c for c in statement.columns if c.name.span == symbol.span)
-    yield _code(f"{symbol.name} {type_text(column.type)}")
+    yield _code(f"{symbol.name} {declared_as(column)}")
     roles = [
         role
         for role, clause in (("the event time", statement.event_time), ("the event type", statement.event_type))

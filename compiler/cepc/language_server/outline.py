@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_grammar.spelling import type_text
+
+from .columns import declared_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +35,7 @@ def outline(parsed: Parsed) -> Iterator[OutlineEntry]:
     for statement, extent in zip(parsed.program.statements, parsed.extents, strict=True):
         match statement:
             case ast.Stream(name, columns):
-                parts = tuple(
-                    OutlineEntry(c.name.text, "column", type_text(c.type), c.span, c.name.span) for c in columns
-                )
+                parts = tuple(OutlineEntry(c.name.text, "column", declared_as(c), c.span, c.name.span) for c in columns)
                 yield OutlineEntry(name.text, "stream", "", extent, name.span, parts)
             case ast.DerivedEvent(name, base):
                 yield OutlineEntry(name.text, "event type", f"AS {base.text}", extent, name.span)

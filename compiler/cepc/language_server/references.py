@@ -203,6 +203,8 @@ class DeclaredNames:
                 yield from _maybe(listed.span, self.event_type(listed.text))
         for name in named:
             yield from _maybe(name.span, self.column(name.text, own))
+        for column in stream.columns:
+            yield from self._expression(column.expression, _Place(None, own))
 
     def _named_pattern(self, node: ast.NamedPattern) -> Iterator[Found]:
         yield node.name.span, Symbol("pattern", node.name.text, node.name.span)
@@ -270,8 +272,9 @@ class DeclaredNames:
                     meant = place.parameters.get(name.text)
                     yield from _maybe(name.span, meant or self.column(name.text, place.streams))
                 case ast.Equivalence(attributes):
-                    for name in attributes:
-                        yield from _maybe(name.span, self.column(name.text, place.streams))
+                    for attribute in attributes:
+                        column = attribute if isinstance(attribute, ast.Name) else attribute.parts[0]
+                        yield from _maybe(column.span, self.column(column.text, place.streams))
 
     def _function(self, name: ast.Name) -> Iterator[Found]:
         own = self.functions.get(key(name))
