@@ -124,7 +124,7 @@ def check_parsed(program: Iterable[tuple[Source, Parsed]], reader: Loader, *, re
     resolved = check(ast.Program(statements), reader, lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
-        refused = () if resolved.program is None else too_large(resolved.program)
+        refused = () if resolved.program is None else too_large(resolved.program, resolved.built)
         return Checked(None if refused else resolved.program, (*resolved.diagnostics, *refused), known)
     return Checked(None if errors(diagnostics) else resolved.program, diagnostics + resolved.diagnostics, known)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..errors import ProgramError, RunError
+from ..passes.strategy import strategy
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
 from ..shared_plans import Options, share
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source, Span
     from cepc_runtime.kernel.run import Effort
-    from cepc_runtime.plan import Plan, StreamPlan
+    from cepc_runtime.plan import PhysicalPlan, StreamPlan
 
     from .. import model
     from ..passes.workload import Workload
+    from ..planning.logical import LogicalPlan
     from ..reading.read import Read
 
 SAMPLE: Final = 20_000
@@ -121,7 +123,8 @@ def run(
         with stages("deciding what to share"):
             workload = share_for(program, plan, read, options)
         with stages("finding matches"):
-            execution = execute_plan(workload.plan, read, program.queries, sources, running(read.rows), most)
+            physical = strategy(workload.plan, "local")
+            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), most)
         executed.append((read, workload, execution))
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
@@ -139,7 +142,7 @@ def run(
     )
 
 
-def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Options) -> Workload:
+def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, options: Options) -> Workload:
     """The plan with what its queries share on these events, of which the first say how frequent they are unless that is
     known.
     """
@@ -156,7 +159,7 @@ def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Op
 
 
 def execute_plan(
-    plan: Plan,
+    plan: PhysicalPlan,
     read: Read,
     queries: Iterable[model.Query],
     sources: Mapping[str, Source],

@@ -24,6 +24,7 @@ from cepc_runtime.windows import MatchBound, Sliding
 from ..diagnostics.listed import listed
 from ..errors import RunError
 from ..explaining.describe import duration
+from ..passes.strategy import strategy
 from ..reading.read import Read
 from ..running.local import execute_plan
 from .constraints import constraints_of
@@ -257,7 +258,7 @@ def _refused(looked: LookedAt, sample: _Sample, sources: Mapping[str, Source]) -
             if match is None or plan is None:
                 return None
             events = Read(looked.reading.table.take(pa.array(rows)), len(rows), 0, None)
-            tables = execute_plan(plan, events, [bare], sources, most=PARTIAL_MATCHES).tables
+            tables = execute_plan(strategy(plan, "local"), events, [bare], sources, most=PARTIAL_MATCHES).tables
             values, count = match_having_values(finder, query, match), tables[query.name].num_rows
         row = "is not true for the only row" if count == 1 else f"is true for none of {count:,} rows"
         first = ":" if count == 1 else "; of the first:"
