@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .explanation import Explanation
-    from .graph import Graph, GraphEdge
+    from .graph import Graph, GraphEdge, View
 
 
-def elements(one: Explanation, number: int) -> list[dict[str, Any]]:
+def elements(one: Explanation, number: int, view: View = "pattern") -> list[dict[str, Any]]:
     """Nodes and edges say in `queries` (`STREAM-QUERY`) to which queries they belong, and nodes in `parts` to which
     parts.
     """
-    graph, palette = graph_of(one), colours(one.parts)
+    graph, palette = graph_of(one, view), colours(one.parts)
     found = []
     for n, node in enumerate(graph.nodes):
         look = node_style(node, one, palette)
         data = {
             "id": f"n{n}",
             "label": "" if node.kind == "start" else shortened(node.label),
+            "lines": [shortened(line) for line in node.lines],
             "tip": look.tip,
             "queries": _of(number, node.queries),
             "parts": _of(number, [part for part in (node.once, node.beside) if part is not None]),
@@ -43,9 +44,9 @@ def elements(one: Explanation, number: int) -> list[dict[str, Any]]:
     return found
 
 
-def as_json(one: Explanation, number: int) -> str:
+def as_json(one: Explanation, number: int, view: View = "pattern") -> str:
     """For a `<script>` that holds data: no name can end it."""
-    text = json.dumps(elements(one, number), separators=(",", ":"))  # of ASCII alone
+    text = json.dumps(elements(one, number, view), separators=(",", ":"))  # of ASCII alone
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -56,9 +57,9 @@ def _of(number: int, members: Sequence[int]) -> list[str]:
 def _edge(number: int, edge: GraphEdge, graph: Graph, queries: Sequence[str]) -> Iterator[dict[str, Any]]:
     source, target, classes = f"n{edge.source}", f"n{edge.target}", edge_classes(edge, graph)
     if edge.label and edge.source != edge.target:
-        label, tip = f"l{number}", f"on {edge.label}"
+        label, tip = f"l{number}", edge.label
         yield {
-            "data": {"id": label, "label": shortened(edge.label), "tip": tip, "queries": queries, "parts": []},
+            "data": {"id": label, "label": shortened(edge.label), "lines": [], "tip": tip, "queries": queries, "parts": []},
             "classes": "read",
         }
         yield _line(f"e{number}a", source, label, queries, "", (*classes, "half", "first"))

@@ -5,7 +5,7 @@ queries.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, combinations, count
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import part_inputs
@@ -13,7 +13,7 @@ from cepc_runtime.plan import part_inputs
 from .automata import START, Drawn, NamedStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cepc_runtime.plan import Letter, MatchPart, SharedMatches
 
@@ -115,17 +115,45 @@ def _written(types: Sequence[str], order: frozenset[tuple[int, int]], absent: Se
     """
     >>> _written(["A", "B", "C"], _closed({(0, 1), (1, 2)}, 3), ()), _written(["B", "A"], frozenset(), ["NOT C"])
     ('SEQ(A, B, C)', 'AND(B, A, NOT C)')
-    >>> _written(["A", "B", "C"], frozenset({(0, 2)}), ())
-    'A, B, C partly in order'
+    >>> _written(["A", "B", "C", "D"], _closed({(0, 1), (0, 2), (2, 3)}, 4), ())
+    'SEQ(A, AND(B, SEQ(C, D)))'
+    >>> _written(["A", "B", "C", "D"], frozenset({(0, 2), (1, 2), (1, 3)}), ())
+    'A, B, C, D partly in order'
     """
-    leaves = range(len(types))
-    if all((a, b) in order or (b, a) in order for a, b in combinations(leaves, 2)):
-        first = sorted(leaves, key=lambda leaf: sum(b == leaf for _, b in order))
-        text = f"SEQ({', '.join(types[leaf] for leaf in first)})"
-        return f"AND({', '.join((text, *absent))})" if absent else text
-    if not order:
-        return f"AND({', '.join((*types, *absent))})"
-    return f"{', '.join((*types, *absent))} partly in order"
+    text = _part_text(tuple(range(len(types))), types, order)
+    if text is None:
+        return f"{', '.join((*types, *absent))} partly in order"
+    if not absent:
+        return text
+    inside = text.removeprefix("AND(").removesuffix(")") if text.startswith("AND(") else text
+    return f"AND({', '.join((inside, *absent))})"
+
+
+def _part_text(leaves: tuple[int, ...], types: Sequence[str], order: frozenset[tuple[int, int]]) -> str | None:
+    """AND of what has no order to each other, SEQ of what is all before the rest; None if it is neither."""
+    if len(leaves) == 1:
+        return types[leaves[0]]
+    for name, is_tied in (
+        ("AND", lambda a, b: (a, b) in order or (b, a) in order),
+        ("SEQ", lambda a, b: (a, b) not in order and (b, a) not in order),
+    ):
+        groups = _connected(leaves, is_tied)
+        if len(groups) > 1:
+            if name == "SEQ":
+                groups.sort(key=lambda group: sum((leaf, group[0]) in order for leaf in leaves))
+            texts = [_part_text(group, types, order) for group in groups]
+            return None if None in texts else f"{name}({', '.join(filter(None, texts))})"
+    return None
+
+
+def _connected(leaves: Sequence[int], is_tied: Callable[[int, int], bool]) -> list[tuple[int, ...]]:
+    """The leaves in groups, no two of which are tied."""
+    groups: list[tuple[int, ...]] = []
+    for leaf in leaves:
+        met = [group for group in groups if any(is_tied(leaf, other) for other in group)]
+        groups = [group for group in groups if group not in met]
+        groups.append(tuple(sorted({leaf, *chain.from_iterable(met)})))
+    return sorted(groups)
 
 
 def _type(letter: Letter) -> str:
