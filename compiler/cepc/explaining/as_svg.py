@@ -91,7 +91,11 @@ def _drawn(one: Explanation, graph: Graph, layout: GraphLayout) -> Iterator[str]
 
 def _node(node: GraphNode, box: Box, look: NodeStyle) -> str:
     fill, line = look.fill or PLAIN.fill, look.line or PLAIN.line
-    colour = "" if node.kind in ("query", "not") or (node.listed and node.once is None) else f' fill="{fill}" stroke="{line}"'
+    colour = (
+        ""
+        if node.kind in ("query", "not") or (node.listed and node.once is None)
+        else f' fill="{fill}" stroke="{line}"'
+    )
     lines = () if node.kind == "start" else (node.label, *node.lines)
     top = box.y + 4.5 - LINE * (len(lines) - 1) / 2
     label = "".join(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .colours import colours
 from .graph import graph_of
-from .layout import shortened
+from .layout import back_edges, shortened
 from .node_style import edge_classes, node_style
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ def elements(one: Explanation, number: int, view: View = "pattern") -> list[dict
         colour = {"fill": look.fill, "line": look.line, "bright": look.bright}
         colour = {name: value for name, value in colour.items() if value is not None}
         found.append({"data": data | colour, "classes": " ".join(look.classes)})
+    back = back_edges(graph)
     for e, edge in enumerate(graph.edges):
-        found += _edge(e, edge, graph, _of(number, edge.queries))
+        found += _edge(e, edge, graph, _of(number, edge.queries), (edge.source, edge.target) in back)
     return found
 
 
@@ -54,14 +55,24 @@ def _of(number: int, members: Sequence[int]) -> list[str]:
     return [f"{number}-{member}" for member in members]
 
 
-def _edge(number: int, edge: GraphEdge, graph: Graph, queries: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _edge(
+    number: int, edge: GraphEdge, graph: Graph, queries: Sequence[str], goes_back: bool
+) -> Iterator[dict[str, Any]]:
     source, target, classes = f"n{edge.source}", f"n{edge.target}", edge_classes(edge, graph)
     if edge.label and edge.source != edge.target:
         label, tip = f"l{number}", edge.label
         yield {
-            "data": {"id": label, "label": shortened(edge.label), "lines": [], "tip": tip, "queries": queries, "parts": []},
+            "data": {
+                "id": label,
+                "label": shortened(edge.label),
+                "lines": [],
+                "tip": tip,
+                "queries": queries,
+                "parts": [],
+            },
             "classes": "read",
         }
+        classes = (*classes, "backward") if goes_back else classes
         yield _line(f"e{number}a", source, label, queries, "", (*classes, "half", "first"))
         yield _line(f"e{number}b", label, target, queries, "", (*classes, "half"))
         return

@@ -76,8 +76,8 @@ class QueryExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them; `assumed`: with nothing
-    known of how frequent events are.
+    """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them; `assumed`: nothing
+    is known of how frequent events are.
     """
 
     stream: str
@@ -106,7 +106,15 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     return Explanation(
         plan.stream.name,
         tuple(
-            _execution(program, query, (explained(local), explained(on_spark)), stream, workload, context, sizes.get(query.name))
+            _execution(
+                program,
+                query,
+                (explained(local), explained(on_spark)),
+                stream,
+                workload,
+                context,
+                sizes.get(query.name),
+            )
             for query, local, on_spark in zip(plan.queries, here.queries, batch.queries, strict=True)
         ),
         parts(plan),

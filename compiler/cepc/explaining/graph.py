@@ -1,4 +1,4 @@
-"""An explanation as a graph to be drawn: what is drawn of each query, in which a state that is kept once is one node."""
+"""An explanation as a graph: what is drawn of each query, in which a state that is kept once is one node."""
 
 from __future__ import annotations
 
@@ -131,9 +131,7 @@ def _leaders(drawn: _Sketches) -> dict[Place, Place]:
 def _kept_once(drawn: _Sketches) -> dict[Place, Place]:
     """Nodes whose states are kept once, or that are parts that are found once."""
     found: dict[Place, Place] = {}
-    by_covers = {
-        e.query: _by_covers(sketch) for e, sketch in zip(drawn.one.executions, drawn.sketches, strict=True)
-    }
+    by_covers = {e.query: _by_covers(sketch) for e, sketch in zip(drawn.one.executions, drawn.sketches, strict=True)}
     for part in drawn.one.parts:
         if part.how not in ONCE:
             continue
@@ -182,7 +180,10 @@ def _nots(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Place]
         for node in sketch.nodes:
             if node.kind == "not":
                 place = (execution.query, node.name)
-                around = frozenset(a for a, b, *_ in ways if b == place), frozenset(b for a, b, *_ in ways if a == place)
+                around = (
+                    frozenset(a for a, b, *_ in ways if b == place),
+                    frozenset(b for a, b, *_ in ways if a == place),
+                )
                 found[place] = first.setdefault((node.label, node.lines, around), place)
     return found
 

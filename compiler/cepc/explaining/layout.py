@@ -47,7 +47,7 @@ class GraphLayout:
 
 def lay_out(graph: Graph) -> GraphLayout:
     """Nodes of one layer do not overlap; a query's name stands in the last layer, in the middle of its lane."""
-    back = _back_edges(graph)
+    back = back_edges(graph)
     layers = _layers(graph, back)
     last = max((layers[n] for n, node in enumerate(graph.nodes) if node.kind != "query"), default=0) + 1
     layers = [last if node.kind == "query" else layers[n] for n, node in enumerate(graph.nodes)]
@@ -94,7 +94,7 @@ def _gaps(graph: Graph, layers: Sequence[int], last: int) -> list[float]:
     return gaps
 
 
-def _back_edges(graph: Graph) -> frozenset[tuple[int, int]]:
+def back_edges(graph: Graph) -> frozenset[tuple[int, int]]:
     """Edges to a node that is still being walked from, in a walk depth first from the starts."""
     ways: defaultdict[int, dict[int, None]] = defaultdict(dict)
     for edge in graph.edges:

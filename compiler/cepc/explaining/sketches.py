@@ -86,8 +86,7 @@ def sketch_of_pattern(query: model.Query, stream: model.Stream, automaton: Drawn
     """Of a query's pattern."""
     drawing = _Drawing(query, stream)
     whole = drawing.part(query.pattern)
-    for name in whole.first:
-        drawing.step(START, name)
+    drawing.steps = {(START, name): [] for name in whole.first} | drawing.steps
     drawing.conditions()
     for name in whole.last:
         drawing.step(name, END)
@@ -101,20 +100,20 @@ def sketch_of_pattern(query: model.Query, stream: model.Stream, automaton: Drawn
 
 def end_of(query: model.Query, stream: model.Stream) -> tuple[str, ...]:
     """What holds for a match as a whole."""
-    lines = [_within(query, stream)]
+    lines = list(_within(query, stream))
     lines += [f"same {', '.join(query.partition)}"] if query.partition else []
     lines += [f"SELECT {query.select}"] if query.select != "ANY" else []
     return tuple(lines)
 
 
-def _within(query: model.Query, stream: model.Stream) -> str:
+def _within(query: model.Query, stream: model.Stream) -> tuple[str, ...]:
     match query.window:
         case Sliding(span, slide) if slide != span:
-            return f"WITHIN {duration(span, stream)} SLIDE {duration(slide, stream)}"
+            return f"WITHIN {duration(span, stream)}", f"SLIDE {duration(slide, stream)}"
         case Sliding(span) | MatchBound(span):
-            return f"WITHIN {duration(span, stream)}"
+            return (f"WITHIN {duration(span, stream)}",)
         case Unbounded():
-            return "WITHIN UNBOUNDED"
+            return ("WITHIN UNBOUNDED",)
 
 
 def conditions_of(query: model.Query) -> tuple[model.Condition, ...]:
