@@ -20,7 +20,6 @@ _SYNTAX: Final = (
 _REWRITTEN: Final = frozenset(
     [
         "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date",
-        "to_timestamp",
         "btrim",
     ]
 )  # fmt: skip
