@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cepc.model import Stream
-    from cepc_runtime.plan import Plan
+    from cepc.planning.logical import LogicalPlan
 
 MAKE: Final = {**MAKERS, "renamed": renamed}
 KINDS: Final = (*MAKE,)
@@ -57,7 +57,7 @@ def answer(text: str | bytes, random: Random) -> bool:
     return True
 
 
-def _events(stream: Stream, plan: Plan, random: Random) -> pa.Table:
+def _events(stream: Stream, plan: LogicalPlan, random: Random) -> pa.Table:
     types = [*stream.types] if stream.types else sorted({letter.raw_type or "A" for letter in plan.letters})
     columns = {name: _column(to_arrow(type_), random) for name, type_ in stream.columns}
     if stream.type_column is not None:

@@ -118,7 +118,7 @@ def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked
     resolved = check(ast.Program(statements), ImportReader(), lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
-        refused = () if resolved.program is None else too_large(resolved.program)
+        refused = () if resolved.program is None else too_large(resolved.program, resolved.built)
         return Checked(None if refused else resolved.program, (*resolved.diagnostics, *refused), known)
     return Checked(None if errors(diagnostics) else resolved.program, diagnostics + resolved.diagnostics, known)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from . import model
     from .api import Checked
     from .reading.read import Read
+
+
+_LOG = logging.getLogger("cepc")
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,8 +49,9 @@ class Compiled:
         `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of files, as for
         `cepc run --events`; a mapping from the names of streams to these where there are several; None reads what the
         streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
-        or not, as by `cepc run --most`. Raises DataError where the events are not what the STREAM declares, RunError
-        where there is no result for them, ValueError for a query that the program does not have.
+        or not, as by `cepc run --most`. Why a query has no rows is logged by the logger `cepc` at INFO. Raises
+        DataError where the events are not what the STREAM declares, RunError where there is no result for them,
+        ValueError for a query that the program does not have.
         """
         from .running.given import by_stream, is_frame, to_frame
         from .running.local import choose, run, streams_read
@@ -57,6 +62,11 @@ class Compiled:
         report = run(
             program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources, most=most
         )
+        if _LOG.isEnabledFor(logging.INFO):
+            from .why.no_rows import no_rows
+
+            for line in no_rows(program, report, self.checked.sources):
+                _LOG.info("%s", line)
         if any(is_frame(one) for one in given.values()):
             return {name: to_frame(table) for name, table in report.tables.items()}
         return report.tables

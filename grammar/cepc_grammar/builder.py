@@ -13,22 +13,11 @@ from .near import nearest
 from .pattern import And, Not, Or, Repeat, Seq, Some
 from .source import Span
 from .tokens import quoted_name, string_value
+from .units import UNITS
 
 if TYPE_CHECKING:
     from lark.tree import Meta
 
-_SPELLINGS: dict[ast.Unit, str] = {
-    "MICROSECOND": "us microsecond microseconds",
-    "MILLISECOND": "ms millisecond milliseconds",
-    "SECOND": "s sec secs second seconds",
-    "MINUTE": "m min mins minute minutes",
-    "HOUR": "h hr hrs hour hours",
-    "DAY": "d day days",
-    "WEEK": "w week weeks",
-    "MONTH": "month months",
-    "YEAR": "y year years",
-}
-UNITS: dict[str, ast.Unit] = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
 _NUMBER = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 _SUFFIXES: dict[str, ast.LiteralKind] = {
     "L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"
@@ -41,6 +30,8 @@ _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
 
 
 def _unit_hint(word: str) -> str:
+    if word.lower() in ("event", "events", "row", "rows"):
+        return "windows are of time: `WITHIN 5 MINUTES`, say; there are none of a number of events"
     near = nearest(word.lower(), reversed(UNITS))  # the plural first
     if near:
         return f"did you mean {near.upper() if word.isupper() else near}?"

@@ -12,6 +12,7 @@ import click
 from ..diagnostics.listed import listed
 from ..reading import readers
 from ..running.stages import Stages
+from ..visible import visible
 from ..writing import writers
 from . import completers
 from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program, together, warn
@@ -109,6 +110,7 @@ def run(
     sharing: dict[str, Any],
 ) -> None:
     from ..errors import CepcError
+    from ..why.no_rows import no_rows
 
     check(sharing)
     stages = Stages()
@@ -127,6 +129,8 @@ def run(
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
+    for line in no_rows(program, report, checked.sources):
+        click.echo(visible(line), err=True)
     click.echo(summary(report, wanted), err=True)
 
 
@@ -210,6 +214,8 @@ def _write(tables: Mapping[str, Any], write: Write, wanted: RowOptions) -> None:
 
     try:
         write(tables, wanted.limit)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what is said to standard error comes after, also where both go to one file
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -39,7 +39,8 @@ def _check(name: str, column: str, type_: DataType, arrow: Any, stream: str, ins
     found = TIMESTAMP if instant else from_arrow(arrow)
     if found is not None and widens(found, type_):
         return []
-    return [messages.other_type(name, column, type_, found.sql if found else str(arrow), stream)]
+    hint = messages.numbers_as_times(column, type_, found)
+    return [messages.other_type(name, column, type_, found.sql if found else str(arrow), stream, hint)]
 
 
 def conformed(name: str, column: Any, label: str, type_: DataType, stream: str) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
+from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -148,7 +149,7 @@ def malformed(place: Span, what: str, reason: str, hint: str = "") -> Diagnostic
 def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str) -> Diagnostic:
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
-        hint=_VALUE_HINTS.get(type_.sql, ""),
+        hint=_of_numbers(column, type_, found.strip('`"')) or _VALUE_HINTS.get(type_.sql, ""),
     )  # fmt: skip
 
 
@@ -178,6 +179,21 @@ def spark_only(column: str, stream: str, function: str) -> Diagnostic:
         f"`{function}` is a function of Spark's that this engine does not have",
         hint="run it with `--engine spark`; `cepc functions` lists the functions that every engine has",
     )  # fmt: skip
+
+
+def _of_numbers(column: str, type_: DataType, found: str) -> str:
+    """Numbers can be the event time, but say no unit; how many digits they have mostly does."""
+    if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or not found.isdecimal():
+        return ""
+    unit = "s" if len(found) < 12 else "ms" if len(found) < 15 else "us"
+    return f"declare `{column} BIGINT`, and `EVENT TIME {column} UNIT {unit}` if it is the event time"
+
+
+def numbers_as_times(column: str, type_: DataType, found: DataType | None) -> str:
+    """The same of a column whose numbers are not looked at."""
+    if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or found is None or not is_integer(found):
+        return ""
+    return f"declare `{column} {found.sql}`, and `EVENT TIME {column} UNIT ms` (or s, us) if it is the event time"
 
 
 _VALUE_HINTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.computed import StreamInput
@@ -29,14 +30,14 @@ class Read:
     """Events that were read.
 
     `table` has the columns that the plan reads, in its order and types. Rows of types for which no query asks are left
-    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` are those that occur,
-    None where the stream has no type column.
+    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` says how often each
+    occurs, None where the stream has no type column.
     """
 
     table: Any
     rows: int
     files: int
-    types: frozenset[str] | None
+    types: Mapping[str, int] | None
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -154,7 +155,7 @@ class _Collected:
         self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
         self._tables: list[Any] = []
-        self._types: set[str] = set()
+        self._types: Counter[str] = Counter()
         type_ = dict(stream.columns).get(stream.type_column) if stream.type_column is not None else None
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
         self._typed = type_ is not None and (type_ == STRING or is_integer(type_))
@@ -181,9 +182,12 @@ class _Collected:
 
         kinds = pa.chunked_array(table.column(self._stream.type_column)).cast(pa.string()).combine_chunks()
         kinds = (kinds if isinstance(kinds, pa.Array) else pa.concat_arrays(kinds.chunks)).dictionary_encode()
-        self._types.update(kinds.dictionary.to_pylist())
+        names, counts = kinds.dictionary.to_pylist(), pc.value_counts(kinds.indices)
+        for index, count in zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True):
+            if index is not None:
+                self._types[names[index]] += count
         wanted = self._stream.raw_types
-        if wanted is None or set(kinds.dictionary.to_pylist()) <= set(wanted):
+        if wanted is None or set(names) <= set(wanted):
             return None
         keep = pc.fill_null(pc.take(pc.is_in(kinds.dictionary, pa.array(wanted, pa.string())), kinds.indices), True)
         no_time = pc.is_null(table.column(self._stream.time_column))
@@ -197,7 +201,7 @@ class _Collected:
             if self._tables
             else self._schema.empty_table()
         )
-        return Read(table, self.rows, 0, frozenset(self._types) if self._typed else None)
+        return Read(table, self.rows, 0, dict(self._types) if self._typed else None)
 
 
 # ---- columns that never occur where there is no schema ---------------------------------------------------------------

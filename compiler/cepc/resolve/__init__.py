@@ -15,7 +15,7 @@ warnings     what is right and may still surprise
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
     from cepc_runtime.computed import Computed
 
+    from ..automaton.positions import Built
     from .names import Declarations
     from .streams import KnownStream
 
@@ -49,12 +50,13 @@ __all__ = ["Loader", "Resolved", "check"]
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """`program` is None where there is an error, and without a STREAM. `sources` are the texts that imports brought
-    in.
+    in; `built` the positions of queries for which a warning needed them, by name.
     """
 
     program: model.CheckedProgram | None
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[Source, ...] = ()
+    built: Mapping[str, Built] = field(default_factory=dict)
 
 
 def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Resolved:
@@ -72,7 +74,7 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     types = {name: EventTypes(stream, declared, streams) for name, stream in streams.items()}
     problems += check_events(declared, types)
     problems += check_patterns(declared, types)
-    queries, fields, found = _queries(declared, streams, types)
+    queries, built, fields, found = _queries(declared, streams, types)
     problems += found
     own = {statement.span.source for statement in program.statements}
     tests, found = check_tests([t for t in declared.tests if t.span.source in own], declared, streams, queries)
@@ -84,17 +86,18 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     models = tuple(
         s.checked.with_fields(fields.get(name, {}).values()) for name, s in streams.items() if s.checked is not None
     )
-    return Resolved(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources)
+    return Resolved(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources, built)
 
 
 def _queries(
     declared: Declarations, streams: Mapping[str, KnownStream], types: Mapping[str, EventTypes]
-) -> tuple[list[model.Query], Mapping[str, Mapping[str, Computed]], list[Diagnostic]]:
-    """The queries that are right, the fields that they group by as columns of each stream, and what is wrong with the
-    other queries.
+) -> tuple[list[model.Query], dict[str, Built], Mapping[str, Mapping[str, Computed]], list[Diagnostic]]:
+    """The queries that are right, positions of theirs, the fields that they group by as columns of each stream, and
+    what is wrong with the other queries.
     """
     problems: list[Diagnostic] = []
     queries: list[model.Query] = []
+    built: dict[str, Built] = {}
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
     fields: dict[str, dict[str, Computed]] = {}
@@ -115,7 +118,10 @@ def _queries(
         problems += checked.diagnostics
         if name is not None:
             fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
-        queries += [] if checked.query is None else [checked.query]
+        if checked.query is not None:
+            queries.append(checked.query)
+            if checked.built is not None:
+                built[checked.query.name] = checked.built
         for type_, span in checked.types.items():
             used.setdefault(name, {}).setdefault(type_, ast.Name(type_, span))
         if checked.overflow is not None and query.span.source not in overflowing:
@@ -128,7 +134,7 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    return queries, fields, problems
+    return queries, built, fields, problems
 
 
 def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:

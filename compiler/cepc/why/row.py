@@ -16,6 +16,7 @@ from cepc_runtime.expression import Aggregate, Field, walk
 from cepc_runtime.windows import Sliding
 
 from .. import model
+from ..passes.strategy import strategy
 from ..reading.read import Read
 from ..running.local import execute_plan
 from ..writing.order import in_order
@@ -56,7 +57,7 @@ def aggregate_rows(
     plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))
     assert plan is not None  # the program has been planned before
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
-    table = in_order(execute_plan(plan, events, [query], sources).tables[query.name])
+    table = in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
     starts = (
         None if not isinstance(query.window, Sliding) or not table.num_rows else ticks_of(table.column("window_start"))
     )

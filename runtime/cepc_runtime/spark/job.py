@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyarrow import Table
 
+from ..classes import Class, chosen
 from ..segments import Segments
 from .build import no_error
 from .computed import computable, with_computed
@@ -17,7 +18,6 @@ from .query_results import Answers, Rows
 from .rows import row_schema as _row_schema
 from .schema import ComputedColumn, JobError, Stream
 from .settings import SETTINGS
-from .share import Class, chosen
 from .streaming.query import Streamed
 from .streaming.run import Running
 from .streaming.sinks import Memory, Sink

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from ..classes import has_subtotals
 from ..columns import flat
 from ..types import STRING as TEXT
 from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
-from .share import has_subtotals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
-    from ..plan import Plan, QueryPlan, StreamPlan
+    from ..plan import PhysicalPlan, QueryPlan, StreamPlan
 
 QUERY: Final = "query"
 ERROR: Final = "error"
@@ -63,7 +63,7 @@ def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, Dat
     return (*found, *((name, time) for name in ends))
 
 
-def layout_of(plan: Plan) -> RowLayout:
+def layout_of(plan: PhysicalPlan) -> RowLayout:
     """Where each query's columns are."""
     slots: list[Slot] = []
     by_type: dict[DataType, list[int]] = {}

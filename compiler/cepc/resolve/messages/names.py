@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
+from cepc_grammar.habits.foreign import PATTERNS
 
 from ...diagnostics.listed import listed
 from ...diagnostics.near import did_you_mean
@@ -19,15 +20,24 @@ if TYPE_CHECKING:
 _PLURAL = {"query": "queries"}
 
 
-def unknown_type(name: ast.Name, types: Iterable[str], patterns: Iterable[str], where: str) -> Diagnostic:
-    """`where` says what was searched: "the stream `rides`"."""
+def unknown_type(
+    name: ast.Name, types: Iterable[str], patterns: Iterable[str], where: str, untyped: str | None = None
+) -> Diagnostic:
+    """`where` says what was searched: "the stream `rides`"; `untyped` is the stream if it has no EVENT TYPE."""
     types = list(types)
+    near = did_you_mean(name.text, [*types, *patterns])
+    hint = PATTERNS.get(name.text.upper(), "")
+    if untyped is not None and not hint and not near:
+        hint = (
+            f"all events of a stream without EVENT TYPE are of the type `{untyped}`; write `EVENT TYPE column` in the "
+            f"STREAM, or declare the type: `EVENT {name.text} AS {untyped} WHERE …`"
+        )
     return Diagnostic(
         "E0201",
         f"unknown event type `{name.text}`",
         name.span,
         f"no such type in {where}",
-        hint=did_you_mean(name.text, [*types, *patterns]) or (f"the types are {_listed(types)}" if types else ""),
+        hint=hint or near or (f"the types are {_listed(types)}" if types else ""),
     )
 
 
@@ -50,7 +60,9 @@ def unknown_pattern(name: ast.Name, known: Iterable[str], is_type: bool) -> Diag
         what,
         hint=f"write `{name.text}` alone"
         if is_type
-        else did_you_mean(name.text, known) or f"declare it: `PATTERN {name.text}(…) AS …`",
+        else PATTERNS.get(name.text.upper())
+        or did_you_mean(name.text, known)
+        or f"declare it: `PATTERN {name.text}(…) AS …`",
     )
 
 

@@ -14,9 +14,9 @@ from cepc_runtime.windows import Unbounded
 
 from ..planning.event_sql import column_of, ticks
 from .plan_text import plan_text
-from .prepare import ALWAYS, type_text
 from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
+from .stream_job import ALWAYS, type_text
 from .streaming import streamed, streamed_plan
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cepc_runtime.segments import Segments
 
     from .names import StreamNames
-    from .prepare import LetterSql, StreamJob
+    from .stream_job import LetterSql, StreamJob
 
 
 _ROWS: Final = "The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."
