@@ -39,11 +39,12 @@ def constructs(case: Case, compiled: Compiled, name: str, answer: Answer) -> fro
     (plan,) = (plan for plan in compiled.plan.queries if plan.name == name)
     named = {s.name.text: s for s in statements if isinstance(s, ast.NamedPattern)}
     derived = {s.name.text for s in statements if isinstance(s, ast.DerivedEvent)}
-    types = {column.name.text: column.type.name for column in stream.columns}
+    types = {name: type_.sql.partition("(")[0] for name, type_ in compiled.program.streams[0].columns}
     assert stream.event_time is not None
     found = {*_pattern(query.pattern, named, derived), *_conditions(query.where, compiled, name)}
     found |= {*_clauses(query), *_results(query, types), *_data(case, answer), _engine(plan)}
     found.add(f"time as {types[stream.event_time.column.text]}")
+    found |= {"computed column"} if any(column.expression for column in stream.columns) else set()
     return frozenset(found | {"ORDER BY"} if stream.event_time.order_by else found)
 
 

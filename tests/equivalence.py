@@ -16,6 +16,7 @@ from cepc.planning import plan_program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 from cepc_runtime.batch import execute
+from cepc_runtime.computed import compute
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.types import to_arrow
 from tests import oracle
@@ -61,11 +62,17 @@ def compile_text(text: str) -> Compiled:
     return Compiled(parsed.program, checked.program, planned.plans[0], strategy(planned.plans[0], "local"))
 
 
-def table_of(case: Case, compiled: Compiled) -> pa.Table:
+def input_of(case: Case, compiled: Compiled) -> pa.Table:
     (stream,) = compiled.program.streams
     return pa.Table.from_pylist(
-        list(case.rows), schema=pa.schema([(name, to_arrow(type_)) for name, type_ in stream.columns])
+        list(case.rows), schema=pa.schema([(name, to_arrow(type_)) for name, type_ in stream.input.columns])
     )
+
+
+def table_of(case: Case, compiled: Compiled) -> pa.Table:
+    """The events with the columns that queries see."""
+    (stream,) = compiled.program.streams
+    return compute(input_of(case, compiled), stream.input.computed).select(list(stream.column_types))
 
 
 def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:

@@ -10,13 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.patterns import NEGATED, Allowed, Tree, negated, numbered, pattern
-from tests.words import Word, free, stream, timed
+from tests.words import EPOCH, Word, free, stream, timed
 
 HEADER = """STREAM s (
   at {time}, seq INT, word INT, kind STRING, k INT, g STRING, x INT, y DOUBLE, z DECIMAL(9, 2), n BIGINT, d DATE, o BOOLEAN
@@ -227,6 +228,39 @@ def _window(chance: Random, least: int, match: bool) -> str:
     return f"{length} s{slide}"
 
 
+FORMS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
+    ("at TIMESTAMP", "ms BIGINT", "at AS TIMESTAMP_MILLIS(ms)", lambda at: (at - EPOCH) // timedelta(milliseconds=1)),
+    ("at TIMESTAMP", "written STRING", "at TIMESTAMP AS CAST(written AS TIMESTAMP)", lambda at: at.isoformat()),
+    ("at BIGINT", "written STRING", "at AS CAST(CONCAT('', written) AS BIGINT)", str),
+    (
+        "word INT",
+        "w STRUCT<id: INT, of: STRUCT<id: INT>>",
+        "word AS w.of.id",
+        lambda word: {"id": 1, "of": {"id": word}},
+    ),
+    ("kind STRING", "Kind STRING", "kind AS UPPER(Kind)", str.lower),
+    ("k INT", "own STRUCT<k: BIGINT>", "k INT AS own.k", lambda k: {"k": k}),
+    ("g STRING", "G STRING", "g AS NULLIF(REPLACE(G, '.', ''), 'none')", lambda g: "." + g),
+    ("x INT", "more BIGINT", "x AS CAST(more - 1 AS INT)", lambda x: x + 1),
+)
+"""A column of the stream, what may stand in the input instead, how the column is computed of it, and the value of the
+input for a value of the column.
+"""
+
+
+def with_computed(chance: Random, one: Case) -> Case:
+    """The same program and events, often with columns that are computed of others."""
+    if chance.random() > 0.3:
+        return one
+    forms = {form[0]: form for form in chance.sample(FORMS, chance.randint(1, 4)) if f"{form[0]}," in one.text}
+    text, rows = one.text, one.rows
+    for column, given, computed, value in forms.values():
+        name, read = column.split()[0], given.split()[0]
+        text = text.replace(f"{column},", f"{computed},", 1).replace("STREAM s (", f"STREAM s (\n  {given},", 1)
+        rows = tuple({**row, read: None if row[name] is None else value(row[name])} for row in rows)
+    return replace(one, text=text, rows=rows)
+
+
 def _time(chance: Random) -> tuple[str, str]:
     """The type of the event time, and its unit."""
     return chance.choice((("TIMESTAMP", ""), ("BIGINT", " UNIT s")))
@@ -253,7 +287,7 @@ def case(chance: Random, size: int = 1, asked: Asked = Asked()) -> Case:
     keyed = _keyed(chance)
     texts = [query(chance, f"q{i or ''}", replace(asked, keyed=keyed)) for i in range(size)]
     header = HEADER.format(time=time, unit=unit, order=chance.choice(("", "", " ORDER BY seq")))
-    return with_stream(chance, header + "".join(texts), keyed)
+    return with_computed(chance, with_stream(chance, header + "".join(texts), keyed))
 
 
 def cases(
@@ -338,9 +372,8 @@ def between_neighbours(chance: Random, grouped: bool | None = None) -> Case:
     named = "".join(definition for name, definition in NAMED_NEIGHBOURS.items() if name in other)
     text = f"{named}QUERY q RETURN {items}\n PATTERN {whole}\n {where}{by}{having}{select} WITHIN {window};\n"
     time, unit = _time(chance)
-    return with_stream(
-        chance, HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq"))) + text, keyed
-    )
+    header = HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq")))
+    return with_computed(chance, with_stream(chance, header + text, keyed))
 
 
 # ---- queries with much in common -------------------------------------------------------------------------------------
@@ -363,7 +396,7 @@ def overlapping(most: int = 4) -> Make:
     """Aggregate queries over sequences that overlap: some pieces of one list each, with windows and conditions of their
     own.
     """
-    return lambda chance: _overlapping_case(chance, most)
+    return lambda chance: with_computed(chance, _overlapping_case(chance, most))
 
 
 def _overlapping(chance: Random, number: int, pieces: list[str], window: str, keyed: bool) -> str:
@@ -399,4 +432,4 @@ def crowded(chance: Random) -> Case:
         }
         found.append(free(chance) | event)
     rows = tuple(timed(row) for row in found) if "at TIMESTAMP" in made.text else tuple(found)
-    return Case(made.text.replace("WITHIN UNBOUNDED", "WITHIN 6 s SLIDE 2 s"), rows)
+    return with_computed(chance, Case(made.text.replace("WITHIN UNBOUNDED", "WITHIN 6 s SLIDE 2 s"), rows))

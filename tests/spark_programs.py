@@ -27,8 +27,7 @@ from cepc.codegen.compiling import job_of, load
 from cepc.passes import OPTIMISERS
 from cepc.shared_plans import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
-from cepc_runtime.types import to_arrow
-from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, same, table_of
+from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, input_of, same
 from tests.programs import between_neighbours, cases, overlapping
 from tests.properties import NOTHING, Seen, Tally, table
 
@@ -91,8 +90,7 @@ def rows_in(table: pa.Table) -> Rows:
 
 def scattered(spark: SparkSession, case: Case, compiled: Compiled, folder: Path) -> DataFrame:
     """The events of a case in some files, in no order."""
-    (stream,) = compiled.program.streams
-    events = table_of(case, compiled).cast(pa.schema([(name, to_arrow(type_)) for name, type_ in stream.columns]))
+    events = input_of(case, compiled)
     places = list(range(events.num_rows))
     Random(len(case.text)).shuffle(places)
     folder.mkdir()

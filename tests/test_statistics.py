@@ -59,7 +59,7 @@ def measured(query: str = QUERY, events: Sequence[tuple[object, ...]] = EVENTS) 
     program = cepc.compile(STREAM + query).program
     plan = plan_program(program).plans[0]
     stream = program.streams[0]
-    read = read_given(table(events), replace(plan.stream, raw_types=None), stream.columns)
+    read = read_given(table(events), replace(plan.stream, raw_types=None), stream.input)
     return measure(plan, read.table, stream.types)
 
 

@@ -96,7 +96,7 @@ def test_the_oracle_agrees(name: str) -> None:
     (stream,) = checked.program.streams
     for one in checked.program.tests:
         chosen = [s for s in every if not isinstance(s, ast.Query | ast.Test) or s.name.text == one.query]
-        events = table_of(one.given, stream.columns, {})
+        events = table_of(one.given, stream.input.columns, {})
         expected = oracle.evaluate(ast.Program(tuple(chosen)), events.to_pylist())
         found = checked.run(events, one.query)
         assert same(found[one.query].to_pylist(), expected[one.query]), one.name

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from . import model
     from .api import Checked
+    from .reading.bad_records import Treatment
     from .reading.read import Read
 
 
@@ -42,25 +43,37 @@ class Compiled:
         return self.checked.diagnostics
 
     def run(
-        self, events: Any = None, queries: Iterable[str] | str | None = None, *, most: int = PARTIAL_MATCHES
+        self,
+        events: Any = None,
+        queries: Iterable[str] | str | None = None,
+        *,
+        most: int = PARTIAL_MATCHES,
+        skip_bad: bool = False,
+        dead: str | os.PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
 
         `events` are a pyarrow table, a pandas frame (then the results are frames), or a path of files, as for
         `cepc run --events`; a mapping from the names of streams to these where there are several; None reads what the
         streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
-        or not, as by `cepc run --most`. Why a query has no rows is logged by the logger `cepc` at INFO. Raises
-        DataError where the events are not what the STREAM declares, RunError where there is no result for them,
-        ValueError for a query that the program does not have.
+        or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
+        file `dead` if there is one. Why a query has no rows is logged by the logger `cepc` at INFO. Raises DataError
+        where the events are not what the STREAM declares, RunError where there is no result for them, ValueError for a
+        query that the program does not have.
         """
+        from .reading.bad_records import treatment
         from .running.given import by_stream, is_frame, to_frame
         from .running.local import choose, run, streams_read
 
         names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
         program = choose(self.program, names)
         given = by_stream(events, [stream.name for stream in streams_read(program)])
+        bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead))
         report = run(
-            program, lambda stream, plan: _load(given.get(stream.name), stream, plan), self.checked.sources, most=most
+            program,
+            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad),
+            self.checked.sources,
+            most=most,
         )
         if _LOG.isEnabledFor(logging.INFO):
             from .why.no_rows import no_rows
@@ -107,14 +120,14 @@ class Compiled:
         return as_html(self.program)
 
 
-def _load(events: Any, stream: model.Stream, plan: StreamPlan) -> Read:
+def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment) -> Read:
     from .reading.read import read_events
     from .running.given import read_given
     from .running.sources import declared
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.columns, place.format)
+        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.columns)
-    return read_given(events, plan, stream.columns)
+        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options)
+    return read_given(events, plan, stream.input, bad)

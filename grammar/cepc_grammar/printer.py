@@ -175,7 +175,7 @@ def _stream(node: ast.Stream) -> Doc:
     names = [name_text(c.name) for c in node.columns]
     width = max((len(n) for n in names if len(n) <= _WIDEST_NAME), default=0)
     columns = [
-        Origin(f"{name.ljust(width)} {type_text(column.type)}", column.span)
+        Origin(_column(name.ljust(width), column), column.span)
         for name, column in zip(names, node.columns, strict=True)
     ]
     listed = Nest(cat(HARD, separated(columns, cat(",", HARD))))
@@ -187,8 +187,15 @@ def _stream(node: ast.Stream) -> Doc:
     if node.source is not None:
         word = node.source.format
         format_name = name_text(ast.Name(word.upper() if word.isascii() else word))
-        clauses += (HARD, Origin(f"FROM {format_name} {string_text(node.source.path)}", node.source.span))
+        options = ", ".join(f"{name_text(name)} = {string_text(value)}" for name, value in node.source.options)
+        text = f"FROM {format_name} {string_text(node.source.path)}" + (f" OPTIONS ({options})" if options else "")
+        clauses += (HARD, Origin(text, node.source.span))
     return cat("STREAM ", _name(node.name), " (", listed, HARD, ")", *clauses)
+
+
+def _column(name: str, column: ast.Column) -> Doc:
+    declared = name if column.type is None else f"{name} {type_text(column.type)}"
+    return declared if column.expression is None else cat(f"{declared} AS ", Align(expression(column.expression)))
 
 
 def _event_time(node: ast.EventTime) -> Doc:

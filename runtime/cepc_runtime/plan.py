@@ -53,6 +53,11 @@ class StreamPlan:
     single_type: str | None
     raw_types: tuple[str, ...] | None
 
+    @property
+    def shown(self) -> tuple[tuple[str, DataType], ...]:
+        """The columns of an event as queries see it: without fields that queries group by."""
+        return tuple(column for column in self.columns if column[0] in self.all_columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Letter:

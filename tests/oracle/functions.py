@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import arithmetic, fitting, negative
-from .casts import micros, to_decimal, to_float
+from .casts import from_micros, micros, to_decimal, to_float
 from .comparison import compared, conjunction, is_what, negation
 from .errors import EvaluationError, Unsupported
 from .typed import Env, Typed, constant, converted, order_key, strict, together
@@ -172,6 +172,11 @@ def logarithm(operand: Typed) -> Typed:
     return strict(DOUBLE, lambda value: None if value <= 0 else math.log(value), number)
 
 
+def _instant(unit: int) -> Callable[[Typed], Typed]:
+    """The TIMESTAMP so many units of so many microseconds after the epoch."""
+    return lambda number: strict(TIMESTAMP, lambda n: from_micros(int(Fraction(n) * unit), TIMESTAMP), number)
+
+
 def _text(kind: Any, function: Callable[..., Any]) -> Callable[..., Typed]:
     def of_texts(first: Typed, *others: Typed) -> Typed:
         return strict(kind, function, converted(first, STRING), *others)
@@ -315,6 +320,9 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "DATE_DIFF": datediff,
     "DATE_ADD": lambda day, number: arithmetic("+", converted(day, DATE), number),
     "DATE_SUB": lambda day, number: arithmetic("-", converted(day, DATE), number),
+    "TIMESTAMP_SECONDS": _instant(10**6),
+    "TIMESTAMP_MILLIS": _instant(10**3),
+    "TIMESTAMP_MICROS": _instant(1),
     "TO_DATE": lambda value: converted(value, DATE),
     "DATE": lambda value: converted(value, DATE),
     "STRING": lambda value: converted(value, STRING),

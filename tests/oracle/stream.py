@@ -17,7 +17,7 @@ from cepc_grammar import ast
 from .casts import from_micros, in_range, micros, to_string
 from .errors import Overflow, Unsupported
 from .expressions import Leaf, compiled, field_of
-from .typed import Typed, order_key
+from .typed import Typed, converted, order_key
 from .types import Type, is_integral, normal
 
 Row = Mapping[str, object]
@@ -62,6 +62,14 @@ class Events:
     def all(self) -> Iterable[Event]:
         return range(len(self.rows))
 
+    def attribute(self, event: Event, name: str) -> object:
+        """A column of the event, or a field of one by its dotted name; null in a struct that is null."""
+        row, (first, *path) = self.rows[event], [name] if name in self.columns else name.split(".")
+        value: Any = row.get(first)
+        for part in path:
+            value = None if value is None else value[part]
+        return value
+
     def column(self, parts: tuple[ast.Name, ...], key: object) -> Typed:
         """The column, or field of a column, with this dotted name, of the row that the environment has under `key`."""
         name = parts[0].text
@@ -81,7 +89,7 @@ def read(program: ast.Program, rows: Sequence[Row]) -> Events:
     if len(streams) != 1 or streams[0].event_time is None:
         raise Unsupported("the oracle reads exactly one stream, with an event time")
     stream, event_time = streams[0], streams[0].event_time
-    columns = {column.name.text: normal(column.type) for column in stream.columns}
+    columns, rows = _computed(stream, rows)
     time_column = event_time.column.text
     clock = Clock(time_column, columns[time_column], _UNIT[event_time.unit or "s"])
 
@@ -114,6 +122,37 @@ def read(program: ast.Program, rows: Sequence[Row]) -> Events:
         own = stream.name.text if type_column is None else to_string(row[type_column], columns[type_column])
         events.types.append(_types(own, row, derived))
     return events
+
+
+def _computed(stream: ast.Stream, rows: Sequence[Row]) -> tuple[dict[str, Type], list[Row]]:
+    """The columns that queries see, and the rows with those that are computed, each from those before it."""
+    types: dict[str, Type] = {}
+    found = [dict(row) for row in rows]
+    hidden: set[str] = set()
+
+    def leaf(node: ast.Expression) -> Typed | None:
+        if not isinstance(node, ast.Reference):
+            return None
+        name, *path = (part.text for part in node.parts)
+        typed = Typed(types[name], lambda env: assume("Row", env[None]).get(name))
+        for part in path:
+            typed = field_of(typed, part)
+        return typed
+
+    for column in stream.columns:
+        name = column.name.text
+        if column.expression is None:
+            assert column.type is not None
+            types[name] = normal(column.type)
+            continue
+        value = compiled(column.expression, leaf)
+        if column.type is not None:
+            value = converted(value, normal(column.type))
+        for row in found:
+            row[name] = value.run({None: row})
+        hidden |= {other for other in types if other.casefold() == name.casefold()}
+        types[name] = value.type
+    return {name: kind for name, kind in types.items() if name not in hidden}, list[Row](found)
 
 
 def _types(own: str, row: Row, derived: Mapping[ast.DerivedEvent, Typed]) -> frozenset[str]:

@@ -47,7 +47,9 @@ def _wrapped(line: str) -> list[str]:
 def _stream(job: StreamJob) -> Iterator[str]:
     plan = job.plan.stream
     types = "all types" if plan.raw_types is None else f"types {', '.join(plan.raw_types)}"
-    yield f"stream {plan.name}: reads {len(job.read)} of {len(job.stream.columns)} columns, events of {types}"
+    made = f"computes {', '.join(c.name for c in job.input.computed)}, " if job.input.computed else ""
+    read = f"{len(job.input.columns)} of {len(job.stream.input.columns)} columns"
+    yield f"stream {plan.name}: reads {read}, {made}events of {types}"
 
 
 def _query(query: PhysicalQuery, program: model.CheckedProgram, job: StreamJob) -> Iterator[str]:

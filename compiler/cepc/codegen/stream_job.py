@@ -18,13 +18,14 @@ from ..planning.needs import columns_needed
 
 if TYPE_CHECKING:
     from cepc_runtime.classes import Groupings
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Letter, NativeQuery, PhysicalPlan
 
     from .. import model
     from ..planning.logical import LogicalPlan
 
-RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+")
+RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_input_.*")
 """Columns that a job makes for itself."""
 
 ALWAYS: Final = "TRUE"
@@ -48,9 +49,9 @@ class LetterSql:
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """`read` are the columns that Spark reads and `passed` those that reach the kernel, beside the letters. `plan` is
-    that of a stream, `batch` that of a batch, `kernel` that of the workers in a batch: its letters are decided, and it
-    is without the queries that Spark answers alone.
+    """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
+    those that reach the kernel, beside the letters. `plan` is that of a stream, `batch` that of a batch, `kernel` that
+    of the workers in a batch: its letters are decided, and it is without the queries that Spark answers alone.
     """
 
     stream: model.Stream
@@ -58,6 +59,7 @@ class StreamJob:
     batch: PhysicalPlan
     kernel: PhysicalPlan
     letters: tuple[LetterSql, ...]
+    input: StreamInput
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
@@ -70,7 +72,7 @@ class StreamJob:
 def stream_job(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozenset()) -> StreamJob:
     """`hot` are the GROUP BYs that have a group of many events. Raises ReservedColumnError."""
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
-    for name, _ in stream.columns:
+    for name, _ in (*stream.input.columns, *stream.columns):
         if RESERVED.fullmatch(name.lower()):
             raise ReservedColumnError(name, stream)
     untyped = replace(stream, type_column=None)
@@ -92,6 +94,7 @@ def stream_job(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozens
         batch=batch,
         kernel=replace(batch, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=others),
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
+        input=stream.input.needed(types),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
         classes=classes_of(others, cut=plan.stream.unit, hot=hot),

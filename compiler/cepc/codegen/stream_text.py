@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.computed import aside
+from cepc_runtime.evaluate.evaluator import can_fail
+from cepc_runtime.expression import fields
 from cepc_runtime.spark.encoding import needs_encoding
-from cepc_runtime.types import quote_name
+from cepc_runtime.sql import to_sql
+from cepc_runtime.types import is_orderable, quote_name
 from cepc_runtime.windows import Unbounded
 
-from ..planning.event_sql import ticks
+from ..planning.event_sql import column_of, ticks
 from .plan_text import plan_text
 from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
@@ -16,8 +20,10 @@ from .stream_job import ALWAYS, type_text
 from .streaming import streamed, streamed_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from cepc_runtime.computed import Computed
+    from cepc_runtime.expression import Aggregate, Field
     from cepc_runtime.plan import NativeAggregate, NativeQuery
     from cepc_runtime.segments import Segments
 
@@ -43,6 +49,13 @@ def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
     ]
 
 
+def _options(job: StreamJob) -> dict[str, Node]:
+    """Of the source, if it has any."""
+    if not job.stream.options:
+        return {}
+    return {"options": tupled(tupled(map(string, option)) for option in job.stream.options)}
+
+
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 
@@ -52,10 +65,12 @@ def _constants(job: StreamJob, constant: str) -> str:
     declared = call(
         "job.Stream",
         name=string(job.stream.name),
-        schema=struct_type(job.stream.columns),
+        schema=struct_type(job.stream.input.columns),
         required=tupled(string(c) for c in (job.stream.time.column, job.stream.type_column) if c is not None),
         source=source,
         queries=tupled(map(string, names)),
+        **_computed(job),
+        **_options(job),
     )
     blocks = [lay_out(declared, before=f"{constant} = ")]
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
@@ -91,6 +106,40 @@ def _constants(job: StreamJob, constant: str) -> str:
     return "\n\n".join(blocks)
 
 
+def _computed(job: StreamJob) -> dict[str, Node]:
+    computed = job.input.computed
+    if not computed:
+        return {}
+    names, given = [column.name for column in computed], dict(job.stream.input.columns)
+
+    def column(leaf: Field | Aggregate) -> str:
+        name = column_of(leaf)
+        return aside(name, names) if name in given else name
+
+    clauses = (job.stream.time.column, job.stream.type_column)
+    keys = dict.fromkeys(job.stream.input.source_of(name) for name in clauses if name is not None)
+    first = job.stream.input.needed([name for name in clauses if name is not None]).computed
+    return {
+        "computed": tupled(_computed_column(one, column, one in first) for one in computed),
+        "keys": tupled(string(key) for key in keys if key is not None),
+    }
+
+
+def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str], first: bool) -> Node:
+    expression = computed.expression
+    more: dict[str, Node] = {}
+    if _told(computed):
+        more["read"] = tupled(string(column(field)) for field in fields(expression))
+        if first:
+            more["first"] = Code("True")
+    return call("job.ComputedColumn", string(computed.name), string(to_sql(expression, column)), **more)
+
+
+def _told(computed: Computed) -> bool:
+    """Whether a record without a value is told from others; Spark has no hash of a map."""
+    return can_fail(computed.expression) and is_orderable(computed.expression.type)
+
+
 def _segments(cut: Segments) -> Node:
     return call("job.Segments", length=Code(str(cut.length)), overlap=Code(str(cut.overlap)))
 
@@ -122,6 +171,8 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
         f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
         '    """The events that some query looks at, with their letters."""',
     ]
+    if job.input.computed:
+        lines.append(f"    events = job.with_computed(events, {constant})")
     where = ""
     if job.plan.stream.raw_types is not None and type_ is not None:
         wanted = _col(type_) if type_text(stream) == quote_name(type_) else f"F.expr({string(type_text(stream)).text})"
@@ -130,6 +181,10 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
             f"    needed = {wanted}.isin({constant}_TYPES) | {_col(type_)}.isNull() | {_col(time)}.isNull()",
         ]
         where = ".where(needed)"
+    first = job.input.needed([c for c in (time, type_) if c is not None]).computed
+    if any(_told(column) and column not in first for column in job.input.computed):
+        lines.append(f"    events = events{where}.where(job.computable({constant}))")
+        where = ""
     lines += [
         f"    found = {lay_out(select, 4, before='events', after=where)}",
         "    if dropped is not None:",

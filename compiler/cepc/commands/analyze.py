@@ -7,7 +7,7 @@ import sys
 import click
 
 from ..visible import visible_lines
-from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program
+from .common import GivenEvents, chosen_program, event_options, failed, loaded_from, places_of, right_program
 
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
@@ -40,7 +40,7 @@ def analyze(ctx: click.Context, files: tuple[str, ...], given: GivenEvents, outp
         program = chosen_program(checked)
         places = places_of(program, given)
         with Progress(sys.stderr) as progress:
-            found = analyzed(program, lambda s, plan: load(places, s, plan, progress), checked.sources)
+            found = analyzed(program, loaded_from(places, given, progress), checked.sources)
         if output is None:
             click.echo(visible_lines(show(found)), nl=False)
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..reading import readers
+from ..reading.bad_records import treatment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..api import Checked
     from ..errors import CepcError
+    from ..reading.bad_records import Treatment
     from ..reading.read import Read
     from ..running.progress import Progress
     from ..running.sources import EventSource
@@ -28,10 +30,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GivenEvents:
-    """Where the command line says that events are, and in which format, if it does."""
+    """Where the command line says that events are, and in which format, if it does; and what becomes of records that
+    are none.
+    """
 
     events: tuple[str, ...]
     input_format: str | None
+    options: tuple[tuple[str, str], ...]
+    skip_bad: bool
+    dead: str | None
+
+    def treatment(self) -> Treatment:
+        """Raises DataError where the file for them cannot be written."""
+        if self.skip_bad and self.dead is not None:
+            raise click.UsageError("--dead passes over bad records as --skip-bad does: give one of the two")
+        return treatment(skip_bad=self.skip_bad, dead=self.dead)
 
 
 def together(
@@ -50,6 +63,13 @@ def together(
     return decorated
 
 
+def _pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for text in texts:
+        if "=" not in text:
+            raise click.BadParameter(f"write KEY=VALUE, not `{text}`")
+    return tuple((name, value) for name, _, value in (text.partition("=") for text in texts))
+
+
 def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where a command's events are, as `given`."""
     options = (
@@ -61,8 +81,19 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--input-format", type=click.Choice(readers.names()),
             help="What the events are, where the names of the files do not say it.",
         ),
+        click.option(
+            "--option", "options", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+            help="How CSV is written: delimiter, quote, nullValue, decimal (`,`), encoding; any number of times.",
+        ),
+        click.option(
+            "--skip-bad", is_flag=True, help="Pass over records that are no events, and say how many there were."
+        ),
+        click.option(
+            "--dead", metavar="FILE", type=click.Path(),
+            help="Pass over them, and write each to FILE with what is wrong, as JSON lines.",
+        ),
     )  # fmt: skip
-    command = together("given", GivenEvents, ("events", "input_format"))(command)
+    command = together("given", GivenEvents, ("events", "input_format", "options", "skip_bad", "dead"))(command)
     for option in reversed(options):
         command = option(command)
     return command
@@ -105,17 +136,24 @@ def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, Ev
     from ..running.local import streams_read
 
     try:
-        return sources.places(streams_read(program), given.events, given.input_format)
+        return sources.places(streams_read(program), given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
 
 
-def load(places: Mapping[str, EventSource], stream: model.Stream, plan: StreamPlan, progress: Progress) -> Read:
-    """The events of a stream. Raises DataError."""
+def loaded_from(
+    places: Mapping[str, EventSource], given: GivenEvents, progress: Progress
+) -> Callable[[model.Stream, StreamPlan], Read]:
+    """What reads the events of a stream, which raises DataError."""
     from ..reading.read import read_events
 
-    place = places[stream.name]
-    return read_events(place.path, plan, stream.columns, place.format, progress.reading)
+    bad = given.treatment()
+
+    def load(stream: model.Stream, plan: StreamPlan) -> Read:
+        place = places[stream.name]
+        return read_events(place.path, plan, stream.input, place.format, progress.reading, bad, place.options)
+
+    return load
 
 
 def warn(warnings: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:

@@ -15,7 +15,17 @@ from ..running.stages import Stages
 from ..visible import visible
 from ..writing import writers
 from . import completers
-from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program, together, warn
+from .common import (
+    GivenEvents,
+    chosen_program,
+    event_options,
+    failed,
+    loaded_from,
+    places_of,
+    right_program,
+    together,
+    warn,
+)
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
@@ -148,7 +158,7 @@ def _by_this_process(
     places = places_of(program, given)
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, lambda s, plan: load(places, s, plan, progress), checked.sources, progress.running, options,
+            program, loaded_from(places, given, progress), checked.sources, progress.running, options,
             stages, most,
         )  # fmt: skip
 
@@ -163,8 +173,11 @@ def _by_spark(
 ) -> Report:
     from ..running import sources, spark
 
+    if given.skip_bad or given.dead is not None:
+        which = "--skip-bad" if given.skip_bad else "--dead"
+        raise click.UsageError(f"{which} is for the engine of this process; a job of Spark's has --dead as a stream")
     try:
-        places = spark.places(program, given.events, given.input_format)
+        places = spark.places(program, given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, most)
@@ -241,6 +254,7 @@ def summary(report: Report, wanted: RowOptions) -> str:
     return "".join(
         (
             read,
+            f", {_many(report.passed_over, 'bad record')} passed over" if report.passed_over else "",
             f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
             f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",

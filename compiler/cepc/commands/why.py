@@ -7,7 +7,7 @@ import sys
 import click
 
 from ..visible import visible_lines
-from .common import GivenEvents, chosen_program, event_options, failed, load, places_of, right_program
+from .common import GivenEvents, chosen_program, event_options, failed, loaded_from, places_of, right_program
 from .completers import queries
 
 
@@ -55,9 +55,7 @@ def why(
         scope = scope_of(query, program.stream(query.stream), group, window)
         places = places_of(program, given)
         with Progress(sys.stderr) as progress:
-            text = explained(
-                program, query, scope, lambda s, plan: load(places, s, plan, progress), checked.sources, limit
-            )
+            text = explained(program, query, scope, loaded_from(places, given, progress), checked.sources, limit)
     except UnclearRowError as error:
         raise click.UsageError(str(error)) from None
     except CepcError as error:

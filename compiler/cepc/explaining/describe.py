@@ -67,7 +67,9 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
     unit = f" in {time.unit}" if time.unit else ""
     ties = f", then by {', '.join(time.order_by)}" if time.order_by else ""
     yield "time", f"{time.column} {time.type}{unit}{ties}{late}"
-    yield from listed("columns", (f"{name} {type_}" for name, type_ in stream.columns))
+    yield from listed("columns", (f"{name} {type_}" for name, type_ in stream.input.columns))
+    computed = [column for column in stream.input.computed if column.name not in dict(stream.fields)]
+    yield from listed("computed", (f"{c.name} {c.expression.type}: {expression(c.expression)}" for c in computed))
     if stream.source is not None:
         yield "source", f"{stream.source[0]} {stream.source[1]}"
 

@@ -130,6 +130,8 @@ def _navigation_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic |
             return None
         case ExpressionContext.EVENT, _:
             hint = "conditions on several events stand in WHERE of a query or of a named pattern"
+        case ExpressionContext.COLUMN, _:
+            hint = "a column is computed of one record; WHERE and RETURN of a query relate events"
         case ((ExpressionContext.AGGREGATE | ExpressionContext.HAVING_AGGREGATE), _):
             hint = "MIN, MAX, SUM, AVG and COUNT are over all matches; `RETURN MATCH …` gives a row for each match"
         case _:
@@ -167,6 +169,8 @@ def aggregate(typer: Typer, call: ast.Call, function: AggregateFunction) -> Expr
 
 
 def _aggregate_refused(typer: Typer, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:
+    if typer.context == ExpressionContext.COLUMN:
+        return say.aggregate_in_column(call.span, name)
     if not typer.context.allows_aggregates:
         return say.aggregate_not_allowed(call.span, name, typer.context.value)
     if typer.inside:

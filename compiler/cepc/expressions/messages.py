@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.habits.foreign import FUNCTIONS
+from cepc_grammar.spelling import name_text
 from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
 from cepc_runtime.types import is_numeric
 
@@ -35,6 +37,7 @@ def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
         "no such function",
         notes=("functions of Spark can be called, and those that the program declares: `FUNCTION name(x) AS …`",),
         hint=FUNCTIONS.get(name.upper()) or _did_you_mean(near) or "`cepc functions` lists the functions",
+        replacement=None if name.upper() in FUNCTIONS else near,
     )
 
 
@@ -151,6 +154,7 @@ def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
         "no such type",
         notes=("types are Spark SQL's: STRING, INT, BIGINT, DOUBLE, DECIMAL(p, s), BOOLEAN, DATE, TIMESTAMP, …",),
         hint=_did_you_mean(near),
+        replacement=near,
     )
 
 
@@ -190,7 +194,7 @@ def no_type(span: Span) -> Diagnostic:
         "column without a type",
         span,
         "this is NULL, which has no type of its own",
-        notes=("a column of the result requires a type",),
+        notes=("a column requires a type",),
         hint="write `CAST(NULL AS STRING)`, or another type",
     )
 
@@ -250,6 +254,17 @@ def aggregate_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
         f"{name} is not allowed in {where}",
         notes=("a condition is about single events; an aggregate is known when a match, or a window, is complete",),
         hint=f"write `HAVING {name}(…) …` after the pattern",
+    )
+
+
+def aggregate_in_column(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0315",
+        "aggregate in a computed column",
+        span,
+        f"{name} is over many events",
+        notes=("a column is computed of one record, from its other columns",),
+        hint=f"write {name} in RETURN of a query",
     )
 
 
@@ -346,7 +361,12 @@ def not_a_struct(span: Span, name: str, found: DataType) -> Diagnostic:
 
 def unknown_field(span: Span, name: str, found: DataType, near: str | None) -> Diagnostic:
     return Diagnostic(
-        "E0322", f"unknown field `{name}`", span, f"{found.sql} has no such field", hint=_did_you_mean(near)
+        "E0322",
+        f"unknown field `{name}`",
+        span,
+        f"{found.sql} has no such field",
+        hint=_did_you_mean(near),
+        replacement=near and name_text(ast.Name(near)),
     )
 
 

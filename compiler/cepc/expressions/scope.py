@@ -46,6 +46,9 @@ class ExpressionContext(Enum):
     EVENT = "a condition on one event"
     """WHERE of a derived event: bare columns of the event at hand; no FIRST, LAST, PREV, no aggregates."""
 
+    COLUMN = "a computed column"
+    """Bare columns of the record at hand, those declared before it; nothing else."""
+
     CONDITION = "WHERE"
     """WHERE of a query or a named pattern: FIRST, LAST and PREV of a variable; no aggregates."""
 
@@ -63,7 +66,7 @@ class ExpressionContext(Enum):
 
     @property
     def allows_aggregates(self) -> bool:
-        return self not in (ExpressionContext.EVENT, ExpressionContext.CONDITION)
+        return self not in (ExpressionContext.EVENT, ExpressionContext.COLUMN, ExpressionContext.CONDITION)
 
     @property
     def is_match(self) -> bool:

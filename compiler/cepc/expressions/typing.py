@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 Typed = tuple["Expression | None", tuple[Diagnostic, ...]]
 
 _COMPARISONS: Final = ("=", "<=>", "<>", "<", "<=", ">", ">=")
+_COLUMNS: Final = (ExpressionContext.AGGREGATE, ExpressionContext.MATCH)
+"""What has columns, which need a type."""
 _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
 
 
@@ -43,7 +45,7 @@ def type_expression(expression: ast.Expression, scope: Scope, context: Expressio
     """The expression with types, coercions as casts, or None where it has errors; and all diagnostics about it."""
     typer = Typer(scope, context)
     typed = typer.type(expression)
-    if typed is not None and typed.type == NULL and context in (ExpressionContext.AGGREGATE, ExpressionContext.MATCH):
+    if typed is not None and typed.type == NULL and context in _COLUMNS:
         typer.found.append(say.no_type(expression.span))
     return typer.result(typed)
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def columns_needed(stream: model.Stream, letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> frozenset[str]:
     """The columns that order, type, partition, test or show events; all of them where canonical order is shown."""
-    if any(_shows_canonical_order(q) for q in queries):
-        return frozenset(name for name, _ in stream.columns)
     needed = {stream.time.column, *stream.time.order_by}
+    if any(_shows_canonical_order(q) for q in queries):
+        needed.update(name for name, _ in stream.columns)
     if stream.type_column is not None:
         needed.add(stream.type_column)
     for query in queries:

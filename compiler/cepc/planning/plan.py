@@ -53,7 +53,7 @@ def _stream(stream: model.Stream, letters: tuple[Letter, ...], queries: tuple[Qu
     needed = columns_needed(stream, letters, queries)
     return StreamPlan(
         name=stream.name,
-        columns=tuple(c for c in stream.columns if c[0] in needed),
+        columns=tuple(c for c in stream.column_types.items() if c[0] in needed),
         all_columns=tuple(name for name, _ in stream.columns),
         time_column=stream.time.column,
         unit=_tick(stream.time),

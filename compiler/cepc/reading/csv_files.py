@@ -1,4 +1,5 @@
-"""CSV files with a header, as RFC 4180 has them: commas, double quotes, a quote in a quoted value doubled.
+"""CSV files with a header, as RFC 4180 has them: commas, double quotes, a quote in a quoted value doubled, unless
+options say otherwise (`csv_options.py`).
 
 An empty value is null, an empty quoted one the empty string, as Spark reads them. Every value is read as text and then
 converted, so that a wrong one can be shown.
@@ -9,26 +10,31 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.types import Array, Interval, Map, Struct
 
 from ..errors import DataError
 from . import messages
+from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine, Said
+from .csv_options import CsvOptions, csv_options, options_of
 from .files import open_text, read_head, reason
-from .json_lines import excerpt
 from .reader import Batch, Reader, Wanted
-from .text_values import BadValueError, from_text
+from .text_values import BadValueError, bad_values, from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_grammar.source import Source, Span
+    from cepc_runtime.columns import Ints
+    from cepc_runtime.types import DataType
 
+    from .bad_records import Wrong
     from .files import DataFile
 
 BLOCK = 1 << 22
+NO_TEXT = "this is no UTF-8 text"
 
 
 def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
@@ -56,11 +62,20 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
 
 def header(file: DataFile) -> list[str] | None:
     """The names in the first line that is not empty, or None where there is none."""
-    return next((row for row in csv.reader(io.StringIO(_text(file), newline="")) if row), None)
+    return next((row for row in _records(io.StringIO(_text(file), newline=""), options_of(file)) if row), None)
 
 
 def _text(file: DataFile) -> str:
-    return read_head(file).decode("utf-8-sig", errors="replace")
+    return read_head(file).decode(options_of(file).python_encoding, errors="replace")
+
+
+def _records(lines: Iterable[str], options: CsvOptions, *, strict: bool = False) -> Any:
+    """The standard library's reader, for where a thing stands."""
+    return csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=strict)
+
+
+def _lines(file: DataFile, stream: Any) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, options_of(file).python_encoding, errors="replace", newline="")
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
@@ -71,36 +86,73 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
         return
     raw, stream = open_text(file)
     done = 0
+    rows = _Rows()
     with raw:
-        counted = _Quotes(stream)
-        reader = _reader(file, wanted, counted)
+        counted = _Quotes(stream, options_of(file).quote.encode())
+        reader = _reader(file, wanted, counted, rows)
         while True:
             try:
                 batch = reader.read_next_batch()
             except StopIteration:
-                if counted.found % 2 and _ends_in_quotes(file):
+                stops = wanted.most is not None and rows.wrong  # which says where, if it is a quote
+                if not stops and counted.found % 2 and _ends_in_quotes(file):
                     raise DataError([messages.cut(file.name, "it ends within a value in quotes")]) from None
+                if rows.wrong:
+                    yield Batch(None, raw.tell(), wrong=rows.taken())
                 return
             except pa.ArrowInvalid as error:
                 raise _invalid(file, str(error)) from None
+            except UnicodeError:
+                why = f"it is no text in {options_of(file).encoding}"
+                raise DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")]) from None
             except OSError as error:
                 raise DataError([messages.unreadable(file.name, reason(error))]) from None
-            yield Batch(_converted(file, wanted, batch, done), raw.tell())
+            table, wrong, good = _converted(wanted, options_of(file), batch, done, rows)
+            numbers = rows.numbers(good + done) if rows.left_out or len(good) < batch.num_rows else None
+            yield Batch(table, raw.tell(), wrong=(*rows.taken(), *wrong), numbers=numbers)
             done += batch.num_rows
+
+
+class _Rows:
+    """The rows that are none: pyarrow leaves them out, and asks whether it may."""
+
+    def __init__(self) -> None:
+        self.left_out: list[int] = []
+        self.wrong: list[NotARecord] = []
+
+    def __call__(self, row: Any) -> str:
+        record = row.number - 1  # the first row is the header
+        self.left_out.append(record)
+        more = "; is a quote not closed?" if row.text.count('"') % 2 else ""
+        why = f"the header has {_columns(row.expected_columns)}, this line {row.actual_columns}{more}"
+        self.wrong.append(NotARecord(record, "CSV row", why))
+        return "skip"
+
+    def taken(self) -> tuple[NotARecord, ...]:
+        wrong, self.wrong = tuple(self.wrong), []
+        return wrong
+
+    def numbers(self, rows: Ints) -> Ints:
+        """The records, from 1, of rows that were not left out, from 0."""
+        import numpy as np
+
+        # Record r is row r - 1 less those left out before it.
+        before = np.array(self.left_out, np.int64) - np.arange(len(self.left_out)) - 1
+        return rows + 1 + np.searchsorted(before, rows, side="right")
 
 
 class _Quotes(io.RawIOBase):
     """A stream that counts the quotes that pass."""
 
-    def __init__(self, stream: Any) -> None:
-        self.stream, self.found = stream, 0
+    def __init__(self, stream: Any, quote: bytes) -> None:
+        self.stream, self.quote, self.found = stream, quote, 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         data: bytes = self.stream.read(size)
-        self.found += data.count(b'"')
+        self.found += data.count(self.quote)
         return data
 
 
@@ -109,30 +161,39 @@ def _ends_in_quotes(file: DataFile) -> bool:
     may have one.
     """
     raw, stream = open_text(file)
-    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
+    with raw, _lines(file, stream) as lines:
         try:
-            for _ in csv.reader(lines, strict=True):
+            for _ in _records(lines, options_of(file), strict=True):
                 pass
         except csv.Error as error:
             return "unexpected end" in str(error)
     return False
 
 
-def _reader(file: DataFile, wanted: Wanted, stream: Any) -> Any:
-    """Without columns to read, the first of the file is read all the same: its rows are counted."""
+def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
+    """Values are bytes, since one that is no text is wrong by itself. Without columns to read, the first of the file is
+    read all the same: its rows are counted.
+    """
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
     names = [name for name, _ in wanted.columns] or (header(file) or [])[:1]
+    options = options_of(file)
     try:
         return pa_csv.open_csv(
             stream,
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=BLOCK),  # threads cost the numbers of rows
-            parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+            # Threads cost the numbers of rows.
+            read_options=pa_csv.ReadOptions(use_threads=False, block_size=BLOCK, encoding=options.encoding),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=options.delimiter,
+                quote_char=options.quote,
+                newlines_in_values=True,
+                invalid_row_handler=rows,
+            ),
             convert_options=pa_csv.ConvertOptions(
                 include_columns=names,
-                column_types={name: pa.string() for name in names},
-                null_values=[""],
+                column_types={name: pa.binary() for name in names},
+                null_values=["", *options.nulls],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
@@ -143,80 +204,118 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any) -> Any:
         raise DataError([messages.unreadable(file.name, reason(error))]) from None
 
 
-def _converted(file: DataFile, wanted: Wanted, batch: Any, done: int) -> Any:
+def _converted(
+    wanted: Wanted, options: CsvOptions, batch: Any, done: int, rows: _Rows
+) -> tuple[Any, list[NotAValue], Ints]:
+    """The columns of the rows that are right, what is wrong with the others, and which are right."""
+    import numpy as np
     import pyarrow as pa
 
+    every = np.arange(batch.num_rows)
     if not wanted.columns:
-        return batch.select([])
-    columns = []
+        return batch.select([]), [], every
+    columns: list[Any] = []
+    wrong: dict[int, tuple[str, DataType, BadValueError]] = {}
     for name, type_ in wanted.columns:
         try:
-            columns.append(from_text(batch.column(name), type_))
-        except BadValueError as bad:
-            place, sources = _place(file, done + bad.index + 1, name, bad.found)
-            raise DataError([messages.bad_value(place, name, type_, f"`{bad.found}`", bad.why)], sources) from None
-    return pa.table(columns, [name for name, _ in wanted.columns])
+            columns.append(_values(batch.column(name), type_, options))
+        except BadValueError:
+            for bad in islice(_bad_values(batch.column(name), type_, options), wanted.most):
+                wrong.setdefault(bad.index, (name, type_, bad))
+    if not wrong:
+        return pa.table(columns, [name for name, _ in wanted.columns]), [], every
+    at = np.array(sorted(wrong), np.int64)
+    said = [
+        NotAValue(int(record), name, type_, bad.found, bad.why, bad.found)
+        for record, (name, type_, bad) in zip(rows.numbers(at + done), (wrong[i] for i in at.tolist()), strict=True)
+    ]
+    good = np.delete(every, at)
+    if wanted.most is not None and len(said) >= wanted.most:
+        return None, said, good  # there may be more, and nothing comes of the table
+    right = batch.take(pa.array(good))
+    return pa.table({name: _values(right.column(name), type_, options) for name, type_ in wanted.columns}), said, good
+
+
+def _values(column: Any, type_: DataType, options: CsvOptions) -> Any:
+    import pyarrow as pa
+
+    try:
+        return from_text(options.with_point(column.cast(pa.string()), type_), type_)
+    except pa.ArrowInvalid:
+        raise BadValueError(0, "", NO_TEXT) from None
+
+
+def _bad_values(column: Any, type_: DataType, options: CsvOptions) -> Iterator[BadValueError]:
+    """Those that are no text, then those of the others that are none of the type."""
+    import pyarrow as pa
+
+    try:
+        text = column.cast(pa.string())
+    except pa.ArrowInvalid:
+        values = column.to_pylist()
+        texts = [None if value is None else _decoded(value) for value in values]
+        for i, (value, decoded) in enumerate(zip(values, texts, strict=True)):
+            if value is not None and decoded is None:
+                yield BadValueError(i, value.decode(errors="replace"), NO_TEXT)
+        text = pa.array(texts, pa.string())
+    for bad in bad_values(options.with_point(text, type_), type_):
+        yield BadValueError(bad.index, text[bad.index].as_py(), bad.why)
+
+
+def _decoded(value: bytes) -> str | None:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
 
 
 def _invalid(file: DataFile, said: str) -> DataError:
-    """pyarrow says the number of a record, the header counted, and what is wrong with it."""
-    record = re.search(r"Row #(\d+)", said)
-    counts = re.search(r"Expected (\d+) columns, got (\d+)", said)
-    if "invalid UTF8" in said:
-        why = "this is no UTF-8 text"
-    elif counts:
-        more = "; is a quote not closed?" if said.count('"') % 2 else ""
-        why = f"the header has {_columns(counts[1])}, this line {counts[2]}{more}"
-        if record is not None and int(counts[2]) < int(counts[1]) and _is_last(file, int(record[1])):
-            return DataError([messages.cut(file.name, f"its last line has {counts[2]} of {_columns(counts[1])}")])
-    else:
-        why = said.splitlines()[0].removeprefix("CSV parse error: ")
-    if record is None:
-        return DataError([messages.unreadable(file.name, why)])
-    place, sources = _place(file, int(record[1]) - 1, None, None)
-    return DataError([messages.malformed(place, "CSV row", why)], sources)
+    """What pyarrow cannot go on after."""
+    return DataError([messages.unreadable(file.name, said.splitlines()[0].removeprefix("CSV parse error: "))])
 
 
-def _is_last(file: DataFile, record: int) -> bool:
-    """Whether the file ends in this record (the header counted), and without an end of the line."""
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
+
+
+def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
+    """The file is read again up to the last of them."""
+    waiting: dict[int, list[Wrong]] = {}
+    for one in wrong:
+        waiting.setdefault(one.record, []).append(one)
     raw, stream = open_text(file)
-    line = ""
-    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
-        seen = 0
-        for line in lines:
-            seen += bool(line.strip())
-    return seen == record and not line.endswith(("\n", "\r"))
-
-
-def _columns(count: str) -> str:
-    return "1 column" if count == "1" else f"{count} columns"
-
-
-def _place(file: DataFile, record: int, column: str | None, value: str | None) -> tuple[Span, dict[str, Source]]:
-    """Where a record stands (1 is the first after the header), and in it a value: the file is read again up to it."""
-    raw, stream = open_text(file)
-    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
+    with raw, _lines(file, stream) as lines:
         kept: list[str] = []
-        reader = csv.reader(_keep(lines, kept))
+        reader = _records(_keep(lines, kept), options_of(file))
         names: list[str] = []
-        seen, first = -1, 1
-        for row in reader:
+        seen = -1
+        while waiting and (row := next(reader, None)) is not None:
             seen += bool(row)
             if seen == 0 and row:
                 names = row
-            elif seen == record:
-                first = reader.line_num - len(kept) + 1
-                break
+            for one in waiting.pop(seen, ()) if row else ():
+                line = kept[0].rstrip("\r\n")
+                at = (0, len(line))
+                if isinstance(one, NotAValue) and one.column in names:
+                    at = _value(line, names.index(one.column), one.written, options_of(file)) or at
+                first = RecordLine(reader.line_num - len(kept) + 1, line, at)
+                yield BadRecord(file.name, _cut(file, one, lines, row, kept) or one, first)
             kept.clear()
-    line = kept[0].rstrip("\r\n") if kept else ""
-    at = (0, len(line))
-    if column is not None and value is not None and column in names:
-        at = _value(line, names.index(column), value) or at
-    source, span = excerpt(file.name, first, line, at)
-    return span, {file.name: source}
+
+
+def _cut(file: DataFile, one: Wrong, lines: Any, row: list[str], kept: list[str]) -> Said | None:
+    """What is said of a line with too little in it where the file ends without an end of the line."""
+    short = isinstance(one, NotARecord) and not kept[-1].endswith(("\n", "\r"))
+    if not short or lines.read(1):
+        return None
+    header_ = header(file) or []
+    if len(row) >= len(header_):
+        return None
+    why = f"its last line has {len(row)} of {_columns(len(header_))}"
+    return Said(one.record, messages.cut(file.name, why))
 
 
 def _keep(lines: Any, kept: list[str]) -> Iterator[str]:
@@ -225,9 +324,10 @@ def _keep(lines: Any, kept: list[str]) -> Iterator[str]:
         yield line
 
 
-def _value(line: str, index: int, value: str) -> tuple[int, int] | None:
+def _value(line: str, index: int, value: str, options: CsvOptions) -> tuple[int, int] | None:
     """Where value number `index` stands in a line."""
-    found = re.match(r'(?:(?:"(?:[^"]|"")*"|[^,]*),){' + str(index) + "}", line)
+    mark, quote = re.escape(options.delimiter), re.escape(options.quote)
+    found = re.match(f"(?:(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{mark}]*){mark}){{{index}}}", line)
     if found is None:
         return None
     start = line.find(value, found.end())
@@ -239,4 +339,7 @@ def looks_like(first: bytes) -> bool:
     return text.isascii() and b"," in (text.splitlines() or [b""])[0] and not text.startswith(b"{")
 
 
-READER = Reader("csv", "CSV", (".csv",), looks_like, problems, batches, detail="with a header")
+READER = Reader(
+    "csv", "CSV", (".csv",), looks_like, problems, batches, with_lines, check_options=csv_options,
+    detail="with a header",
+)  # fmt: skip

@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-from cepc_grammar.source import Source, Span
 
 from ..errors import DataError
 from . import messages
+from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Reader, Wanted
 from .text_values import BadValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from cepc_runtime.columns import Ints
     from cepc_runtime.types import DataType
 
+    from .bad_records import Wrong
     from .files import DataFile
 
 BLOCK = 1 << 22
+WHAT = "JSON object"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Whole lines of a file; `first` is the number of the first of them, counted from 1; so many bytes of the raw file
-    are `done`.
+    are `done`. Lines that are no text are `wrong`, and empty here.
     """
 
     file: str
     first: int
     lines: list[str]
     done: int
+    wrong: tuple[NotARecord, ...] = ()
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     for block in _blocks(file):
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
-        if numbers:
-            table, keys = _table(block, numbers, wanted)
-            yield Batch(table, block.done, keys)
+        if numbers or block.wrong:
+            table, keys, wrong, good = _table(block, numbers, wanted)
+            yield Batch(table, block.done, keys, (*block.wrong, *wrong), good + block.first)
         else:
             yield Batch(None, block.done)
 
@@ -66,28 +72,36 @@ def _blocks(file: DataFile) -> Iterator[Block]:
                 rest = after
                 continue
             if whole or newline:
-                lines = _decoded(file.name, line, whole).split("\n")
-                yield Block(file.name, line, lines, raw.tell())
+                lines, wrong = _decoded(line, whole)
+                yield Block(file.name, line, lines, raw.tell(), wrong)
                 line += len(lines)
             rest = after
             if not data:
                 return
 
 
-def _decoded(name: str, first: int, data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start)
-        line = data.split(b"\n")[number].decode(errors="replace")
-        at = line.index("�")
-        raise _wrong_line(name, first + number, line, (at, at + 1), "JSON object", "this is no UTF-8 text") from None
+def _decoded(first: int, data: bytes) -> tuple[list[str], tuple[NotARecord, ...]]:
+    with suppress(UnicodeDecodeError):
+        return data.decode().split("\n"), ()
+    lines, wrong = [], []
+    for number, line in enumerate(data.split(b"\n"), first):
+        try:
+            lines.append(line.decode())
+        except UnicodeDecodeError:
+            lines.append("")
+            at = line.decode(errors="replace").index("�")
+            wrong.append(NotARecord(number, WHAT, "this is no UTF-8 text", at))
+    return lines, tuple(wrong)
 
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 
 
-def _table(block: Block, numbers: list[int], wanted: Wanted) -> tuple[Any, frozenset[str]]:
+Found = tuple[Any, frozenset[str], list["Wrong"], "Ints"]
+"""The table, which of the wanted columns occur, what is wrong, and the indices of the lines in the table."""
+
+
+def _table(block: Block, numbers: list[int], wanted: Wanted) -> Found:
     exact = any(needs_exact(type_) for _, type_ in wanted.columns)
     try:
         return _read(block, numbers, wanted, exact)
@@ -95,47 +109,80 @@ def _table(block: Block, numbers: list[int], wanted: Wanted) -> tuple[Any, froze
         return _read(block, numbers, wanted, True)
 
 
-def _read(block: Block, numbers: list[int], wanted: Wanted, exact: bool) -> tuple[Any, frozenset[str]]:
+def _read(block: Block, numbers: list[int], wanted: Wanted, exact: bool) -> Found:
+    import numpy as np
     import pyarrow as pa
 
-    rows = _rows(block, numbers, exact)
-    columns, keys = [], set()
+    rows, wrong = _rows(block, numbers, exact)
+    if wrong:
+        bad = {one.record - block.first for one in wrong}
+        numbers = [i for i in numbers if i not in bad]
+    columns, keys, none = [], set(), dict[int, NotAValue]()
     for name, type_ in wanted.columns:
         values = [row.get(name) for row in rows]
         try:
             column = column_of(values, type_)
-        except BadValueError as bad:
-            raise _wrong_value(block, numbers[bad.index], name, type_, values[bad.index], bad) from None
+        except BadValueError:
+            for index, found in islice(_bad_values(values, type_), wanted.most):
+                none.setdefault(index, NotAValue(block.first + numbers[index], name, type_, *found))
+            continue
         if column.null_count < len(values) or any(name in row for row in rows):
             keys.add(name)
         columns.append(column)
-    return pa.table(columns, [name for name, _ in wanted.columns]), frozenset(keys)
+    if not none:
+        table = pa.table(columns, [name for name, _ in wanted.columns])
+        return table, frozenset(keys), wrong, np.array(numbers, np.int64)
+    wrong += (none[i] for i in sorted(none))
+    if wanted.most is not None and len(none) >= wanted.most:
+        return None, frozenset(keys), wrong, np.array([], np.int64)  # there may be more, and nothing comes of the table
+    good = [i for i in range(len(rows)) if i not in none]
+    right = {name: column_of([rows[i].get(name) for i in good], type_) for name, type_ in wanted.columns}
+    present = frozenset(name for name, _ in wanted.columns if any(name in rows[i] for i in good))
+    return pa.table(right), present, wrong, np.array([numbers[i] for i in good], np.int64)
 
 
-def _rows(block: Block, numbers: list[int], exact: bool) -> list[dict[str, Any]]:
-    """The objects of a block: parsed at once, or line by line where that fails, to see which line is wrong."""
+def _bad_values(values: list[Any], type_: DataType) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """The indices of those that are none of the type, by halving; what is found there, why, and as it is written."""
+    waiting = [(0, len(values))]
+    while waiting:
+        start, stop = waiting.pop()
+        try:
+            column_of(values[start:stop], type_)
+        except BadValueError as bad:
+            if stop - start == 1:
+                found = bad.found if type(values[start]) is not str else f'"{bad.found.strip(chr(34))}"'
+                yield start, (found, bad.why, bad.found)
+            else:
+                middle = (start + stop) // 2
+                waiting += [(middle, stop), (start, middle)]
+
+
+def _rows(block: Block, numbers: list[int], exact: bool) -> tuple[list[dict[str, Any]], list[Wrong]]:
+    """The objects of a block: parsed at once, or line by line where that fails, to see which lines are wrong."""
     lines = block.lines if len(numbers) == len(block.lines) else [block.lines[i] for i in numbers]
     number = Exact if exact else None
     try:
         rows = json.loads("[" + ",".join(lines) + "]", parse_float=number)
     except (ValueError, RecursionError):
         rows = []
-    if len(rows) == len(lines) and set(map(type, rows)) == {dict}:
-        return rows  # type: ignore[no-any-return]
-    return [_row(block, i, number) for i in numbers]
+    if len(rows) == len(lines) and set(map(type, rows)) <= {dict}:
+        return rows, []
+    found = [_row(block, i, number) for i in numbers]
+    objects = [row for row in found if isinstance(row, dict)]
+    return objects, [row for row in found if isinstance(row, NotARecord)]
 
 
-def _row(block: Block, index: int, number: type[Exact] | None) -> dict[str, Any]:
+def _row(block: Block, index: int, number: type[Exact] | None) -> dict[str, Any] | NotARecord:
     line = block.lines[index]
     try:
         row = json.loads(line, parse_float=number)
     except json.JSONDecodeError as error:
         said = "there is more after the object" if error.msg == "Extra data" else error.msg[0].lower() + error.msg[1:]
-        raise _malformed(block, index, error.pos, said) from None
+        return _malformed(block, index, error.pos, said)
     except (ValueError, RecursionError) as error:
-        raise _malformed(block, index, 0, "too deep" if isinstance(error, RecursionError) else str(error)) from None
+        return _malformed(block, index, 0, "too deep" if isinstance(error, RecursionError) else str(error))
     if type(row) is not dict:
-        raise _malformed(block, index, len(line) - len(line.lstrip()), f"this is {_kind(row)}")
+        return _malformed(block, index, len(line) - len(line.lstrip()), f"this is {_kind(row)}")
     return row
 
 
@@ -146,35 +193,40 @@ def _kind(value: object) -> str:
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
 
 
-def _malformed(block: Block, index: int, position: int, why: str) -> DataError:
+def _malformed(block: Block, index: int, position: int, why: str) -> NotARecord:
     line = block.lines[index]
     spread = line.lstrip().startswith("[") or line.strip() == "{"
     hint = "each line is an object of its own; `jq -c '.[]'` or `jq -c .` writes other JSON so" if spread else ""
-    at = min(position, len(line))
-    return _wrong_line(block.file, block.first + index, line, (at, at + 1), "JSON object", why, hint)
+    return NotARecord(block.first + index, WHAT, why, min(position, len(line)), hint)
 
 
-def _wrong_line(
-    file: str, number: int, line: str, at: tuple[int, int], what: str, why: str, hint: str = ""
-) -> DataError:
-    source, span = excerpt(file, number, line, at)
-    return DataError([messages.malformed(span, what, why, hint)], {file: source})
+def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
+    """The file is read again up to the last of them."""
+    waiting: dict[int, list[Wrong]] = {}
+    for one in wrong:
+        waiting.setdefault(one.record, []).append(one)
+    raw, stream = open_text(file)
+    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.rstrip("\r\n")
+            for one in waiting.pop(number, ()):
+                yield BadRecord(file.name, one, RecordLine(number, text, _part(one, text)))
+            if not waiting:
+                return
 
 
-def _wrong_value(block: Block, index: int, column: str, type_: DataType, value: Any, bad: BadValueError) -> DataError:
-    line = block.lines[index]
-    key = line.find(json.dumps(column, ensure_ascii=False))
-    start = line.find(bad.found, key + len(column) + 2) if key >= 0 else -1
-    at = (start, start + len(bad.found)) if start >= 0 else (max(key, 0), max(key, 0) + len(column) + 2)
-    found = f"`{bad.found}`" if type(value) is not str else f'`"{bad.found.strip(chr(34))}"`'
-    source, span = excerpt(block.file, block.first + index, line, at)
-    return DataError([messages.bad_value(span, column, type_, found, bad.why)], {block.file: source})
-
-
-def excerpt(file: str, number: int, line: str, at: tuple[int, int]) -> tuple[Source, Span]:
-    """A source of which only line `number` has text, and the span of `at` in it."""
-    start = number - 1
-    return Source(file, "\n" * start + line.rstrip("\r")), Span(start + at[0], start + at[1], file)
+def _part(wrong: Wrong, line: str) -> tuple[int, int]:
+    """What of the line is meant."""
+    match wrong:
+        case NotARecord(at=at) if at is not None:
+            return at, at + 1
+        case NotAValue():
+            key = line.find(json.dumps(wrong.column, ensure_ascii=False))
+            start = line.find(wrong.written, key + len(wrong.column) + 2) if key >= 0 else -1
+            if start >= 0:
+                return start, start + len(wrong.written)
+            return max(key, 0), max(key, 0) + len(wrong.column) + 2
+    return 0, len(line)
 
 
 def keys_of(file: DataFile) -> list[str]:
@@ -182,8 +234,8 @@ def keys_of(file: DataFile) -> list[str]:
     keys: dict[str, None] = {}
     for block in _blocks(file):
         for line in block.lines[:1000]:
-            if line and not line.isspace():
-                keys |= dict.fromkeys(json.loads(line))
+            with suppress(ValueError, TypeError):  # what is no object has none
+                keys |= dict.fromkeys(json.loads(line) if line else ())
         if keys:
             break
     return list(keys)
@@ -194,5 +246,12 @@ def looks_like(first: bytes) -> bool:
 
 
 READER = Reader(
-    "json", "JSON lines", (".json", ".jsonl", ".ndjson"), looks_like, lambda _file, _wanted: [], batches, keys_of
+    "json",
+    "JSON lines",
+    (".json", ".jsonl", ".ndjson"),
+    looks_like,
+    lambda _file, _wanted: [],
+    batches,
+    with_lines,
+    keys_of,
 )

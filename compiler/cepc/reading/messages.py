@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
-from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
+from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer, quote_name
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.types import DataType
 
-UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705")
+UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705", "E0718")
 """Codes that say that the command names no events that can be read; the others say that the events are wrong."""
 
 
@@ -58,6 +59,10 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
         f"known are {listed(suffixes, 'and')}, the text formats also with .gz, .zst, .bz2 or .lz4",
         hint=f"{what}add `--input-format {form}`",
     )  # fmt: skip
+
+
+def wrong_option(name: str, title: str, why: str) -> Diagnostic:
+    return _about("E0718", f"{title} files cannot be read so: {why}", name)
 
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
@@ -110,8 +115,19 @@ def other_type(name: str, column: str, type_: DataType, found: str, stream: str,
     return _about(
         "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name,
         _declares(stream, column, type_),
-        hint=hint or f"declare it as {found}, if that is what is meant, or change the data",
+        hint=hint
+        or _of_text(column, type_, found)
+        or f"declare it as {found}, if that is what is meant, or change the data",
     )  # fmt: skip
+
+
+def _of_text(column: str, type_: DataType, found: str) -> str:
+    """What is written as text is read as text, and computed from it."""
+    if found != "STRING":
+        return ""
+    other = f"{column}_{type_.sql.partition('(')[0].lower()}"
+    name, other = (one if one.isidentifier() else quote_name(one) for one in (column, other))
+    return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
 
 
 def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
@@ -119,7 +135,9 @@ def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
     hint = f"begin the file with `{','.join(expected)}`"
     if separator:
         by = "tabs" if separator == "\t" else f"`{separator}`"
-        hint = f"the columns seem to be parted by {by}; a CSV file has commas"
+        shown = r"\t" if separator == "\t" else separator
+        options = f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
+        hint = f"the columns seem to be parted by {by}: {options}"
     shown = first if len(first) <= 80 else first[:77] + "…"
     return _about(
         "E0708", f"`{name}` does not begin with the names of its columns", name,
@@ -149,6 +167,45 @@ def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
         hint=_of_numbers(column, type_, found.strip('`"')) or _VALUE_HINTS.get(type_.sql, ""),
+    )  # fmt: skip
+
+
+TREATMENTS = "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file"
+
+
+def passed_over(count: int, where: str, first: Sequence[str]) -> Diagnostic:
+    """`where` they are, if they were set apart; the `first` few, if not."""
+    what = "1 record is no event" if count == 1 else f"{count:,} records are no events"
+    notes = (f"the first: {first[0]}", *first[1:]) if first else ()
+    were = "was" if count == 1 else "were"
+    return _about("W0717", f"{what}, and {were} passed over", "", *notes, *([where] if where else []))
+
+
+def no_value(
+    stream: str, column: str, name: str, record: int, values: Mapping[str, str], error: EvaluationError
+) -> Diagnostic:
+    """Of a record of the file `name`, or of a table without a name; `values` are those that the column is computed
+    from.
+    """
+    where = f" in `{error.expression}`" if error.expression else ""
+    held = ", ".join(f"`{of}` is {_shortened(value)}" for of, value in values.items())
+    return _about(
+        "E0715", f"the column `{column}` of `{stream}` cannot be computed of record {record}", name,
+        f"{error.reason}{where}", *([f"in this record {held}"] if held else []),
+        "as in Spark's ANSI mode, what has no value is an error and not null",
+        hint=error.hint or "CASE WHEN … THEN … END computes it where it has a value, and is null elsewhere",
+    )  # fmt: skip
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= 80 else f"{value[:77]}…"
+
+
+def spark_only(column: str, stream: str, function: str) -> Diagnostic:
+    return _about(
+        "E0716", f"the column `{column}` of `{stream}` is computed by Spark alone", "",
+        f"`{function}` is a function of Spark's that this engine does not have",
+        hint="run it with `--engine spark`; `cepc functions` lists the functions that every engine has",
     )  # fmt: skip
 
 
@@ -192,6 +249,13 @@ def column_never_occurs(name: str, column: str, type_: DataType, stream: str, ha
     return _about(
         "W0714", f"no line has the key `{column}`: it is null everywhere", name, _declares(stream, column, type_),
         hint=f"did you mean `{near}`?" if near else "",
+    )  # fmt: skip
+
+
+def nanoseconds(name: str, column: str) -> Diagnostic:
+    return _about(
+        "W0718", f"times of `{column}` have nanoseconds, which are cut off", name,
+        "a TIMESTAMP has microseconds, here as in Spark; events that are less than one apart tie",
     )  # fmt: skip
 
 

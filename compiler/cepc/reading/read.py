@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
 from . import messages, readers
+from .bad_records import STOP, BadRecord, BadRecords
+from .computing import InputRows, with_computed
 from .find import find_files
 from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.columns import Ints
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
 
+    from .bad_records import Said, Treatment, Wrong
     from .files import DataFile
+    from .reader import FormatOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ class Read:
 
     `table` has the columns that the plan reads, in its order and types. Rows of types for which no query asks are left
     out, except those that are dropped for a null: they are in `rows`, the number of all. `types` says how often each
-    occurs, None where the stream has no type column.
+    occurs, None where the stream has no type column. Records that are no events were `passed_over`.
     """
 
     table: Any
@@ -37,38 +44,56 @@ class Read:
     files: int
     types: Mapping[str, int] | None
     warnings: tuple[Diagnostic, ...] = ()
+    passed_over: int = 0
 
 
 def read_events(
     path: str,
     stream: StreamPlan,
-    declared: Columns,
+    given: StreamInput,
     form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    treatment: Treatment = STOP,
+    options: FormatOptions = (),
 ) -> Read:
-    """The events at a path: a file, a directory, or `-` for standard input. Raises DataError.
+    """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
+    Raises DataError.
 
-    The columns of all files are checked before the first event is read. `progress` is called with the bytes read so far
-    and how many there are.
+    `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
+    the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
+    what becomes of records that are no events.
     """
-    reader, files = find_files(path, form)
-    wanted = Wanted(stream.name, stream.columns, declared)
+    reader, files = find_files(path, form, options)
+    needed = given.needed([name for name, _ in stream.columns])
+    wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)
-    collected = _Collected(stream)
+    collected = _Collected(stream, needed)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
+    cut: dict[str, str] = {}
+    bad = BadRecords(treatment)
     for file in files:
-        inside = wanted.without([name for name, _ in file.partitions])
-        constants = _constants(file, stream)
+        inside = replace(wanted.without([name for name, _ in file.partitions]), most=bad.most)
+        constants = _constants(file, wanted)
+        wrong: list[Wrong] = []
+        collected.begin(file.name)
         for batch in reader.batches(file, inside):
             keys |= batch.keys
+            cut = dict.fromkeys(batch.cut, file.name) | cut
+            wrong += batch.wrong
             if batch.table is not None:
-                collected.add(_with(batch.table, constants, stream.columns))
+                table = _with(batch.table, constants, wanted.columns)
+                wrong += collected.add(table, batch.numbers, bad.most)
+            if bad.most is not None and len(wrong) >= bad.most:
+                break
             if progress is not None:
                 progress(before + batch.done, total)
+        bad.take(wrong, partial(reader.shown, file))
         before += file.size
-    absent = _absent(reader, files, wanted, keys, stream) if collected.rows else ()
-    return replace(collected.read(), files=len(files), warnings=absent)
+    warnings = (*bad.end(), *(messages.nanoseconds(name, column) for column, name in cut.items()))
+    certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
+    absent = _absent(reader, files, wanted, keys, certain) if collected.rows else ()
+    return replace(collected.read(), files=len(files), warnings=(*absent, *warnings), passed_over=bad.count)
 
 
 def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
@@ -95,21 +120,22 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
 
 
-def collect(stream: StreamPlan, table: Any) -> Read:
-    """A table with the plan's columns and types as events that were read."""
-    collected = _Collected(stream)
-    collected.add(table)
-    return collected.read()
+def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Treatment = STOP) -> Read:
+    """A table with the columns needed of the input, in their types, as events that were read."""
+    collected, bad = _Collected(stream, needed), BadRecords(treatment)
+    bad.take(collected.add(table, None, bad.most), lambda wrong: (BadRecord("", one) for one in wrong))
+    warnings = bad.end()
+    return replace(collected.read(), warnings=warnings, passed_over=bad.count)
 
 
 # ---- columns from the names of folders -------------------------------------------------------------------------------
 
 
-def _constants(file: DataFile, stream: StreamPlan) -> dict[str, Any]:
-    """The plan's columns that the folders name, each as a scalar."""
+def _constants(file: DataFile, wanted: Wanted) -> dict[str, Any]:
+    """The wanted columns that the folders name, each as a scalar."""
     import pyarrow as pa
 
-    types = dict(stream.columns)
+    types = dict(wanted.columns)
     found = {}
     for name, value in file.partitions:
         if name in types:
@@ -117,7 +143,7 @@ def _constants(file: DataFile, stream: StreamPlan) -> dict[str, Any]:
                 found[name] = from_text(pa.array([value], pa.string()), types[name])[0]
             except (BadValueError, pa.ArrowNotImplementedError):
                 said = f"`{value}` in the name of a folder"
-                raise DataError([messages.other_type(file.name, name, types[name], said, stream.name)]) from None
+                raise DataError([messages.other_type(file.name, name, types[name], said, wanted.stream)]) from None
     return found
 
 
@@ -136,13 +162,17 @@ def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
 
 
 class _Collected:
-    """The batches so far, without the rows that no query and no count asks for."""
+    """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan) -> None:
+    def __init__(self, stream: StreamPlan, needed: StreamInput) -> None:
         import pyarrow as pa
 
         self.rows = 0
         self._stream = stream
+        first = needed.needed([name for name in (stream.time_column, stream.type_column) if name is not None]).computed
+        self._first, self._then = first, tuple(column for column in needed.computed if column not in first)
+        self._columns = [name for name, _ in stream.columns]
+        self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
         self._tables: list[Any] = []
         self._types: Counter[str] = Counter()
@@ -150,11 +180,25 @@ class _Collected:
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
         self._typed = type_ is not None and (type_ == STRING or is_integer(type_))
 
-    def add(self, table: Any) -> None:
-        self.rows += table.num_rows
-        self._tables.append(self._filtered(table) if self._typed else table)
+    def begin(self, file: str) -> None:
+        self._file, self._rows_before = file, self.rows
 
-    def _filtered(self, table: Any) -> Any:
+    def add(self, table: Any, numbers: Ints | None, most: int | None) -> list[Said]:
+        """What is wrong with rows that can be no events, because a column of them cannot be computed."""
+        import numpy as np
+
+        first = self.rows - self._rows_before + 1
+        self.rows += table.num_rows
+        numbers = np.arange(first, first + table.num_rows) if numbers is None else numbers
+        rows, wrong = with_computed(InputRows(self._stream.name, self._file, table, numbers), self._first, most)
+        asked = self._asked_for(rows.table) if self._typed else None
+        rows = rows if asked is None else rows.where(asked)
+        rows, more = with_computed(rows, self._then, most)
+        self._tables.append(rows.table.select(self._columns))
+        return wrong + more
+
+    def _asked_for(self, table: Any) -> Any:
+        """Which rows are of a type that some query asks for, or lack a time or a type; None: all of them."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -166,10 +210,10 @@ class _Collected:
                 self._types[names[index]] += count
         wanted = self._stream.raw_types
         if wanted is None or set(names) <= set(wanted):
-            return table
+            return None
         keep = pc.fill_null(pc.take(pc.is_in(kinds.dictionary, pa.array(wanted, pa.string())), kinds.indices), True)
         no_time = pc.is_null(table.column(self._stream.time_column))
-        return table.filter(pc.or_(keep, no_time))
+        return pc.or_(keep, no_time)
 
     def read(self) -> Read:
         import pyarrow as pa
@@ -186,18 +230,19 @@ class _Collected:
 
 
 def _absent(
-    reader: Reader, files: tuple[DataFile, ...], wanted: Wanted, keys: set[str], stream: StreamPlan
+    reader: Reader, files: tuple[DataFile, ...], wanted: Wanted, keys: set[str], certain: Collection[str | None]
 ) -> tuple[Diagnostic, ...]:
-    """A missing key is null; a column that no line has is an error where without it there are no events."""
+    """A missing key is null; a column that no line has is an error if it is `certain` that there are no events then."""
     folders = {name for file in files for name, _ in file.partitions}
     absent = [(name, type_) for name, type_ in wanted.columns if name not in keys | folders]
     if not absent or reader.keys_of is None:
         return ()
     file = next((f for f in files if f.size), files[0])
     have = reader.keys_of(file)
-    needed = {stream.time_column, stream.type_column}
     errors = [
-        messages.missing_column(file.name, name, type_, wanted.stream, have) for name, type_ in absent if name in needed
+        messages.missing_column(file.name, name, type_, wanted.stream, have)
+        for name, type_ in absent
+        if name in certain
     ]
     if errors:
         raise DataError(errors)

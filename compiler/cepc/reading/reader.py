@@ -5,24 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from .bad_records import BadRecord
+from .files import OptionError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.columns import Ints
     from cepc_runtime.types import DataType
 
+    from .bad_records import Wrong
     from .files import DataFile
 
 Columns = tuple[tuple[str, "DataType"], ...]
+FormatOptions = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read of a file: `columns`; `declared`, which has these and the stream's others, must be there."""
+    """What is read of a file: `columns`; `declared`, which has these and the stream's others, must be there. Not more
+    bad records than `most` are looked for, if that is a number.
+    """
 
     stream: str
     columns: Columns
     declared: Columns
+    most: int | None = 1
 
     def without(self, names: Collection[str]) -> Wanted:
         """What is left to read where some columns come from elsewhere."""
@@ -32,11 +41,28 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`table` has the wanted columns, or is None where nothing was found; so many bytes of the file are `done`."""
+    """`table` has the wanted columns, or is None where nothing was found; so many bytes of the file are `done`. What is
+    `wrong` with records is said, and they are not in the table, whose rows have these `numbers` then; without them they
+    follow each other. In the `cut` columns times were finer than a microsecond.
+    """
 
     table: Any
     done: int
     keys: frozenset[str] = frozenset()  # of a format without a schema: which of the wanted columns occur
+    wrong: tuple[Wrong, ...] = ()
+    numbers: Ints | None = None
+    cut: frozenset[str] = frozenset()
+
+
+def without_options(options: FormatOptions) -> None:
+    """For a format that has none. Raises OptionError."""
+    if options:
+        raise OptionError(f"there is no option `{options[0][0]}`, nor any other")
+
+
+def without_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
+    """The bad records of a format that has no lines."""
+    return (BadRecord(file.name, one) for one in wrong)
 
 
 class NotThisFormatError(Exception):
@@ -50,7 +76,8 @@ class Reader:
     `problems` says what is wrong with a file's columns before a row of any file is read, or raises NotThisFormatError;
     `batches` has the wanted columns of a file without problems, in the Arrow types of the declared ones. Of a format
     without a schema, where a column that a row does not have is null, `keys_of` has the columns of the first rows.
-    All raise DataError.
+    `shown` has the bad records of a file with their lines. All raise DataError. `check_options` raises OptionError
+    for an option that the format does not have.
     """
 
     name: str  # in `--input-format`, in FROM, and for Spark
@@ -59,7 +86,9 @@ class Reader:
     looks_like: Callable[[bytes], bool]  # the first bytes of a file
     problems: Callable[[DataFile, Wanted], list[Diagnostic]]
     batches: Callable[[DataFile, Wanted], Iterator[Batch]]
+    shown: Callable[[DataFile, Sequence[Wrong]], Iterator[BadRecord]] = without_lines
     keys_of: Callable[[DataFile], list[str]] | None = None
     aliases: tuple[str, ...] = ()
     is_text: bool = True  # which may be compressed as a whole, as in `.csv.gz`
+    check_options: Callable[[FormatOptions], object] = without_options
     detail: str = ""  # after the title in `--help`

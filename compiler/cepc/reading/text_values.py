@@ -15,6 +15,8 @@ from cepc_runtime.types import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cepc_runtime.types import DataType
 
 
@@ -37,9 +39,26 @@ def from_text(column: Any, type_: DataType) -> Any:
     try:
         return _converted(column, type_)
     except (pa.ArrowInvalid, ValueError):
-        index = _first_bad(column, type_)
-    why = "a time without a zone is expected" if type_ == TIMESTAMP_NTZ and _has_zone(column[index]) else ""
-    raise BadValueError(index, column[index].as_py(), why)
+        raise next(bad_values(column, type_)) from None
+
+
+def bad_values(column: Any, type_: DataType) -> Iterator[BadValueError]:
+    """The values of a column of strings that are none of the type, by halving: it takes as long as there are many."""
+    import pyarrow as pa
+
+    waiting = [(0, len(column))]
+    while waiting:
+        start, stop = waiting.pop()
+        try:
+            _converted(column.slice(start, stop - start), type_)
+        except (pa.ArrowInvalid, ValueError):
+            if stop - start == 1:
+                zoned = type_ == TIMESTAMP_NTZ and _has_zone(column[start])
+                why = "a time without a zone is expected" if zoned else ""
+                yield BadValueError(start, column[start].as_py(), why)
+            else:
+                middle = (start + stop) // 2
+                waiting += [(middle, stop), (start, middle)]
 
 
 def _converted(column: Any, type_: DataType) -> Any:
@@ -98,19 +117,3 @@ def _has_zone(scalar: Any) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.match_substring_regex(scalar, ZONE).as_py())
-
-
-def _first_bad(column: Any, type_: DataType) -> int:
-    """By halving, given that some value is bad."""
-    import pyarrow as pa
-
-    start, stop = 0, len(column)
-    while stop - start > 1:
-        middle = (start + stop) // 2
-        try:
-            _converted(column.slice(start, middle - start), type_)
-        except (pa.ArrowInvalid, ValueError):
-            stop = middle
-        else:
-            start = middle
-    return start

@@ -30,6 +30,7 @@ from .names import clashes, declarations
 from .patterns import check_patterns
 from .query import resolve_query
 from .streams import resolve_stream, stream_of, time_columns
+from .struct_parts import over_columns
 from .tests import check_tests
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
+    from cepc_runtime.computed import Computed
 
     from ..automaton.positions import Built
     from .names import Declarations
@@ -72,28 +74,46 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     types = {name: EventTypes(stream, declared, streams) for name, stream in streams.items()}
     problems += check_events(declared, types)
     problems += check_patterns(declared, types)
-    queries, built, found = _queries(declared, streams, types)
-    problems += found
+    checked = _queries(declared, streams, types)
+    problems += checked.problems
     own = {statement.span.source for statement in program.statements}
-    tests, found = check_tests([t for t in declared.tests if t.span.source in own], declared, streams, queries)
+    written_here = [t for t in declared.tests if t.span.source in own]
+    tests, found = check_tests(written_here, declared, streams, checked.queries)
     problems += found
     problems = [d for d in problems if d.span not in written.given_up]
     diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Resolved(None, diagnostics, imported.sources)
-    models = tuple(s.checked for s in streams.values() if s.checked is not None)
-    return Resolved(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources, built)
+    models = tuple(
+        s.checked.with_fields(checked.fields.get(name, {}).values())
+        for name, s in streams.items()
+        if s.checked is not None
+    )
+    resolved = model.CheckedProgram(models, tuple(checked.queries), tuple(tests))
+    return Resolved(resolved, diagnostics, imported.sources, checked.built)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQueries:
+    """The queries that are right, positions of theirs, the fields that they group by as columns of each stream, and
+    what is wrong with the other queries.
+    """
+
+    queries: list[model.Query]
+    built: Mapping[str, Built]
+    fields: Mapping[str, Mapping[str, Computed]]
+    problems: list[Diagnostic]
 
 
 def _queries(
     declared: Declarations, streams: Mapping[str, KnownStream], types: Mapping[str, EventTypes]
-) -> tuple[list[model.Query], dict[str, Built], list[Diagnostic]]:
-    """The queries that are right, positions of theirs, and what is wrong with the others."""
+) -> CheckedQueries:
     problems: list[Diagnostic] = []
     queries: list[model.Query] = []
     built: dict[str, Built] = {}
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
+    fields: dict[str, dict[str, Computed]] = {}
     nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
@@ -102,8 +122,15 @@ def _queries(
         if not isinstance(name, str | None):
             problems.append(name)
             continue
-        checked = resolve_query(query, declared, nothing_known if name is None else types[name])
+        over = over_columns(query, None if name is None else streams[name])
+        problems += over.problems
+        known = nothing_known if name is None else types[name]
+        if over.stream is not known.stream:
+            known = EventTypes(over.stream, declared, streams)
+        checked = resolve_query(over.query, declared, known)
         problems += checked.diagnostics
+        if name is not None:
+            fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
         if checked.query is not None:
             queries.append(checked.query)
             if checked.built is not None:
@@ -120,7 +147,7 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    return queries, built, problems
+    return CheckedQueries(queries, built, fields, problems)
 
 
 def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:

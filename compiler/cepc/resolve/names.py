@@ -98,7 +98,7 @@ def clashes(what: str, names: Iterable[ast.Name]) -> Iterator[Diagnostic]:
 
 
 def _inside_stream(stream: ast.Stream) -> Iterator[Diagnostic]:
-    yield from clashes("column", [c.name for c in stream.columns])
+    yield from _columns(stream)
     seen: dict[str, ast.Literal] = {}
     folded: dict[str, ast.Literal] = {}
     for literal in (stream.event_type and stream.event_type.types) or ():
@@ -108,6 +108,16 @@ def _inside_stream(stream: ast.Stream) -> Iterator[Diagnostic]:
             yield say.listed_twice("event type", literal.text, literal.span, first.span)
         elif twin is not literal:
             yield say.case_twins("event type", literal.text, literal.span, twin.text, twin.span)
+
+
+def _columns(stream: ast.Stream) -> Iterator[Diagnostic]:
+    """A computed column may be called like one of the input in another case, whose place it takes."""
+    given = [c.name for c in stream.columns if c.expression is None]
+    computed = [c.name for c in stream.columns if c.expression is not None]
+    yield from clashes("column", given)
+    yield from clashes("column", computed)
+    spans = {name.text: name.span for name in reversed(given)}
+    yield from (say.twice("column", name, spans[name.text]) for name in computed if name.text in spans)
 
 
 def _types_and_patterns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -11,7 +11,7 @@ from cepc_runtime.types import Array, DataType, Map, Struct, is_orderable, is_ti
 
 from .. import model
 from ..diagnostics.near import nearest
-from ..expressions import data_type
+from .columns import resolve_columns
 from .durations import Tick, tick, ticks
 from .messages import names as say
 from .messages import streams as say_stream
@@ -19,6 +19,8 @@ from .walk import atoms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from cepc_runtime.computed import StreamInput
 
     from .names import Declarations
 
@@ -29,13 +31,15 @@ FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "ice
 class KnownStream:
     """A stream as far as it is right.
 
-    `columns` are those with a known type, `broken` the names of the others. `tick` is None where the event time is
-    not known, `checked` where anything is wrong. `types` has the listed types with their places, None without a list.
+    `columns` are those with a known type that queries see, `broken` the names of the others; `input` has those of the
+    input. `tick` is None where the event time is not known, `checked` where anything is wrong. `types` has the listed
+    types with their places, None without a list.
     """
 
     name: str
     declaration: ast.Stream
     columns: Mapping[str, DataType]
+    input: StreamInput
     broken: frozenset[str]
     tick: Tick | None
     types: Mapping[str, ast.Name] | None
@@ -57,26 +61,18 @@ class KnownStream:
         """What to say where a column is named that the stream does not have."""
         if name.text in self.columns or name.text in self.broken:
             return None
-        return say.unknown_column(name, [c.name.text for c in self.declaration.columns], self.name)
+        return say.unknown_column(name, [*self.columns, *sorted(self.broken)], self.name)
 
 
 def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
     """The stream, and all that is wrong with it."""
-    problems: list[Diagnostic] = []
-    columns: dict[str, DataType] = {}
-    broken: set[str] = set()
-    spans: dict[str, ast.Column] = {}
-    for column in stream.columns:
-        type_, found = data_type(column.type)
-        problems += found
-        spans.setdefault(column.name.text, column)
-        if type_ is None:
-            broken.add(column.name.text)
-        else:
-            columns.setdefault(column.name.text, type_)
+    found = resolve_columns(stream)
+    problems = list(found.problems)
     resolved = KnownStream(
-        stream.name.text, stream, columns, frozenset(broken), None, _types(stream), None, tuple(columns.items())
-    )
+        stream.name.text, stream, found.visible, found.input, found.broken, None, _types(stream), None,
+        tuple(found.visible.items()),
+    )  # fmt: skip
+    spans = {column.name.text: column for column in reversed(stream.columns)}
     time, unit, wrong = _event_time(resolved, spans)
     problems += wrong
     problems += _event_type(resolved)
@@ -86,10 +82,11 @@ def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
         types = None if resolved.types is None or resolved.has_one_type else tuple(resolved.types)
         type_column = None if stream.event_type is None else stream.event_type.column.text
         source = None if stream.source is None else (stream.source.format, stream.source.path)
-        checked = model.Stream(resolved.name, resolved.pairs, time, type_column, types, source, stream.span)
-    return KnownStream(
-        resolved.name, stream, columns, resolved.broken, unit, resolved.types, checked, resolved.pairs
-    ), problems  # fmt: skip
+        options = () if stream.source is None else tuple((name.text, value) for name, value in stream.source.options)
+        checked = model.Stream(
+            resolved.name, resolved.pairs, found.input, time, type_column, types, source, options, stream.span
+        )  # fmt: skip
+    return replace(resolved, tick=unit, checked=checked), problems
 
 
 def _types(stream: ast.Stream) -> dict[str, ast.Name] | None:

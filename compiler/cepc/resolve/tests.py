@@ -9,6 +9,7 @@ from cepc_runtime.types import STRING, Array, Struct, StructField
 from .. import model
 from .constants import constant
 from .messages import tests as say
+from .messages.names import unknown_column
 from .names import clashes
 from .scopes import result_columns
 
@@ -52,18 +53,31 @@ def check_tests(
 
 
 def _given(values: ast.Values, stream: KnownStream) -> tuple[model.Values | None, list[Diagnostic]]:
+    """Values of the stream's input, of which the others are computed."""
     if values.columns is None:
-        return _values(values, tuple(stream.columns.items()))
-    problems = [d for name in values.columns if (d := stream.lacks(name)) is not None]
+        return _values(values, stream.input.columns)
+    types = dict(stream.input.columns)
+    problems = [d for name in values.columns if (d := _no_input(name, stream, types)) is not None]
     problems += clashes("column", values.columns)
     named = {name.text for name in values.columns}
     declaration = stream.declaration
     for clause, what in ((declaration.event_time, "event time"), (declaration.event_type, "event type")):
-        if clause is not None and clause.column.text not in named and not problems:
-            problems.append(say.not_given(values.columns, clause.column.text, what))
+        if clause is not None and not problems:
+            read = [name for name, _ in stream.input.needed((clause.column.text,)).columns]
+            if read and named.isdisjoint(read):
+                problems.append(say.not_given(values.columns, read, clause.column.text, what))
     if problems:
         return None, problems
-    return _values(values, tuple((name.text, stream.columns[name.text]) for name in values.columns))
+    return _values(values, tuple((name.text, types[name.text]) for name in values.columns))
+
+
+def _no_input(name: ast.Name, stream: KnownStream, types: Mapping[str, DataType]) -> Diagnostic | None:
+    if name.text in types:
+        return None
+    computed = any(column.name == name.text for column in stream.input.computed)
+    if computed:
+        return say.computed_given(name, [read for read, _ in stream.input.needed((name.text,)).columns])
+    return unknown_column(name, list(types), stream.name) if name.text not in stream.broken else None
 
 
 def _expected(

@@ -39,8 +39,9 @@ class Report:
     """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
 
     `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's
-    workers tell no efforts. `without_time` and `without_type` are rows that were no events. `read` and `files` are None
-    where Spark read them: it does not count what it leaves out. `reads` are the events of each stream, of Spark none.
+    workers tell no efforts. `without_time` and `without_type` are rows that were no events, and so many bad records
+    were `passed_over`. `read` and `files` are None where Spark read them: it does not count what it leaves out.
+    `reads` are the events of each stream, of Spark none.
     """
 
     tables: dict[str, Any]
@@ -49,6 +50,7 @@ class Report:
     without_time: int
     without_type: int
     warnings: tuple[Diagnostic, ...]
+    passed_over: int = 0
     efforts: Mapping[str, Effort] = field(default_factory=dict)
     workloads: tuple[Workload, ...] = ()
     reads: Mapping[str, Read] = field(default_factory=dict)
@@ -136,6 +138,7 @@ def run(
         without_time=sum(execution.dropped.null_time for _, _, execution in executed),
         without_type=sum(execution.dropped.null_type for _, _, execution in executed),
         warnings=tuple(warnings),
+        passed_over=sum(read.passed_over for read, _, _ in executed),
         efforts={workload.plan.stream.name: execution.effort for _, workload, execution in executed},
         workloads=tuple(workload for _, workload, _ in executed),
         reads={workload.plan.stream.name: read for read, workload, _ in executed},

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.computed import compute
+
 from ..diagnostics.near import did_you_mean
 from ..errors import CepcError
 from ..running.given import read_given
@@ -42,11 +44,11 @@ def run_test(program: model.CheckedProgram, test: model.Test, sources: Mapping[s
     """The outcome of a test of the program. Raises ProgramError where one of its constants has no value."""
     query = next(q for q in program.queries if q.name == test.query)
     stream = program.stream(query.stream)
-    events = table_of(test.given, stream.columns, sources)
+    events = table_of(test.given, stream.input.columns, sources)
     expected = None if test.expected is None else table_of(test.expected, test.expected.columns, sources)
 
     def load(_stream: model.Stream, plan: StreamPlan) -> Read:
-        return read_given(events, plan, stream.columns)
+        return read_given(events, plan, stream.input)
 
     try:
         found = run(replace(program, queries=(query,)), load, sources).tables[query.name]
@@ -60,7 +62,8 @@ def _strange(events: Any, stream: model.Stream) -> tuple[str, ...]:
     """A sentence for each type that no event of the stream has, as far as it says which there are."""
     if stream.types is None or stream.type_column is None:
         return ()
-    given = dict.fromkeys(map(str, events.column(stream.type_column).drop_null().to_pylist()))
+    typed = compute(events, stream.input.needed((stream.type_column,)).computed)
+    given = dict.fromkeys(map(str, typed.column(stream.type_column).drop_null().to_pylist()))
     strange = [name for name in given if name not in stream.types]
     near = [did_you_mean(name, stream.types) or f"there are {', '.join(stream.types)}" for name in strange]
     return tuple(

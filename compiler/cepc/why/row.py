@@ -52,8 +52,8 @@ def aggregate_rows(
     """The rows of an aggregate query over some events, in the order in which `cepc run` prints them. Raises
     RunError.
     """
-    types = finder.program.stream(query.stream).columns
-    keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types if n in query.group_by)
+    types = finder.program.stream(query.stream).column_types
+    keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types.items() if n in query.group_by)
     plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))
     assert plan is not None  # the program has been planned before
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)

@@ -39,7 +39,6 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.source_without_format,
     statements.rows_of_a_test,
     clauses.slide_alone,
-    clauses.qualified_equivalence,
     brackets.unclosed_bracket,
     brackets.closes_nothing,
     patterns.sequence,

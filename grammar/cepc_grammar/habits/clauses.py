@@ -90,20 +90,6 @@ def duration(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(0 if direct else -1), "this is no duration", f"{word} requires a duration", hint)
 
 
-def qualified_equivalence(spot: Spot) -> Diagnostic | None:
-    bracket = spot.open_bracket()
-    if spot.text() != "." or bracket is None or spot.tokens[bracket].text != "[" or not spot.is_name(1):
-        return None
-    note = "`[a, b]` says that all events of a match agree on a and b"
-    found = wrong(
-        spot.span(-1, 1),
-        "`[ ]` takes plain columns",
-        "a column without a variable is expected",
-        f"write `[{spot.text(1)}]`",
-    )
-    return Diagnostic(found.code, found.title, found.span, found.label, (note,), found.hint)
-
-
 def conjunction(spot: Spot) -> Diagnostic | None:
     """Conditions joined by `,`, `&&` or `&`."""
     if spot.clause() not in ("WHERE", "HAVING"):

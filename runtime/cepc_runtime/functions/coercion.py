@@ -202,10 +202,10 @@ def implicit_type(type_: DataType, expected: Expected) -> DataType | None:
             return None
     if type_ == STRING:
         return expected if is_atomic(expected) else None
-    return expected if _can_store(type_, expected) else None
+    return expected if can_store(type_, expected) else None
 
 
-def _can_store(type_: DataType, target: DataType) -> bool:
+def can_store(type_: DataType, target: DataType) -> bool:
     """Whether Spark would write a value of the type into a column of the target without being asked for a cast."""
     if type_ in (NULL, target):
         return True
@@ -219,7 +219,7 @@ def _can_store(type_: DataType, target: DataType) -> bool:
         case Interval(), Interval():
             return True
         case Array(a), Array(b):
-            return _can_store(a, b)
+            return can_store(a, b)
     return False
 
 

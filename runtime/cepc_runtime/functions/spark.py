@@ -29,7 +29,7 @@ class SparkFunction:
 
 _FORMS: Final = {
     ("to_date", 2): DATE,
-    ("to_timestamp", 2): TIMESTAMP,
+    ("try_to_timestamp", 1): TIMESTAMP,
     ("unix_timestamp", 2): BIGINT,
     ("to_unix_timestamp", 2): BIGINT,
 }

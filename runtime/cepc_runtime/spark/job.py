@@ -9,13 +9,14 @@ from pyarrow import Table
 from ..classes import Class, chosen
 from ..segments import Segments
 from .build import no_error
+from .computed import computable, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
 from .panes import fitting, windows
 from .query_results import Answers, Rows
 from .rows import row_schema as _row_schema
-from .schema import JobError, Stream
+from .schema import ComputedColumn, JobError, Stream
 from .settings import SETTINGS
 from .streaming.query import Streamed
 from .streaming.run import Running
@@ -32,6 +33,7 @@ __all__ = [
     "SETTINGS",
     "Answers",
     "Class",
+    "ComputedColumn",
     "Job",
     "JobError",
     "Memory",
@@ -44,6 +46,7 @@ __all__ = [
     "Streamed",
     "Table",
     "absent",
+    "computable",
     "copies",
     "cut",
     "encoded",
@@ -57,6 +60,7 @@ __all__ = [
     "row_schema",
     "shares",
     "windows",
+    "with_computed",
 ]
 
 

@@ -57,7 +57,7 @@ def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, Dat
     time = dict(stream.columns)[stream.time_column]
     found = [(output.name, output.expression.type) for output in query.outputs]
     if query.returns_events:
-        event = Struct((StructField("variable", TEXT), *(StructField(n, t) for n, t in stream.columns)))
+        event = Struct((StructField("variable", TEXT), *(StructField(n, t) for n, t in stream.shown)))
         found.append(("events", Array(event)))
     ends = ("match_start", "match_end") if query.kind == "match" else ("window_start", "window_end")
     return (*found, *((name, time) for name in ends))

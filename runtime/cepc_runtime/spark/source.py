@@ -57,14 +57,21 @@ def _check_keys(spark: SparkSession, stream: Stream, path: str, options: dict[st
     for sample in (lines.limit(SAMPLE), lines):
         keys = sample.select(F.explode(F.json_object_keys("value")).alias("key")).distinct().collect()
         found = sorted({*present, *(row.key for row in keys)})
-        fields = [f for f in stream.schema.fields if f.name in stream.required and f.name not in found]
+        fields = [f for f in stream.schema.fields if f.name in (stream.keys or stream.required) and f.name not in found]
         if not keys or not fields:
             return
     raise not_declared(stream, [missing(field, found) for field in fields])
 
 
 def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]) -> DataFrame:
-    """Columns by their names in the header; Spark itself would take a schema's columns by their places."""
+    """Columns by their names in the header; Spark itself would take a schema's columns by their places. Raises
+    JobError.
+    """
+    if options.pop("decimal", ".") != ".":
+        raise JobError(
+            f"stream {stream.name} has numbers with decimal commas, which Spark does not read: declare them as STRING, "
+            "and compute a column from each, `x_number AS CAST(REPLACE(x, ',', '.') AS DOUBLE)`"
+        )
     if options["header"].lower() != "true":
         return spark.read.options(**options).schema(stream.schema).csv(path)
     header = spark.read.options(**options).csv(path).columns

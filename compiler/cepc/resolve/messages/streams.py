@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
+from cepc_runtime.types import quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 
 def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:
-    hint = "declare it as TIMESTAMP, if that is what the data has" if type_.sql == "STRING" else ""
+    hint = ""
+    if type_.sql == "STRING":
+        text = column.text if column.text.isidentifier() else quote_name(column.text)
+        hint = (
+            f"declare it as TIMESTAMP, if that is what the data has; of text write `time AS CAST({text} AS TIMESTAMP)`"
+            " after it, and `EVENT TIME time`"
+        )
     return Diagnostic(
         "E0601",
         f"the event time `{column.text}` is {type_.sql}",
@@ -88,4 +95,64 @@ def no_stream(query: ast.Name) -> Diagnostic:
         "this query can be checked only in part",
         notes=("running a query requires a STREAM",),
         hint="give a file with the `STREAM` as well: `cepc check stream.cep …`",
+    )
+
+
+# ---- computed columns ------------------------------------------------------------------------------------------------
+
+
+def computed_from_itself(column: ast.Column, name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0607",
+        f"the column `{column.name.text}` is computed from itself",
+        name.span,
+        "this is the column that is computed here",
+        notes=("a column is computed from columns that are declared before it",),
+        hint=f"call the column of the input something else than `{name.text}`, or the computed one",
+    )
+
+
+def computed_from_later(column: ast.Column, name: ast.Name, other: ast.Column, *, circle: bool) -> Diagnostic:
+    what = f"`{column.name.text}` and `{name.text}` are computed from each other"
+    return Diagnostic(
+        "E0607",
+        what if circle else f"the column `{name.text}` is declared after it is used",
+        name.span,
+        f"`{column.name.text}` is computed before `{name.text}` is known",
+        notes=("a column is computed from columns that are declared before it",),
+        others=(Label(other.name.span, "declared here"),),
+        hint="compute one of the two without the other" if circle else f"declare `{name.text}` first",
+    )
+
+
+def computed_type(column: ast.Column, written: ast.Expression, found: DataType, type_: DataType) -> Diagnostic:
+    return Diagnostic(
+        "E0608",
+        f"the column `{column.name.text}` is declared as {type_.sql}, and computed as {found.sql}",
+        written.span,
+        f"this is {found.sql}",
+        notes=("a value becomes one of the declared type where Spark SQL would store it in such a column",),
+        hint=f"write `CAST(… AS {type_.sql})`, or leave the type out",
+    )
+
+
+def no_event_in_column(name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0609",
+        "FIRST, LAST and PREV in a computed column",
+        name.span,
+        f"`{name.text}` is a column of one record",
+        notes=("a column is computed of one record, before any query looks at it",),
+        hint="WHERE and RETURN of a query relate events to one another",
+    )
+
+
+def event_in_column(name: ast.Name, column: str) -> Diagnostic:
+    return Diagnostic(
+        "E0609",
+        f"`{name.text}` is no column",
+        name.span,
+        "a computed column sees the other columns of its record",
+        notes=("variables and event types are of queries; a record has no name",),
+        hint=f"write `{column}`",
     )

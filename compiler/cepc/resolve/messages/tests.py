@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.types import Array, Map, Struct
 
-from ...diagnostics.near import did_you_mean
+from ...diagnostics.near import did_you_mean, replacement
 from ...expressions.messages import article
 
 if TYPE_CHECKING:
@@ -20,22 +20,41 @@ if TYPE_CHECKING:
 
 def unknown_query(name: ast.Name, known: Sequence[str]) -> Diagnostic:
     hint = did_you_mean(name.text, known) or (f"the queries are {_listed(known)}" if known else "write the query")
-    return Diagnostic("E0901", f"unknown query `{name.text}`", name.span, "a test is for a query", hint=hint)
+    return Diagnostic(
+        "E0901",
+        f"unknown query `{name.text}`",
+        name.span,
+        "a test is for a query",
+        hint=hint,
+        replacement=replacement(name.text, known),
+    )
 
 
 def no_result(name: ast.Name, query: str, known: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0902", f"`{query}` has no column `{name.text}`", name.span, "no column of its rows",
         hint=did_you_mean(name.text, known) or f"its columns are {_listed(known)}",
+        replacement=replacement(name.text, known),
     )  # fmt: skip
 
 
-def not_given(columns: Sequence[ast.Name], missing: str, what: str) -> Diagnostic:
+def not_given(columns: Sequence[ast.Name], read: Sequence[str], column: str, what: str) -> Diagnostic:
+    """`read` are the columns of the input that the event time or type is computed from, or the only one that it is."""
+    missing = read[0]
+    computed = f", from which `{column}` is computed" if column not in read else ""
     return Diagnostic(
-        "E0903", f"the events given have no `{missing}`", columns[0].span.to(columns[-1].span),
+        "E0903", f"the events given have no `{missing}`{computed}", columns[0].span.to(columns[-1].span),
         f"the {what} is missing",
         notes=("columns that are not named are null, and a row without a time or a type is no event",),
         hint=f"add `{missing}`",
+    )  # fmt: skip
+
+
+def computed_given(name: ast.Name, read: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0906", f"`{name.text}` is computed, and cannot be given", name.span, "no column of the input",
+        notes=("the events of a test are those of the stream's input; the rest is computed of them, as in a run",),
+        hint=f"give {_listed(read)}" if read else f"leave `{name.text}` out",
     )  # fmt: skip
 
 

@@ -31,7 +31,9 @@ def identity(what: Continuous) -> dict[str, Any]:
     queries = query_digests(what.plan, what.streamed.letters)
     stream = what.plan.stream
     ordered = [stream.time_column, stream.unit, list(stream.order_by), list(what.streamed.stream.required)]
-    declared = digest([what.streamed.stream.schema.jsonValue(), ordered])
+    deciding = {stream.time_column, *stream.order_by, *what.streamed.stream.required}
+    computed = [[column.name, column.sql] for column in what.streamed.stream.computed if column.name in deciding]
+    declared = digest([what.streamed.stream.schema.jsonValue(), ordered, *([computed] if computed else [])])
     return {"format": FORMAT, "stream": declared, "queries": queries, "buckets": what.buckets}
 
 

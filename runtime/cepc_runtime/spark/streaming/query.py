@@ -16,6 +16,7 @@ from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
 from ...windows import Unbounded
 from .. import settings
+from ..computed import computable, with_computed
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
@@ -92,6 +93,9 @@ class Continuous:
             apart = F.col(MALFORMED).isNotNull()
             if not set_apart:
                 events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(name))))
+        events = with_computed(events, self.streamed.stream)
+        computed = computable(self.streamed.stream)
+        events = events.where(computed if apart is None else apart | computed)
         found = self._looked_at(timed(events, plan.stream, self.streamed.watermark, self.ahead), apart)
         several = len(self.classes) > 1
         if several:

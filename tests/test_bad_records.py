@@ -1,0 +1,196 @@
+"""Records that are no events: how they are said, passed over, and set apart."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import cepc
+from cepc.cli import cepc as command
+from cepc.reading import csv_files, json_lines
+from cepc.reading.bad_records import MOST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STREAM = """STREAM s (at TIMESTAMP, kind STRING, id BIGINT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+QUERY q RETURN MATCH A.id PATTERN A WITHIN 1 MINUTE;
+"""
+COMPUTED = """STREAM s (ts STRING, kind STRING, n STRING, at AS CAST(ts AS TIMESTAMP), id AS CAST(n AS BIGINT))
+EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+QUERY q RETURN MATCH A.id PATTERN A WITHIN 1 MINUTE;
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def csv_of(lines: Sequence[str], header: str = "at,kind,id") -> bytes:
+    return "".join(f"{line}\n" for line in (header, *lines)).encode()
+
+
+def json_of(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def ids(events: str, program: str = STREAM, **how: Any) -> list[int]:
+    found: list[int] = cepc.compile(program).run(events, **how)["q"].column("id").to_pylist()
+    return found
+
+
+def said(events: str, program: str = STREAM) -> str:
+    with pytest.raises(cepc.DataError) as caught:
+        ids(events, program)
+    return str(caught.value)
+
+
+CSV = [
+    "2026-01-01 10:00:00,A,1",
+    "2026-01-01 10:00:01,A,x",
+    "",
+    "yesterday,A,3",
+    "2026-01-01 10:00:03,A",
+    "2026-01-01 10:00:04,A,5",
+    '"2026-01-01 10:00:05",A,"7\n8"',
+    "2026-01-01 10:00:06,A,8,9",
+    "2026-01-01 10:00:07,A,9",
+]
+JSON = [
+    '{"at": "2026-01-01T10:00:00", "kind": "A", "id": 1}',
+    '{"at": "2026-01-01T10:00:01", "kind": "A", "id": "x"}',
+    "",
+    '{"at": "yesterday", "kind": "A", "id": 3}',
+    '{"at": "2026-01-01T10:00:03", "kind": "A"',
+    '{"at": "2026-01-01T10:00:04", "kind": "A", "id": 5}',
+    "[1]",
+    '{"at": "2026-01-01T10:00:06", "kind": "A", "id": 8.5}',
+    '{"at": "2026-01-01T10:00:07", "kind": "A", "id": 9}',
+]
+TEXTS = [line for line in CSV if "," in line and "A,8,9" not in line and not line.endswith(",A")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "program", "lines"),
+    [
+        ("e.csv", csv_of(CSV), STREAM, [3, 5, 6, 8, 10]),
+        ("e.csv.gz", gzip.compress(csv_of(CSV)), STREAM, [3, 5, 6, 8, 10]),
+        ("e.jsonl", json_of(JSON), STREAM, [2, 4, 5, 7, 8]),
+        ("e.csv", csv_of(TEXTS, "ts,kind,n"), COMPUTED, [3, 4, 6]),
+    ],
+    ids=["CSV", "CSV, compressed", "JSON lines", "computed columns"],
+)
+def test_bad_records_are_said_with_their_lines_passed_over_or_set_apart(
+    name: str, content: bytes, program: str, lines: list[int]
+) -> None:
+    Path(name).write_bytes(content)
+    good = [1, 5, 9]
+    assert ids(name, program, skip_bad=True) == good
+    assert ids(name, program, dead="dead.jsonl") == good
+    dead = [json.loads(line) for line in Path("dead.jsonl").read_text().splitlines()]
+    assert [one["line"] for one in dead] == lines
+    whole = content if name != "e.csv.gz" else gzip.decompress(content)
+    written = whole.decode().splitlines()
+    assert [one["text"] for one in dead] == [written[line - 1] for line in lines]
+    assert all(one["file"] == name and one["problem"] for one in dead)
+    text = said(name, program)
+    assert text.splitlines()[-1] == "3 errors"
+    assert [f"{name}:{line}:" in text for line in lines[:3]] == [True] * 3
+    assert [f"{name}, line {line}:" in text for line in lines[3:]] == [True] * len(lines[3:])
+    assert "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file" in text
+
+
+def test_records_that_are_no_text_are_bad_by_themselves() -> None:
+    Path("e.csv").write_bytes(csv_of(CSV[:1]) + b"2026-01-01 10:00:01,\xf6,2\n2026-01-01 10:00:02,A,3\n")
+    Path("e.jsonl").write_bytes(json_of(JSON[:1]) + b'{"kind": "\xf6"}\n' + json_of(JSON[-1:]))
+    assert ids("e.csv", skip_bad=True) == [1, 3]
+    assert ids("e.jsonl", skip_bad=True) == [1, 9]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_of_many_the_first_twenty_are_said_and_all_are_passed_over(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they lie in many blocks, whose rows are counted on."""
+    monkeypatch.setattr(csv_files, "BLOCK", 256)
+    monkeypatch.setattr(json_lines, "BLOCK", 256)
+    times = [f"2026-01-01 10:{i // 60:02}:{i % 60:02}" for i in range(600)]
+    bad = {i for i in range(600) if i % 7 == 3}
+    wrong = {i: ("x" if i % 2 else None) for i in bad}  # a wrong value, or too few of them
+    lines = {
+        "csv": [f"{at},A" + (f",{wrong.get(i, i)}" if wrong.get(i, i) is not None else "") for i, at in enumerate(times)],
+        "jsonl": [
+            f'{{"at": "{at}", "kind": "A", "id": {(wrong[i] and json.dumps(wrong[i])) or "}"}}}' if i in bad else f'{{"at": "{at}", "kind": "A", "id": {i}}}'
+            for i, at in enumerate(times)
+        ],
+    }[form]  # fmt: skip
+    Path(f"e.{form}").write_bytes((csv_of if form == "csv" else json_of)(lines))
+    assert ids(f"e.{form}", dead="dead.jsonl") == [i for i in range(600) if i not in bad]
+    first = 2 if form == "csv" else 1
+    dead = [json.loads(line) for line in Path("dead.jsonl").read_text().splitlines()]
+    assert sorted(one["line"] for one in dead) == [i + first for i in sorted(bad)]
+    text = said(f"e.{form}")
+    assert text.count("e." + form + ", line ") == MOST - 3
+    assert "these are the first twenty" in text
+
+
+def test_rows_of_tables_are_counted_too() -> None:
+    table = pa.table({"ts": ["2026-01-01", "x", "2026-01-03"], "kind": ["A"] * 3, "n": ["1", "2", "3"]})
+    compiled = cepc.compile(COMPUTED)
+    assert compiled.run(table, skip_bad=True)["q"].column("id").to_pylist() == [1, 3]
+    with pytest.raises(cepc.DataError, match="record 2"):
+        compiled.run(table)
+    pq.write_table(table, "e.parquet")
+    assert ids("e.parquet", COMPUTED, dead="dead.jsonl") == [1, 3]
+    (dead,) = map(json.loads, Path("dead.jsonl").read_text().splitlines())
+    assert (dead["file"], dead["record"], dead["line"], dead["text"]) == ("e.parquet", 2, None, None)
+
+
+def test_a_quote_that_is_not_closed_swallows_no_records() -> None:
+    Path("e.csv").write_bytes(csv_of([*CSV[:1], '2026-01-01 10:00:01,A,"2', *CSV[-1:]]))
+    with pytest.raises(cepc.DataError, match="ends within a value in quotes"):
+        ids("e.csv", skip_bad=True)
+
+
+def run(*arguments: str) -> Any:
+    Path("p.cep").write_text(STREAM)
+    Path("e.csv").write_bytes(csv_of(CSV))
+    return CliRunner().invoke(command, ["run", "p.cep", "--events", "e.csv", *arguments])
+
+
+def test_the_command_counts_them_and_shows_the_first() -> None:
+    done = run("--skip-bad")
+    assert done.exit_code == 0
+    assert len(done.stdout.splitlines()) == 3
+    assert "warning[W0717]: 5 records are no events, and were passed over" in done.stderr
+    assert "the first: e.csv, line 3: `x` is no BIGINT for `id`" in done.stderr
+    assert done.stderr.count("e.csv, line ") == 3
+    assert "3 events read from 1 file, 5 bad records passed over, none dropped; 3 rows of 1 query" in done.stderr
+
+
+def test_the_command_sets_them_apart_and_says_where() -> None:
+    done = run("--dead", "dead.jsonl")
+    assert done.exit_code == 0
+    assert "they are in `dead.jsonl`" in done.stderr
+    assert len(Path("dead.jsonl").read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        ([], 1, "3 errors"),
+        (["--skip-bad", "--dead", "d"], 2, "give one of the two"),
+        (["--dead", "no/such/folder"], 2, "no/such/folder"),
+        (["--skip-bad", "--engine", "spark"], 2, "--skip-bad is for the engine of this process"),
+    ],
+)
+def test_the_command_fails_with_a_reason(arguments: list[str], code: int, text: str) -> None:
+    done = run(*arguments)
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert text in done.stderr
