@@ -104,7 +104,7 @@ def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
         try:
             problems = reader.problems(file, inside)
         except NotThisFormatError:
-            others = [name for name in readers.names() if name != reader.name]
+            others = [other.name for other in readers.READERS if other is not reader]
             raise DataError([messages.another_format(file.name, reader.title, others)]) from None
         for problem in problems:
             found.setdefault((problem.code, problem.title), []).append(problem)
