@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import part_inputs
+from cepc_runtime.plan import Letter, part_inputs
 
 from .automata import START, Drawn, NamedStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cepc_runtime.plan import Letter, MatchPart, SharedMatches
+    from cepc_runtime.plan import MatchPart, SharedMatches
 
+    from .. import model
     from ..planning.logical import LogicalPlan
 
 
@@ -29,12 +30,19 @@ class Joined:
     drawn: tuple[tuple[str, Drawn], ...]  # of each query the way from single events over parts to its matches
 
 
-def joined(plan: LogicalPlan) -> tuple[Joined, ...]:
+def joined(plan: LogicalPlan, program: model.CheckedProgram) -> tuple[Joined, ...]:
     """Those of several queries: the matches of one by itself are shown along the places of its pattern."""
-    return tuple(_joined(shared, plan.letters) for shared in plan.shared_matches if len(shared.answers) > 1)
+    derived = {
+        Letter(variable.test.raw_type, variable.test.conditions): variable.type
+        for query in program.queries
+        for variable in query.variables
+        if query.stream == plan.stream.name and variable.type != variable.test.raw_type
+    }
+    types = tuple(derived.get(letter, _type(letter)) for letter in plan.letters)
+    return tuple(_joined(shared, types) for shared in plan.shared_matches if len(shared.answers) > 1)
 
 
-def _joined(shared: SharedMatches, letters: Sequence[Letter]) -> Joined:
+def _joined(shared: SharedMatches, letters: Sequence[str]) -> Joined:
     labels: dict[str, None] = {}
     for pattern in _patterns(shared.parts, letters):
         labels[next(name for name in chain((pattern,), (f"{pattern} {n}" for n in count(2))) if name not in labels)] = (
@@ -53,12 +61,12 @@ def _made_of(parts: Sequence[MatchPart], part: int) -> frozenset[int]:
 
 
 def _drawn(
-    parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, letters: Sequence[Letter]
+    parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, letters: Sequence[str]
 ) -> Drawn:
     steps: list[NamedStep] = []
     for number in sorted(made):
         inputs = part_inputs(parts[number])
-        alone = [_type(letters[join.letter]) for join in parts[number].joins if join.letter is not None]
+        alone = [letters[join.letter] for join in parts[number].joins if join.letter is not None]
         read = f"with {', '.join(alone)}" if inputs and alone else names[number]
         steps += [NamedStep(names[used], names[number], read) for used in inputs] or [
             NamedStep(START, names[number], read)
@@ -69,7 +77,7 @@ def _drawn(
 # ---- their patterns --------------------------------------------------------------------------------------------------
 
 
-def _patterns(parts: Sequence[MatchPart], letters: Sequence[Letter]) -> Iterable[str]:
+def _patterns(parts: Sequence[MatchPart], letters: Sequence[str]) -> Iterable[str]:
     """As the language writes them where they are one SEQ or one AND."""
     types: list[list[str]] = []
     orders: list[frozenset[tuple[int, int]]] = []
@@ -81,7 +89,7 @@ def _patterns(parts: Sequence[MatchPart], letters: Sequence[Letter]) -> Iterable
             order |= {(part.places[a], part.places[b]) for a, b in orders[part.source]}
         for join in part.joins:
             if join.letter is not None:
-                named = _put(named, join.leaves, [_type(letters[join.letter])])
+                named = _put(named, join.leaves, [letters[join.letter]])
             if join.part is not None:
                 named = _put(named, join.leaves, types[join.part])
                 order |= {(join.leaves[a], join.leaves[b]) for a, b in orders[join.part]}
@@ -89,7 +97,7 @@ def _patterns(parts: Sequence[MatchPart], letters: Sequence[Letter]) -> Iterable
             order |= {(leaf, b) for b in join.before for leaf in join.leaves}
         types.append(named)
         orders.append(_closed(order, part.leaves))
-        absent = [f"NOT {_type(letters[letter])}" for letter in part.absent]
+        absent = [f"NOT {letters[letter]}" for letter in part.absent]
         yield _written(named, orders[-1], absent)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .automata import Drawn
 
 END: Final = ""  # where matches end: no node has this name
+LONG: Final = 24  # letters of a part's text in one line
 SketchKind = OneOf["start", "state", "not", "box", "large"]
 
 
@@ -64,7 +65,7 @@ def sketch_of_states(drawn: Drawn, end: Sequence[str] = (), last: str = "") -> S
     """Of an automaton, the places of a pattern, or parts of it, one node for each. `last` is said on the way to the
     end.
     """
-    nodes = (SketchNode(name, "start" if name == START else "state", name, (), (name,)) for name in drawn.states)
+    nodes = (_node_of(name) for name in drawn.states)
     labels: defaultdict[tuple[str, str, bool, bool], list[str]] = defaultdict(list)
     for step in drawn.steps:
         labels[step.source, step.target, step.ties, step.moves].append(step.variable)
@@ -74,6 +75,23 @@ def sketch_of_states(drawn: Drawn, end: Sequence[str] = (), last: str = "") -> S
     )
     ends = (SketchStep(state, END, last) for state in drawn.accepting)
     return Sketch(tuple(nodes), (*steps, *ends), tuple(end))
+
+
+def _node_of(state: str) -> SketchNode:
+    """The text of a long part of patterns is its operator with what it is over below."""
+    if state == START:
+        return SketchNode(state, "start", state, (), (state,))
+    operator, _, inside = state.partition("(")
+    if len(state) <= LONG or operator not in ("AND", "SEQ"):
+        return SketchNode(state, "state", state, (), (state,))
+    depth, operands = 0, [""]
+    for character in inside.removesuffix(")"):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            operands.append("")
+        else:
+            operands[-1] += character
+    return SketchNode(state, "state", operator, tuple(text.strip() for text in operands), (state,))
 
 
 def _read(target: str, variables: Sequence[str]) -> str:
