@@ -506,7 +506,7 @@ const tell = () => {
     on: said(".on"), away: said(".away"), at: said(".at"), output: document.querySelector("output").textContent,
     sight: x1 >= seen.x1 && y1 >= seen.y1 && x2 <= seen.x2,
     window: innerWidth, wide: [...document.querySelectorAll("body *")].filter((one) => {
-      if (one.closest("pre, svg, .graph, .canvas, .wide") !== (one.matches("pre, .graph, .canvas, .wide") ? one : null)) return false;
+      if (one.closest("pre, svg, table, .graph, .canvas") !== (one.matches("pre, table, .graph, .canvas") ? one : null)) return false;
       return one.getBoundingClientRect().right > innerWidth + 0.5;
     }).map((one) => one.outerHTML.slice(0, 60)),
     boxes: cy.nodes().map((node) => node.boundingBox({includeOverlays: false})).map((box) => [box.x1, box.y1, box.x2, box.y2]),

@@ -134,7 +134,7 @@ def _cost(one: Explanation) -> Iterator[str]:
             f" numbers, for a second of events: about {load.nanoseconds / 1000:,.3g} µs.</p>"
         )
         return
-    yield '<div class="wide"><table class="cost"><caption>Expected work in a second of events</caption>'
+    yield '<table class="cost"><caption>Expected work in a second of events</caption>'
     yield "<tr><th></th><th></th><th>row operations</th><th>numbers</th><th>µs</th></tr>"
     for name, load in (("by themselves", one.alone), ("as shared", one.together)):
         share = load.nanoseconds / one.alone.nanoseconds
@@ -143,7 +143,7 @@ def _cost(one: Explanation) -> Iterator[str]:
             f'<rect width="{min(share, 1) * 100:.1f}" height="10"/></svg><span>{share:.0%}</span></td>'
             f"{_load(load)}</tr>"
         )
-    yield "</table></div>"
+    yield "</table>"
 
 
 def _load(load: Load) -> str:

@@ -9,6 +9,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const measure = document.createElement("canvas").getContext("2d");
 const MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
+const LOOP = 14; // how high a line from a node to itself is
 const LINE = 16; // the height of a line, and of a node's first with what is around it
 const linesOf = (node) => [node.data("label"), ...node.data("lines")];
 const heightOf = (node) => 30 + LINE * node.data("lines").length;
@@ -85,7 +86,10 @@ function endsOf(edge) {
 function layOut(elements) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "LR", nodesep: 24, edgesep: 10, ranksep: 26, ranker: "tight-tree" });
-  for (const node of elements.nodes()) graph.setNode(node.id(), { width: node.outerWidth(), height: node.outerHeight() });
+  for (const node of elements.nodes()) {
+    const loop = node.edgesTo(node).empty() ? 0 : LOOP;
+    graph.setNode(node.id(), { width: node.outerWidth(), height: node.outerHeight() + 2 * loop });
+  }
   const edges = elements.edges().not(".back");
   for (const edge of edges) {
     graph.setEdge(...endsOf(edge), { minlen: edge.hasClass("half") ? 1 : 2 }, edge.id());
