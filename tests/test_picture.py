@@ -277,6 +277,24 @@ def test_of_matches_that_are_found_once_the_parts_are_drawn() -> None:
     assert 'class="node state listed found accepting"' in svg(JOINED)
 
 
+DERIVED = """EVENT Large AS A WHERE x > 5;
+QUERY q RETURN MATCH Large.x PATTERN SEQ(Large, B, C) WITHIN 10 s;
+QUERY r RETURN MATCH l.x PATTERN SEQ(Large l, B, C, Departure) WHERE l.x < Departure.x WITHIN 10 s;"""
+
+
+def test_parts_are_called_by_the_types_of_the_program() -> None:
+    program, found = explained(DERIVED)
+    parts = [part.states for part in found.parts if part.how == "found once"]
+    assert ("SEQ(Large, B, C)",) in parts
+    assert "find SEQ(Large, B, C) once" in [note.text for note in found.notes]
+    assert "<td>SEQ(Large, B, C)</td><td>q, r</td>" in as_html.to_html(program, [found], {}, "")
+
+
+def test_a_long_part_is_its_operator_with_its_operands_and_what_else_is_asked_stands_behind_it() -> None:
+    assert {edge for edge in ways(DERIVED) if edge[1] == "r"} == {("SEQ", "r", "l.x < Departure.x")}
+    assert lines(DERIVED)["SEQ"] == ("Large", "B", "C", "Departure")
+
+
 def test_a_large_automaton_is_one_node() -> None:
     text = "QUERY q RETURN COUNT(*) PATTERN A{100} WITHIN 1 min;"
     assert lines(text)["A"] == ("100 times",)

@@ -81,6 +81,7 @@ def test_what_was_planned_to_be_shared_is_there() -> None:
     assert re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page) == [
         ("kept once", "start, A, B", "q, r")
     ]
+    assert "one state stands for all: they begin alike" in page  # as the page of `cepc explain` says it
     assert "Nothing is shared: every query is evaluated by itself." in report(two.format("q", "A, B+, C"))
 
 

@@ -117,7 +117,7 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
             )
             for query, local, on_spark in zip(plan.queries, here.queries, batch.queries, strict=True)
         ),
-        parts(plan, program),
+        parts(workload),
         alone,
         together,
         workload.notes,
@@ -126,15 +126,15 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     )
 
 
-def parts(plan: LogicalPlan, program: model.CheckedProgram) -> tuple[SharedPart, ...]:
+def parts(workload: Workload) -> tuple[SharedPart, ...]:
     """What its queries share."""
     found = (
         SharedPart("found once", users, (label,), ((label,),) * len(users))
-        for one in joined(plan, program)
+        for one in joined(workload)
         for label, users in zip(one.labels, one.users, strict=True)
         if len(users) > 1
     )
-    return (*(_part(part, plan) for part in plan.sharing), *found)
+    return (*(_part(part, workload.plan) for part in workload.plan.sharing), *found)
 
 
 def _execution(
@@ -149,7 +149,7 @@ def _execution(
     """`strategies` are that of this process, and that of Spark over all events."""
     automaton = drawn(query)
     asked = next(one for one in program.queries if one.name == query.name)
-    of_parts = {name: found for one in joined(workload.plan, program) for name, found in one.drawn}
+    of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
     alone, _ = loads(single, context)
     along = None if automaton else of_parts.get(query.name) or places(query)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Letter, part_inputs
+from cepc_runtime.plan import part_inputs
 
 from .automata import START, Drawn, NamedStep
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan import MatchPart, SharedMatches
 
-    from .. import model
-    from ..planning.logical import LogicalPlan
+    from ..passes.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +29,21 @@ class Joined:
     drawn: tuple[tuple[str, Drawn], ...]  # of each query the way from single events over parts to its matches
 
 
-def joined(plan: LogicalPlan, program: model.CheckedProgram) -> tuple[Joined, ...]:
+def joined(workload: Workload) -> tuple[Joined, ...]:
     """Those of several queries: the matches of one by itself are shown along the places of its pattern."""
-    derived = {
-        Letter(variable.test.raw_type, variable.test.conditions): variable.type
-        for query in program.queries
-        for variable in query.variables
-        if query.stream == plan.stream.name and variable.type != variable.test.raw_type
-    }
-    types = tuple(derived.get(letter, _type(letter)) for letter in plan.letters)
-    return tuple(_joined(shared, types) for shared in plan.shared_matches if len(shared.answers) > 1)
+    return tuple(_joined(shared, workload.types) for shared in workload.plan.shared_matches if len(shared.answers) > 1)
 
 
-def _joined(shared: SharedMatches, letters: Sequence[str]) -> Joined:
+def _joined(shared: SharedMatches, called: Sequence[str]) -> Joined:
     labels: dict[str, None] = {}
-    for pattern in _patterns(shared.parts, letters):
+    for pattern in _patterns(shared.parts, called):
         labels[next(name for name in chain((pattern,), (f"{pattern} {n}" for n in count(2))) if name not in labels)] = (
             None
         )
     names = tuple(labels)
     made = {answer.query: _made_of(shared.parts, answer.part) for answer in shared.answers}
     users = tuple(tuple(q for q, parts in made.items() if number in parts) for number in range(len(names)))
-    drawn = ((a.query, _drawn(shared.parts, made[a.query], names, names[a.part], letters)) for a in shared.answers)
+    drawn = ((a.query, _drawn(shared.parts, made[a.query], names, names[a.part], called)) for a in shared.answers)
     return Joined(names, users, tuple(drawn))
 
 
@@ -61,12 +53,12 @@ def _made_of(parts: Sequence[MatchPart], part: int) -> frozenset[int]:
 
 
 def _drawn(
-    parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, letters: Sequence[str]
+    parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, called: Sequence[str]
 ) -> Drawn:
     steps: list[NamedStep] = []
     for number in sorted(made):
         inputs = part_inputs(parts[number])
-        alone = [letters[join.letter] for join in parts[number].joins if join.letter is not None]
+        alone = [called[join.letter] for join in parts[number].joins if join.letter is not None]
         read = f"with {', '.join(alone)}" if inputs and alone else names[number]
         steps += [NamedStep(names[used], names[number], read) for used in inputs] or [
             NamedStep(START, names[number], read)
@@ -77,8 +69,8 @@ def _drawn(
 # ---- their patterns --------------------------------------------------------------------------------------------------
 
 
-def _patterns(parts: Sequence[MatchPart], letters: Sequence[str]) -> Iterable[str]:
-    """As the language writes them where they are one SEQ or one AND."""
+def _patterns(parts: Sequence[MatchPart], called: Sequence[str]) -> Iterable[str]:
+    """As the language writes them where they are made of SEQ and AND. `called`: the events of each letter."""
     types: list[list[str]] = []
     orders: list[frozenset[tuple[int, int]]] = []
     for part in parts:
@@ -89,7 +81,7 @@ def _patterns(parts: Sequence[MatchPart], letters: Sequence[str]) -> Iterable[st
             order |= {(part.places[a], part.places[b]) for a, b in orders[part.source]}
         for join in part.joins:
             if join.letter is not None:
-                named = _put(named, join.leaves, [letters[join.letter]])
+                named = _put(named, join.leaves, [called[join.letter]])
             if join.part is not None:
                 named = _put(named, join.leaves, types[join.part])
                 order |= {(join.leaves[a], join.leaves[b]) for a, b in orders[join.part]}
@@ -97,7 +89,7 @@ def _patterns(parts: Sequence[MatchPart], letters: Sequence[str]) -> Iterable[st
             order |= {(leaf, b) for b in join.before for leaf in join.leaves}
         types.append(named)
         orders.append(_closed(order, part.leaves))
-        absent = [f"NOT {letters[letter]}" for letter in part.absent]
+        absent = [f"NOT {called[letter]}" for letter in part.absent]
         yield _written(named, orders[-1], absent)
 
 
@@ -162,7 +154,3 @@ def _connected(leaves: Sequence[int], is_tied: Callable[[int, int], bool]) -> li
         groups = [group for group in groups if group not in met]
         groups.append(tuple(sorted({leaf, *chain.from_iterable(met)})))
     return sorted(groups)
-
-
-def _type(letter: Letter) -> str:
-    return (letter.raw_type or "ANY") + (" WHERE …" if letter.conditions else "")

@@ -84,7 +84,7 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
             rows = report.tables[query.name].num_rows
             yield f"<tr><th>{escaped(query.name)}</th><td>{rows:,}</td><td>{described}</td></tr>"
         yield "</table><h3>What is shared</h3>"
-        yield from _planned(program, workload)
+        yield from _planned(workload)
         if name in report.efforts:
             yield from _done(report.efforts[name])
         yield "<h3>Over time</h3>"
@@ -93,9 +93,9 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
         yield "</section>"
 
 
-def _planned(program: model.CheckedProgram, workload: Workload) -> Iterator[str]:
+def _planned(workload: Workload) -> Iterator[str]:
     """What the plan that ran says."""
-    found = parts(workload.plan, program)
+    found = parts(workload)
     if not found:
         yield f"<p>{NOTHING}</p>"
         return
