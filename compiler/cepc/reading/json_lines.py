@@ -241,6 +241,14 @@ def keys_of(file: DataFile) -> list[str]:
     return list(keys)
 
 
+def objects(file: DataFile, most: int) -> Iterator[tuple[list[dict[str, Any]], int, bool]]:
+    """Of each block the first objects, how many lines are none, and whether that is all of the block."""
+    for block in _blocks(file):
+        numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
+        rows, wrong = _rows(block, numbers[:most], exact=False)
+        yield rows, len(wrong) + len(block.wrong), len(numbers) <= most
+
+
 def looks_like(first: bytes) -> bool:
     return first.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 

@@ -1,0 +1,88 @@
+"""A program to begin with, of events that a caller has in memory or in Spark."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ..running.given import is_frame
+from ..running.session import is_of_spark
+from .sample import RECORDS, Sample, look, of_table
+from .write import program, stream_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def program_of(events: Any, name: str | None, session: Any = None) -> str:
+    """The program; the stream is called so, or like the file or the table. Raises DataError, and TypeError for what has
+    no events.
+    """
+    called, sample = _sample(events, session)
+    return program([(sample, name or called)]).text
+
+
+def _sample(events: Any, session: Any) -> tuple[str, Sample]:
+    import pyarrow as pa
+
+    if isinstance(events, str) and session is not None:
+        return stream_name(events.rpartition(".")[2]), _of_spark(session.table(events), f"the table {events}")
+    if isinstance(events, str | os.PathLike):
+        path = os.fspath(events)
+        return stream_name(path), look(path)
+    if is_of_spark(events, "DataFrame"):
+        return "events", _of_spark(events, "a DataFrame")
+    if is_frame(events):
+        table = _of_frame(events.head(RECORDS))
+        return "events", of_table(table, "a frame", whole=len(events) <= RECORDS)
+    if not isinstance(events, pa.Table):
+        if not hasattr(events, "__arrow_c_stream__"):
+            raise TypeError(
+                f"events are a pyarrow table, a pandas frame, a Spark DataFrame, or a path; not {type(events).__name__}"
+            )
+        events = pa.table(events)
+    return "events", of_table(events.slice(0, RECORDS), "a table", whole=events.num_rows <= RECORDS)
+
+
+def _of_frame(frame: Any) -> Any:
+    """Columns whose values have no type in common are left out; integers with nulls among them, which pandas has as
+    floats, are declared as what they are.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        try:
+            column = pa.array(frame[name], from_pandas=True)
+        except (pa.ArrowException, TypeError):
+            continue
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        columns.setdefault(str(name), _whole(column))
+    return pa.table(columns)
+
+
+def _whole(column: Any) -> Any:
+    import pyarrow as pa
+
+    if not pa.types.is_float64(column.type) or not column.null_count:
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column
+
+
+def _of_spark(frame: Any, title: str) -> Sample:
+    """By the schema of the frame and as many of its rows as are looked at."""
+    rows = frame.limit(RECORDS + 1)
+    table = rows.toArrow() if hasattr(rows, "toArrow") else _collected(rows)
+    return of_table(table.slice(0, RECORDS), title, whole=table.num_rows <= RECORDS)
+
+
+def _collected(frame: Any) -> Any:
+    """As `toArrow`, which Spark has from 4.0 on."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    rows: Sequence[Any] = frame.collect()
+    return pa.Table.from_pylist([row.asDict(recursive=True) for row in rows], to_arrow_schema(frame.schema))

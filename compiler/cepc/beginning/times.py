@@ -1,0 +1,183 @@
+"""Which column is the event time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from cepc_runtime.computed import NoValueError, compute
+from cepc_runtime.types import DATE, FLOATS, STRING, is_integer, is_time
+
+from .leaves import quoted
+from .time_texts import form_of
+from .words import says_key, says_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cepc_runtime.types import DataType
+
+    from .leaves import Leaf
+    from .sample import Sample
+
+FIRST, LAST = 631_152_000, 4_102_444_800  # 1990 and 2100: seconds between them are a time rather than a number
+UNITS: Final = (("seconds", 1, "SECONDS"), ("milliseconds", 10**3, "MILLIS"), ("microseconds", 10**6, "MICROS"))
+NANOSECONDS: Final = 10**9
+FEW: Final = 10  # records of which the order says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A time that events may have. `expression` computes it, None where it is column `leaf` itself; without `instants`,
+    it is a number that orders events, in seconds for all that is known.
+
+    `values` are in microseconds; `reasons` say why it was chosen, `note` how it is written.
+    """
+
+    leaf: Leaf
+    expression: str | None
+    values: tuple[int | None, ...]
+    score: float
+    reasons: tuple[str, ...]
+    note: str = ""
+    instants: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Disorder:
+    """How late the latest event came, in microseconds; None where the records are in no order of time."""
+
+    late: int | None
+
+
+def times(sample: Sample, leaves: Sequence[Leaf]) -> tuple[Time, ...]:
+    """All that may be the event time, the likeliest first."""
+    found = [time for leaf in leaves if leaf.there for time in [_time(sample, leaf)] if time is not None]
+    if not found:
+        found = [time for leaf in leaves if leaf.there for time in [_order(leaf)] if time is not None]
+    return tuple(sorted(found, key=lambda time: -time.score))
+
+
+def disorder(time: Time) -> Disorder:
+    values = [value for value in time.values if value is not None]
+    late = max(latest - value for latest, value in zip(accumulate(values, max), values, strict=True))
+    span = max(values) - min(values)
+    return Disorder(None if late > span / 4 and len(values) > FEW else late)
+
+
+# ---- candidates ------------------------------------------------------------------------------------------------------
+
+
+def _time(sample: Sample, leaf: Leaf) -> Time | None:
+    """The leaf as a time, if its values can be one."""
+    if is_time(leaf.type):
+        expression, note = (None if leaf.is_column else leaf.text), ""
+    else:
+        written = _written(leaf)
+        if written is None:
+            return None
+        expression, note = written
+    values = _microseconds(leaf.array) if expression is None else _computed(sample, leaf, expression)
+    return None if values is None else _scored(leaf, expression, values, note)
+
+
+def _written(leaf: Leaf) -> tuple[str, str] | None:
+    """An expression that makes a time of the leaf's numbers or texts, and what they are."""
+    if is_integer(leaf.type):
+        return _since_epoch(leaf, leaf.text, leaf.there) or _digits(leaf, f"CAST({leaf.text} AS STRING)")
+    if leaf.type in FLOATS:
+        return _since_epoch(leaf, leaf.text, leaf.there)
+    if leaf.type != STRING:
+        return None
+    if all(re.fullmatch(r"[1-9]\d{8,18}", value) for value in leaf.there):
+        number = _since_epoch(leaf, f"CAST({leaf.text} AS BIGINT)", list(map(int, leaf.there)))
+        return number or _digits(leaf, leaf.text)
+    if all(re.match(r"\d{4}-\d\d?-\d\d?", value) for value in leaf.there):
+        return f"TO_TIMESTAMP({leaf.text})", "text in ISO 8601"
+    form = form_of(leaf.there, leaf.text)
+    if form is None:
+        return None
+    unless = f"; {form.unless} fits as well" if form.unless else ""
+    return form.expression, f"text like {leaf.there[0]}, {form.title}{unless}"
+
+
+def _since_epoch(leaf: Leaf, column: str, numbers: Sequence[float]) -> tuple[str, str] | None:
+    """Numbers that would be times between FIRST and LAST; those in seconds may be anything that has no such name."""
+    low, high = min(numbers), max(numbers)
+    named = says_time(leaf.path[-1])
+    if not named and (says_key(leaf.path[-1]) or any(b < a for a, b in pairwise(numbers))):
+        return None
+    whole = leaf.type not in FLOATS
+    for unit, size, function in UNITS:
+        if low >= FIRST * size and high <= LAST * size:
+            number = column if whole or size == 1 else f"CAST({column} AS BIGINT)"
+            return f"TIMESTAMP_{function}({number})", f"{unit} since 1970"
+    if low >= FIRST * NANOSECONDS and high <= LAST * NANOSECONDS and whole:
+        return f"TIMESTAMP_MICROS({column} DIV 1000)", "nanoseconds since 1970, of which microseconds are kept"
+    return None
+
+
+def _digits(leaf: Leaf, column: str) -> tuple[str, str] | None:
+    """20260131 and 20260131235959, where the name says a time."""
+    form = form_of([str(value) for value in leaf.there], column) if says_time(leaf.path[-1]) else None
+    return None if form is None else (form.expression, f"digits like {leaf.there[0]}, {form.title}")
+
+
+def _order(leaf: Leaf) -> Time | None:
+    """A number that always grows, where there is no time."""
+    if not (leaf.is_column and is_integer(leaf.type)) or len(leaf.there) < 2:
+        return None
+    if any(b <= a for a, b in pairwise(leaf.there)):
+        return None
+    values = tuple(None if value is None else value * 1_000_000 for value in leaf.values)
+    return Time(leaf, None, values, 0, ("no column is a time, and this number grows with every event",), instants=False)
+
+
+def _scored(leaf: Leaf, expression: str | None, values: tuple[int | None, ...], note: str) -> Time:
+    there = [value for value in values if value is not None]
+    said = says_time(leaf.path[-1])
+    back = sum(b < a for a, b in pairwise(there)) / max(len(there), 1)
+    score = said + 2 * len(there) / len(values)
+    reasons = ["its name"] if said == 2 else []
+    if len(set(there)) > 1:
+        score += 1 if back == 0 else 0.5 if back < 0.1 else 0
+        reasons += ["the records are in its order"] if back == 0 else ["mostly in its order"] if back < 0.1 else []
+    else:
+        score -= 1
+    score -= 1 if leaf.type == DATE else 0
+    return Time(leaf, expression, values, score, tuple(reasons), note)
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+def _microseconds(array: Any) -> tuple[int | None, ...] | None:
+    import pyarrow as pa
+
+    zone = getattr(array.type, "tz", None)
+    try:
+        return tuple(array.cast(pa.timestamp("us", zone)).cast(pa.int64()).to_pylist())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _computed(sample: Sample, leaf: Leaf, expression: str) -> tuple[int | None, ...] | None:
+    """What the expression gives in a program; None where it fails for some record."""
+    from ..api import check_text
+
+    column = next((name, type_) for name, type_ in sample.columns if name == leaf.path[0])
+    at = "at" if column[0].casefold() != "at" else "at_2"
+    program = check_text(f"STREAM s ({_declared(*column)}, {at} AS {expression}) EVENT TIME {at};").program
+    if program is None:
+        return None
+    try:
+        table = compute(sample.table.select([column[0]]), program.streams[0].input.computed)
+    except NoValueError:
+        return None
+    return _microseconds(table.column(at))
+
+
+def _declared(name: str, type_: DataType) -> str:
+    return f"{quoted(name)} {type_.sql}"

@@ -1,0 +1,55 @@
+"""`cepc init`: a program to begin with."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from ..reading import readers
+from .common import failed
+
+
+@click.command(short_help="Look at events and write a program that runs.")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("-o", "--output", metavar="FILE.cep", type=click.Path(), help="Write it there instead of printing it.")
+@click.option("--force", is_flag=True, help="Replace the file that is there.")
+@click.option(
+    "--input-format", type=click.Choice(readers.names()),
+    help="What the events are, where the names of the files do not say it.",
+)  # fmt: skip
+@click.pass_context
+def init(ctx: click.Context, files: tuple[str, ...], output: str | None, force: bool, input_format: str | None) -> None:
+    """Look at events and write a program that runs: a STREAM with the names and types of their columns, which of them
+    is likely the event time and which the type, and a first query. Comments say what was guessed, and why.
+
+    Each of FILES is a stream: a file of events, a directory of them, or `-` for standard input. About the first 10,000
+    records of each are looked at, of Parquet some of each of eight row groups.
+    """
+    from ..beginning.sample import look
+    from ..beginning.write import program, stream_name
+    from ..errors import CepcError
+    from ..files.write import write_text
+
+    if output is not None and Path(output).exists() and not force:
+        raise click.UsageError(f"there is a file `{output}` already; --force replaces it")
+    if files.count("-") > 1:
+        raise click.UsageError("standard input is named twice")
+    try:
+        beginning = program([(look(path, input_format), stream_name(path)) for path in files])
+        if output is None:
+            click.echo(beginning.text, nl=False)
+        else:
+            write_text(output, beginning.text)
+    except CepcError as error:
+        failed(ctx, error, {})
+    name = shlex.quote(output or "queries.cep")
+    if not beginning.asks:
+        click.echo("There is no query yet, for no column says when an event happened.", err=True)
+        return
+    if output is None:
+        again = " ".join(map(shlex.quote, files))
+        click.echo(f"`cepc init {again} -o {name}` writes this to a file. Then:", err=True)
+    events = " --events -" if files == ("-",) else ""
+    click.echo(f"    cepc run {name}{events}", err=True)
