@@ -18,7 +18,9 @@ from typing import Any
 import click
 
 # Each is a module of commands/.
-COMMANDS = ("init", "run", "compile", "check", "fmt", "explain", "why", "test", "analyze", "functions", "doc", "completion")
+COMMANDS = (
+    "init", "run", "compile", "check", "fmt", "explain", "why", "test", "analyze", "functions", "doc", "completion",
+)  # fmt: skip
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

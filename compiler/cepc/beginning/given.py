@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..running.given import is_frame
 from ..running.session import is_of_spark
 from .sample import RECORDS, Sample, look, of_table
+from .text_types import is_nameable
 from .write import program, stream_name
 
 if TYPE_CHECKING:
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 
 
 def program_of(events: Any, name: str | None, session: Any = None) -> str:
-    """The program; the stream is called so, or like the file or the table. Raises DataError, and TypeError for what has
-    no events.
+    """The program; the stream is called so, or like the file or the table. Raises DataError, TypeError for what has no
+    events, and ValueError for a name that nothing can have.
     """
+    if name is not None and not is_nameable(name):
+        raise ValueError(f"no stream can be called {name!r}")
     called, sample = _sample(events, session)
-    return program([(sample, name or called)]).text
+    return program([(sample, name if name is not None else called)]).text
 
 
 def _sample(events: Any, session: Any) -> tuple[str, Sample]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
-from cepc_grammar.spelling import dotted_text, name_text
+from cepc_grammar.spelling import OPERAND, dotted_text, name_text
 from cepc_runtime.types import Array, Map, Struct
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Leaf:
     @property
     def text(self) -> str:
         """How an expression names it."""
-        return dotted_text(tuple(map(ast.Name, self.path)))
+        return dotted_text(tuple(map(ast.Name, self.path)), OPERAND)
 
     @property
     def is_column(self) -> bool:
@@ -74,5 +74,6 @@ def new_name(wanted: str, taken: set[str]) -> str:
     return next(name for name in names if name.casefold() not in used)
 
 
-def quoted(name: str) -> str:
-    return name_text(ast.Name(name))
+def quoted(name: str, reserved: frozenset[str] = frozenset()) -> str:
+    """The name as it is written where these words are reserved."""
+    return name_text(ast.Name(name), reserved)

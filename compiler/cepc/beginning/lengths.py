@@ -16,17 +16,17 @@ _UNITS: Final = (
 _LENGTHS: Final = tuple((size * n, unit, n) for size, unit, ns in _UNITS for n in ns)
 
 
-def length_above(microseconds: float) -> str:
-    """The least of them that is longer.
+def length_above(microseconds: float, times: int = 1) -> str:
+    """The least of them that is longer, so many times.
 
-    >>> length_above(0), length_above(60_000_000), length_above(400 * 86_400_000_000)
-    ('1 MICROSECOND', '5 MINUTES', '401 DAYS')
+    >>> length_above(0), length_above(60_000_000, 2), length_above(400 * 86_400_000_000)
+    ('1 MICROSECOND', '10 MINUTES', '401 DAYS')
     """
     day = _UNITS[-1][0]
     unit, n = next(
         ((unit, n) for size, unit, n in _LENGTHS if size > microseconds), ("DAY", math.floor(microseconds / day) + 1)
     )
-    return f"{n} {unit}{'S' if n > 1 else ''}"
+    return f"{n * times} {unit}{'S' if n * times > 1 else ''}"
 
 
 def in_words(microseconds: int) -> str:

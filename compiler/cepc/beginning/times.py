@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 FIRST, LAST = 631_152_000, 4_102_444_800  # 1990 and 2100: seconds between them are a time rather than a number
 UNITS: Final = (("seconds", 1, "SECONDS"), ("milliseconds", 10**3, "MILLIS"), ("microseconds", 10**6, "MICROS"))
 NANOSECONDS: Final = 10**9
-FEW: Final = 10  # records of which the order says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def disorder(time: Time) -> Disorder:
     values = [value for value in time.values if value is not None]
     late = max(latest - value for latest, value in zip(accumulate(values, max), values, strict=True))
     span = max(values) - min(values)
-    return Disorder(None if late > span / 4 and len(values) > FEW else late)
+    return Disorder(None if late > span / 4 else late)
 
 
 # ---- candidates ------------------------------------------------------------------------------------------------------

@@ -4,117 +4,32 @@ from __future__ import annotations
 
 import re
 
-TIME = frozenset(
-    [
-        "time",
-        "timestamp",
-        "ts",
-        "at",
-        "date",
-        "datetime",
-        "day",
-        "when",
-        "created",
-        "occurred",
-        "logged",
-        "timestampms",
-        "timems",
-        "tsms",
-        "eventtime",
-        "epoch",
-        "dt",
-        "zeit",
-        "datum",
-    ]
-)
-OTHER_TIME = frozenset(
-    [
-        "updated",
-        "modified",
-        "changed",
-        "deleted",
-        "expires",
-        "expiry",
-        "expired",
-        "until",
-        "end",
-        "ended",
-        "finish",
-        "finished",
-        "birth",
-        "born",
-        "birthday",
-        "due",
-        "valid",
-        "processed",
-        "ingested",
-        "ingest",
-        "ingestion",
-        "loaded",
-        "received",
-        "inserted",
-        "arrival",
-        "arrived",
-        "delivered",
-        "last",
-        "next",
-    ]
-)  # of a moment, but hardly the one at which the event happened
-TYPE = ("type", "kind", "event", "action", "activity", "eventtype", "eventname", "operation", "op", "verb")
-STATE = ("status", "state", "step", "stage", "phase", "level", "severity", "method", "category", "topic", "class")
-OWN = frozenset(("id", "uuid", "guid", "eventid", "event", "row", "index", "seq", "offset"))
-KEY = frozenset(
-    [
-        "id",
-        "ids",
-        "uuid",
-        "guid",
-        "key",
-        "no",
-        "num",
-        "number",
-        "nr",
-        "user",
-        "customer",
-        "client",
-        "visitor",
-        "account",
-        "session",
-        "device",
-        "sensor",
-        "host",
-        "hostname",
-        "server",
-        "machine",
-        "ip",
-        "driver",
-        "vehicle",
-        "ride",
-        "trip",
-        "order",
-        "cart",
-        "patient",
-        "case",
-        "player",
-        "member",
-        "tailnum",
-        "symbol",
-        "ticker",
-        "station",
-        "userid",
-        "deviceid",
-        "sessionid",
-        "customerid",
-        "accountid",
-        "orderid",
-        "clientid",
-        "sensorid",
-        "serial",
-        "imei",
-        "vin",
-        "mac",
-    ]
-)
+TIME = frozenset({
+    "time", "timestamp", "ts", "at", "date", "datetime", "day", "when", "created", "occurred", "logged",
+    "timestampms", "timems", "tsms", "eventtime", "epoch", "dt"
+})  # fmt: skip
+OTHER_TIME = frozenset({
+    "updated", "modified", "changed", "deleted", "expires", "expiry", "expired", "until", "end", "ended", "finish",
+    "finished", "birth", "born", "birthday", "due", "valid", "processed", "ingested", "ingest", "ingestion",
+    "loaded", "received", "inserted", "arrival", "arrived", "delivered", "last", "next"
+})  # fmt: skip
+"""Of a moment, but hardly the one at which the event happened."""
+TYPE = frozenset({
+    "type", "kind", "event", "action", "activity", "eventtype", "eventname", "operation", "op", "verb"
+})  # fmt: skip
+STATE = frozenset({
+    "status", "state", "step", "stage", "phase", "level", "severity", "method", "category", "topic", "class"
+})  # fmt: skip
+OWN = frozenset({
+    "id", "uuid", "guid", "eventid", "event", "row", "index", "seq", "offset"
+})  # fmt: skip
+"""What numbers the events themselves."""
+KEY = frozenset({
+    "id", "ids", "uuid", "guid", "key", "no", "num", "number", "nr", "user", "customer", "client", "visitor",
+    "account", "session", "device", "sensor", "host", "hostname", "server", "machine", "ip", "driver", "vehicle",
+    "ride", "trip", "order", "cart", "patient", "case", "player", "member", "tailnum", "symbol", "ticker",
+    "station", "serial", "imei", "vin", "mac"
+})  # fmt: skip
 
 
 def words(name: str) -> tuple[str, ...]:

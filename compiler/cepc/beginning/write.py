@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
-from cepc_grammar.spelling import string_text
+from cepc_grammar.spelling import ALIAS, EVENT_TYPE, OPERAND, string_text
 from cepc_runtime.types import STRING
 
 from ..diagnostics.listed import listed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 WIDTH = 116
 SHOWN = 10  # types, columns in a comment
+MOST_MATCHES = 5  # for a record, where the query lists them
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ def _remarks(guessed: Guess, names: Names) -> Iterable[str]:
     yield f"Guessed by `cepc init` from {looked} of {visible(sample.title)}. Change what is wrong."
     if sample.bad:
         yield f"{_many(sample.bad, 'record')} could not be read: `cepc run --skip-bad` passes over such ones."
-    yield from _of_time(guessed, names)
+    yield from _of_time(guessed)
     if guessed.time is not None:
         yield from _of_types(guessed, names)
         yield from _of_keys(guessed)
@@ -147,11 +148,11 @@ def _remarks(guessed: Guess, names: Names) -> Iterable[str]:
         yield f"Left out: the column {visible(name) or 'without a name'}, which {why}."
     odd = [name for name, type_ in sample.columns if type_ == STRING and _is_number_but_for_some(sample, name)]
     if odd:
-        column = quoted(odd[0])
+        column = quoted(odd[0], OPERAND)
         yield f"Numbers but for some values: {_some(odd)}. `TRY_CAST({column} AS DOUBLE)` is null for these."
 
 
-def _of_time(guessed: Guess, names: Names) -> Iterable[str]:
+def _of_time(guessed: Guess) -> Iterable[str]:
     time = guessed.time
     if time is None:
         yield (
@@ -214,7 +215,7 @@ def _derived(guessed: Guess, names: Names, others: Sequence[Kind]) -> str:
         leaf = guessed.numbers[0]
         high = sorted(leaf.there)[len(leaf.there) * 9 // 10]
         return f"EVENT {_type_name('high ' + leaf.path[-1])} AS {stream} WHERE {leaf.text} > {high};"
-    return f"EVENT Late AS {stream} WHERE HOUR({quoted(names.time)}) >= 22;"
+    return f"EVENT Late AS {stream} WHERE HOUR({quoted(names.time, OPERAND)}) >= 22;"
 
 
 def _type_name(text: str) -> str:
@@ -224,10 +225,10 @@ def _type_name(text: str) -> str:
 
 def _of_keys(guessed: Guess) -> Iterable[str]:
     if not guessed.keys:
-        yield "Whose an event is, no column says: none with the name of a key has values that come again."
+        yield "Whose it is, no column says: none has the name of a key and values that come again."
         return
     shown = [f"{_path(key.leaf)} ({_many(key.distinct, 'value')})" for key in guessed.keys[:SHOWN]]
-    yield f"{'Key' if len(shown) == 1 else 'Keys'}, for their names and since values come again: {', '.join(shown)}."
+    yield f"Whose it is: {', '.join(shown)} (the name of a key, values that come again)."
 
 
 def _is_number_but_for_some(sample: Sample, name: str) -> bool:
@@ -250,7 +251,7 @@ def _query(guessed: Guess, names: Names, taken: set[str], *, several: bool) -> s
     if type_ is None:
         return ""
     name = _query_name(f"count_{type_}", taken)
-    clauses = ["RETURN COUNT(*) AS events", f"PATTERN {quoted(type_)}", "WITHIN 1 DAY"]
+    clauses = ["RETURN COUNT(*) AS events", f"PATTERN {quoted(type_, EVENT_TYPE)}", "WITHIN 1 DAY"]
     remark = "No event comes after another here, so this counts them, by the day."
     return _laid_out(name, clauses, remark, names, several=several)
 
@@ -266,9 +267,15 @@ def _of_pair(guessed: Guess, pair: Pair, names: Names, taken: set[str], *, sever
     first, then = _variables(guessed, pair, names)
     key = names.keys[guessed.keys.index(pair.key)] if pair.key is not None else None
     pattern = f"SEQ({_bound(pair.first, first)}, {_bound(pair.then, then)})"
-    clauses = [f"RETURN MATCH {', '.join(_returned(guessed, names, key, first, then))}", f"PATTERN {pattern}"]
-    clauses += [f"WHERE [{quoted(key)}]"] if key is not None else []
-    clauses += ["SELECT NEXT", f"WITHIN {length_above(pair.most)}"]
+    where = [f"WHERE [{quoted(key)}]"] if key is not None else []
+    length = length_above(pair.most)
+    if pair.matches > MOST_MATCHES * guessed.sample.records:
+        # Neighbouring windows overlap by the length, so that each pair as long as that is in one.
+        twice = length_above(pair.most, 2)
+        clauses = ["RETURN COUNT(*) AS pairs", f"PATTERN {pattern}", *where, f"WITHIN {twice} SLIDE {length}"]
+    else:
+        returned = ", ".join(_returned(guessed, names, key, first, then))
+        clauses = [f"RETURN MATCH {returned}", f"PATTERN {pattern}", *where, "SELECT NEXT", f"WITHIN {length}"]
     one = guessed.kind is None
     of = f"of one {visible(key)}" if key is not None else "of all"
     follows = "one event after another" if one else f"{visible(pair.first)} and next {visible(pair.then)}"
@@ -312,20 +319,22 @@ def _variables(guessed: Guess, pair: Pair, names: Names) -> tuple[str, str]:
 
 
 def _bound(type_: str, variable: str) -> str:
-    return quoted(type_) if type_ == variable else f"{quoted(type_)} {quoted(variable)}"
+    named = quoted(type_, EVENT_TYPE)
+    return named if type_ == variable else f"{named} {quoted(variable, ALIAS)}"
 
 
 def _returned(guessed: Guess, names: Names, key: str | None, first: str, then: str) -> Iterable[str]:
     """The key and a number of the second event; the time of the first where there is neither."""
     reserved = {"match_start", "match_end"}
     if key is not None:
-        yield quoted(key) if key.casefold() not in reserved else f"{quoted(key)} AS whose"
+        whose = quoted(key, OPERAND)
+        yield whose if key.casefold() not in reserved else f"{whose} AS whose"
     numbers = [leaf.path[0] for leaf in guessed.numbers if leaf.is_column and not set(words(leaf.path[0])) & OWN]
     number = next((name for name in numbers if name.casefold() not in reserved), None)
     if number is not None:
-        yield f"{quoted(then)}.{quoted(number)}"
+        yield f"{quoted(then, OPERAND)}.{quoted(number)}"
     elif key is None:
-        yield f"{quoted(first)}.{quoted(names.time)} AS since"
+        yield f"{quoted(first, OPERAND)}.{quoted(names.time)} AS since"
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
