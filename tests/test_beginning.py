@@ -150,6 +150,9 @@ CASES: dict[str, Files] = {
         "late.csv": csv("at,kind", *(f"{at(i - 3 * (i % 7 == 6)):%Y-%m-%d %H:%M},{'AB'[i % 2]}" for i in range(40)))
     },
     "in_no_order": {"any.csv": csv("at,kind", *(f"{at(i * 17 % 40):%Y-%m-%d %H:%M},{'AB'[i % 2]}" for i in range(40)))},
+    "a_date_and_a_clock": {
+        "parts.csv": csv("time,date,event,no", *(f"{i % 12}:30,2026-03-0{2 + i // 12},{'AB'[i % 2]},{i % 3}" for i in range(20)))
+    },
     "a_number_that_grows": {"seq.csv": csv("seq,event", "1,A", "2,B", "5,A", "6,B")},
     "without_a_time": {"none.csv": csv("name,amount", "a,1", "b,0")},
     "all_null": {"null.jsonl": jsonl({"at": None, "kind": None}, {"at": None, "kind": None})},

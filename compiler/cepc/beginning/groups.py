@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from .leaves import Leaf
 
 MOST_TYPES = 50
+NO_VALUE = ("NA", "N/A", "NAN", "NULL", "NONE")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TypeColumn:
     """A column of types: the `values` in the sample, and the types by how often they occur, the most frequent first.
 
     Where types are written in several ways, `expression` makes one of them.
@@ -36,6 +37,12 @@ class Kind:
     def types(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.counts)
 
+    @property
+    def is_of_words(self) -> bool:
+        return all(
+            any(c.isalpha() for c in type_) and type_.upper() not in ("NA", "N/A", "NULL") for type_ in self.types
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -46,13 +53,13 @@ class Key:
     score: float
 
 
-def kinds(leaves: Iterable[Leaf], taken: Collection[tuple[str, ...]]) -> tuple[Kind, ...]:
+def kinds(leaves: Iterable[Leaf], taken: Collection[tuple[str, ...]]) -> tuple[TypeColumn, ...]:
     """The columns with few values, the likeliest column of types first; those with a score of 0 have no such name."""
     found = [_kind(leaf) for leaf in leaves if leaf.path not in taken]
     return tuple(sorted((kind for kind in found if kind is not None), key=lambda kind: -kind.score))
 
 
-def _kind(leaf: Leaf) -> Kind | None:
+def _kind(leaf: Leaf) -> TypeColumn | None:
     score = says_type(leaf.path[-1])
     if not leaf.there or (leaf.type != STRING and not (is_integer(leaf.type) and score == 2)):
         return None
@@ -71,7 +78,7 @@ def _kind(leaf: Leaf) -> Kind | None:
         return None
     trimmed = leaf.text if all(value == value.strip() for value in distinct) else f"TRIM({leaf.text})"
     expression = (None if leaf.is_column else leaf.text) if same else f"LOWER({trimmed})"
-    return Kind(leaf, tuple(values), tuple(counts.most_common()), expression, score)
+    return TypeColumn(leaf, tuple(values), tuple(counts.most_common()), expression, score)
 
 
 def keys(leaves: Sequence[Leaf], taken: Collection[tuple[str, ...]]) -> tuple[Key, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.types import is_numeric
 
-from .groups import Key, Kind, keys, kinds
+from .groups import Key, TypeColumn, keys, kinds
 from .leaves import Leaf, leaves
 from .pairs import Pair, most_frequent
 from .times import Disorder, Time, disorder, times
@@ -26,8 +26,8 @@ class Guess:
     time: Time | None
     other_times: tuple[Time, ...]
     disorder: Disorder
-    kind: Kind | None
-    other_kinds: tuple[Kind, ...]
+    kind: TypeColumn | None
+    other_kinds: tuple[TypeColumn, ...]
     keys: tuple[Key, ...]
     numbers: tuple[Leaf, ...]
     pair: Pair | None
@@ -52,7 +52,7 @@ def guess(sample: Sample, one_type: str) -> Guess:
         tuple(other for other in other_times if other is not None),
         disorder(time) if time is not None else Disorder(None),
         kind,
-        tuple(other for other in likely if other is not kind),
+        tuple(other for other in likely if other is not kind and other.leaf.path not in used and other.is_of_words),
         whose,
         tuple(leaf for leaf in found if leaf.path not in used and is_numeric(leaf.type) and leaf.there),
         most_frequent(time.values, types, whose) if time is not None else None,

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.computed import NoValueError, compute
 from cepc_runtime.types import DATE, FLOATS, STRING, is_integer, is_time
 
-from .leaves import quoted
+from .leaves import new_name, quoted
 from .time_texts import form_of
 from .words import says_key, says_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from cepc_runtime.types import DataType
 
     from .leaves import Leaf
     from .sample import Sample
@@ -53,10 +51,12 @@ class Disorder:
 
 def times(sample: Sample, leaves: Sequence[Leaf]) -> tuple[Time, ...]:
     """All that may be the event time, the likeliest first."""
-    found = [time for leaf in leaves if leaf.there for time in [_time(sample, leaf)] if time is not None]
-    if not found:
-        found = [time for leaf in leaves if leaf.there for time in [_order(leaf)] if time is not None]
-    return tuple(sorted(found, key=lambda time: -time.score))
+    there = [leaf for leaf in leaves if leaf.there]
+    clock = next((leaf for leaf in there if _is_clock(leaf)), None)
+    found = [_time(sample, leaf, clock) for leaf in there]
+    if not any(found):
+        found = [_order(leaf) for leaf in there]
+    return tuple(sorted((time for time in found if time is not None), key=lambda time: -time.score))
 
 
 def disorder(time: Time) -> Disorder:
@@ -69,17 +69,28 @@ def disorder(time: Time) -> Disorder:
 # ---- candidates ------------------------------------------------------------------------------------------------------
 
 
-def _time(sample: Sample, leaf: Leaf) -> Time | None:
-    """The leaf as a time, if its values can be one."""
+def _is_clock(leaf: Leaf) -> bool:
+    """A time of the day, which a date in another column goes with."""
+    return leaf.type == STRING and all(re.fullmatch(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?", value) for value in leaf.there)
+
+
+def _time(sample: Sample, leaf: Leaf, clock: Leaf | None) -> Time | None:
+    """The leaf as a time, if its values can be one; a date with a `clock` beside it."""
+    if leaf.type == DATE and clock is not None:
+        expression = f"TO_TIMESTAMP(CONCAT({leaf.text}, ' ', {clock.text}))"
+        values = _computed(sample, (leaf, clock), expression)
+        if values is not None:
+            note = f"a date, with the time of the day in {'.'.join(clock.path)}"
+            return _scored(leaf, expression, values, note)
     if is_time(leaf.type):
-        expression, note = (None if leaf.is_column else leaf.text), ""
+        own, note = (None if leaf.is_column else leaf.text), ""
     else:
         written = _written(leaf)
         if written is None:
             return None
-        expression, note = written
-    values = _microseconds(leaf.array) if expression is None else _computed(sample, leaf, expression)
-    return None if values is None else _scored(leaf, expression, values, note)
+        own, note = written
+    values = _microseconds(leaf.array) if own is None else _computed(sample, (leaf,), own)
+    return None if values is None else _scored(leaf, own, values, note)
 
 
 def _written(leaf: Leaf) -> tuple[str, str] | None:
@@ -162,21 +173,19 @@ def _microseconds(array: Any) -> tuple[int | None, ...] | None:
         return None
 
 
-def _computed(sample: Sample, leaf: Leaf, expression: str) -> tuple[int | None, ...] | None:
-    """What the expression gives in a program; None where it fails for some record."""
+def _computed(sample: Sample, leaves: Sequence[Leaf], expression: str) -> tuple[int | None, ...] | None:
+    """What the expression of these gives in a program; None where it fails for some record."""
     from ..api import check_text
 
-    column = next((name, type_) for name, type_ in sample.columns if name == leaf.path[0])
-    at = "at" if column[0].casefold() != "at" else "at_2"
-    program = check_text(f"STREAM s ({_declared(*column)}, {at} AS {expression}) EVENT TIME {at};").program
+    used = {leaf.path[0] for leaf in leaves}
+    columns = [(name, type_) for name, type_ in sample.columns if name in used]
+    at = new_name("at", used)
+    declared = ", ".join(f"{quoted(name)} {type_.sql}" for name, type_ in columns)
+    program = check_text(f"STREAM s ({declared}, {at} AS {expression}) EVENT TIME {at};").program
     if program is None:
         return None
     try:
-        table = compute(sample.table.select([column[0]]), program.streams[0].input.computed)
+        table = compute(sample.table.select([name for name, _ in columns]), program.streams[0].input.computed)
     except NoValueError:
         return None
     return _microseconds(table.column(at))
-
-
-def _declared(name: str, type_: DataType) -> str:
-    return f"{quoted(name)} {type_.sql}"

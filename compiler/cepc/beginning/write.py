@@ -23,7 +23,7 @@ from .words import OWN, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .groups import Kind
+    from .groups import TypeColumn
     from .pairs import Pair
     from .sample import Sample
 
@@ -33,7 +33,7 @@ MOST_MATCHES = 5  # for a record, where the query lists them
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class StreamNames:
     """What things are called in a stream: a leaf by the column that has its values, computed ones with expressions."""
 
     stream: str
@@ -88,7 +88,7 @@ def _free(sample: Sample, called: str) -> str:
     return new_name(called if called.casefold() not in {c.casefold() for c in columns} else f"{called}_events", columns)
 
 
-def _names(guessed: Guess, stream: str) -> Names:
+def _names(guessed: Guess, stream: str) -> StreamNames:
     """Each computed column has a name that no other has; one for a type may differ from its column's in case alone."""
     taken = {name for name, _ in guessed.sample.columns} | {stream}
     computed: list[tuple[str, str]] = []
@@ -111,13 +111,13 @@ def _names(guessed: Guess, stream: str) -> Names:
         column(key.leaf, None if key.leaf.is_column else key.leaf.text, "_".join(key.leaf.path[-2:]))
         for key in guessed.keys[:SHOWN]
     )
-    return Names(stream, time, kind, of, tuple(computed))
+    return StreamNames(stream, time, kind, of, tuple(computed))
 
 
 # ---- the stream ------------------------------------------------------------------------------------------------------
 
 
-def _stream(guessed: Guess, names: Names) -> str:
+def _stream(guessed: Guess, names: StreamNames) -> str:
     sample = guessed.sample
     columns = [f"{quoted(name)} {type_.sql}" for name, type_ in sample.columns]
     columns += [f"{quoted(name)} AS {expression}" for name, expression in names.computed]
@@ -134,9 +134,11 @@ def _stream(guessed: Guess, names: Names) -> str:
     return "\n".join(lines) + ";"
 
 
-def _remarks(guessed: Guess, names: Names) -> Iterable[str]:
+def _remarks(guessed: Guess, names: StreamNames) -> Iterable[str]:
     sample = guessed.sample
-    looked = f"all {_many(sample.records, 'record')}" if sample.whole else f"{_many(sample.records, 'record')}"
+    looked = _many(sample.records, "record")
+    if sample.whole:
+        looked = f"{'all' if sample.records > 1 else 'the'} {looked}"
     yield f"Guessed by `cepc init` from {looked} of {visible(sample.title)}. Change what is wrong."
     if sample.bad:
         yield f"{_many(sample.bad, 'record')} could not be read: `cepc run --skip-bad` passes over such ones."
@@ -167,7 +169,7 @@ def _of_time(guessed: Guess) -> Iterable[str]:
         yield "Whether the day or the month comes first cannot be seen from these values."
     nulls = time.values.count(None)
     if nulls:
-        yield f"It is null in {_many(nulls, 'record')}, and these are no events."
+        yield f"{_path(time.leaf)} is null in {_many(nulls, 'record')}: no events."
     if guessed.other_times:
         yield f"Could be the event time as well: {_some(_path(t.leaf) for t in guessed.other_times)}."
     late = guessed.disorder.late
@@ -177,14 +179,14 @@ def _of_time(guessed: Guess) -> Iterable[str]:
         yield f"WATERMARK: the latest event came {in_words(late)} late."
 
 
-def _of_types(guessed: Guess, names: Names) -> Iterable[str]:
+def _of_types(guessed: Guess, names: StreamNames) -> Iterable[str]:
     kind = guessed.kind
     others = [other for other in guessed.other_kinds if other.expression is None or not other.leaf.is_column]
     if kind is not None:
         yield f"Event type: {_path(kind.leaf)}{_spelled(kind)}: {_counts(kind)}. Events of other types are passed over."
         nulls = kind.values.count(None)
         if nulls:
-            yield f"It is null in {_many(nulls, 'record')}, and these are no events."
+            yield f"{_path(kind.leaf)} is null in {_many(nulls, 'record')}: no events."
         if others:
             yield f"Could be the event type as well: {_some(_path(other.leaf) for other in others)}."
         return
@@ -195,17 +197,17 @@ def _of_types(guessed: Guess, names: Names) -> Iterable[str]:
     yield f"A condition makes a type of its own: `{hint}`"
 
 
-def _spelled(kind: Kind) -> str:
+def _spelled(kind: TypeColumn) -> str:
     return ", which is written in several ways" if kind.expression and kind.leaf.is_column else ""
 
 
-def _counts(kind: Kind) -> str:
+def _counts(kind: TypeColumn) -> str:
     shown = [f"{visible(name) or 'an empty text'} {count:,}" for name, count in kind.counts[:SHOWN]]
     more = len(kind.counts) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _derived(guessed: Guess, names: Names, others: Sequence[Kind]) -> str:
+def _derived(guessed: Guess, names: StreamNames, others: Sequence[TypeColumn]) -> str:
     """An EVENT … WHERE on a column that is there."""
     stream = quoted(names.stream)
     if others:
@@ -219,7 +221,8 @@ def _derived(guessed: Guess, names: Names, others: Sequence[Kind]) -> str:
 
 
 def _type_name(text: str) -> str:
-    name = "".join(part.capitalize() for part in re.findall(r"[A-Za-z0-9]+", text))
+    parts = re.findall(r"[A-Za-z0-9]+", text)
+    name = "".join(part if part.isupper() else part.capitalize() for part in parts)
     return name if name and not name[0].isdigit() else f"Is{name}"
 
 
@@ -241,7 +244,7 @@ def _is_number_but_for_some(sample: Sample, name: str) -> bool:
 # ---- the query -------------------------------------------------------------------------------------------------------
 
 
-def _query(guessed: Guess, names: Names, taken: set[str], *, several: bool) -> str:
+def _query(guessed: Guess, names: StreamNames, taken: set[str], *, several: bool) -> str:
     """The text of a query that has rows, or none where there is no event."""
     if guessed.time is None:
         return ""
@@ -256,14 +259,14 @@ def _query(guessed: Guess, names: Names, taken: set[str], *, several: bool) -> s
     return _laid_out(name, clauses, remark, names, several=several)
 
 
-def _some_type(guessed: Guess, names: Names) -> str | None:
+def _some_type(guessed: Guess, names: StreamNames) -> str | None:
     """The type of an event with a time."""
     times = guessed.time.values if guessed.time is not None else ()
     types = guessed.kind.values if guessed.kind is not None else (names.stream,) * len(times)
     return next((t for at, t in zip(times, types, strict=True) if at is not None and t is not None), None)
 
 
-def _of_pair(guessed: Guess, pair: Pair, names: Names, taken: set[str], *, several: bool) -> str:
+def _of_pair(guessed: Guess, pair: Pair, names: StreamNames, taken: set[str], *, several: bool) -> str:
     first, then = _variables(guessed, pair, names)
     key = names.keys[guessed.keys.index(pair.key)] if pair.key is not None else None
     pattern = f"SEQ({_bound(pair.first, first)}, {_bound(pair.then, then)})"
@@ -277,17 +280,16 @@ def _of_pair(guessed: Guess, pair: Pair, names: Names, taken: set[str], *, sever
         returned = ", ".join(_returned(guessed, names, key, first, then))
         clauses = [f"RETURN MATCH {returned}", f"PATTERN {pattern}", *where, "SELECT NEXT", f"WITHIN {length}"]
     one = guessed.kind is None
-    of = f"of one {visible(key)}" if key is not None else "of all"
-    follows = "one event after another" if one else f"{visible(pair.first)} and next {visible(pair.then)}"
-    remark = (
-        f"Most frequent {of}: {follows}, {_many(pair.often, 'time')} in these records, "
-        f"in half of the cases within {in_words(pair.half)}."
-    )
+    most = "One event followed by another" if one else f"{visible(pair.first)} followed by {visible(pair.then)}"
+    of = f" of the same {visible(key)}" if key is not None else ""
+    rank = ", no two types more often" if pair.first != pair.then else ""
+    often = f"{_many(pair.often, 'time')} in these records{rank}"
+    remark = f"{most}{of}: {often}; in half of the cases within {in_words(pair.half)}."
     name = _query_name(f"next_{names.stream}" if one else f"{pair.first}_then_{pair.then}", taken)
     return _laid_out(name, clauses, remark, names, several=several)
 
 
-def _laid_out(name: str, clauses: list[str], remark: str, names: Names, *, several: bool) -> str:
+def _laid_out(name: str, clauses: list[str], remark: str, names: StreamNames, *, several: bool) -> str:
     clauses = [*clauses, f"FROM {quoted(names.stream)}"] if several else clauses
     return "\n".join([_comments([remark]), f"QUERY {name}", *clauses]) + ";"
 
@@ -308,7 +310,7 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]*", text)
 
 
-def _variables(guessed: Guess, pair: Pair, names: Names) -> tuple[str, str]:
+def _variables(guessed: Guess, pair: Pair, names: StreamNames) -> tuple[str, str]:
     """The types themselves where nothing else is called so."""
     columns = {name.casefold() for name, _ in (*guessed.sample.columns, *names.computed)}
     types = {type_.casefold() for type_ in guessed.kind.types} if guessed.kind is not None else {names.stream}
@@ -323,7 +325,7 @@ def _bound(type_: str, variable: str) -> str:
     return named if type_ == variable else f"{named} {quoted(variable, ALIAS)}"
 
 
-def _returned(guessed: Guess, names: Names, key: str | None, first: str, then: str) -> Iterable[str]:
+def _returned(guessed: Guess, names: StreamNames, key: str | None, first: str, then: str) -> Iterable[str]:
     """The key and a number of the second event; the time of the first where there is neither."""
     reserved = {"match_start", "match_end"}
     if key is not None:
