@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from cepc.api import check_text
 from cepc.passes import engine
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.run import count_matches
@@ -71,7 +72,8 @@ def measured(table: pa.Table, queries: int, windows: int) -> tuple[int, int, flo
     """Operations, numbers and processor seconds of the kernel."""
     checked = check_text(program(queries, windows), "bench.cep").program
     assert checked is not None
-    (plan,) = plan_program(checked).plans
+    (logical,) = plan_program(checked).plans
+    plan = strategy(logical, "local")
     reading = read(table, plan.stream)
     kinds = classify(reading, plan.letters)
     events = arrange(reading, plan.stream, (), canonical=False)

@@ -18,12 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepc.api import check_text
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.matches import MatchRows
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Plan, QueryPlan
+from cepc_runtime.plan import PhysicalPlan, QueryPlan
 
 Ints = npt.NDArray[np.int64]
 
@@ -52,10 +53,10 @@ def stream(events: int, groups: int, seed: int = 0) -> Any:
     )
 
 
-def compiled() -> Plan:
+def compiled() -> PhysicalPlan:
     checked = check_text(QUERIES)
     assert checked.program is not None, checked.text()
-    return plan_program(checked.program).plans[0]
+    return strategy(plan_program(checked.program).plans[0], "local")
 
 
 class Floor:
@@ -127,7 +128,7 @@ def main() -> None:
     given = parser.parse_args()
     plan = compiled()
     reading = read(stream(given.events, given.groups), plan.stream)
-    arranged = arrange_for(reading, classify(reading, plan.letters), plan, plan.queries)
+    arranged = arrange_for(reading, classify(reading, plan.letters), plan.stream, plan.queries)
     floor = Floor(arranged.events)
     print(f"{given.events:,} events, {given.groups:,} groups; floor: plain numpy for the one pattern; CPU time")
     for query in plan.queries:

@@ -31,9 +31,10 @@ from cepc_runtime.plan import (
     Letter,
     Measure,
     OutputPlan,
-    Plan,
-    PlannedQuery,
+    PhysicalPlan,
     Positions,
+    QueryBy,
+    SelectAny,
     Step,
     StreamPlan,
 )  # fmt: skip
@@ -91,9 +92,9 @@ def query(
     adjacent = more.get("adjacent", ())
     strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
     counted, outputs = (Measure(COUNT, None, None, exact=False), *measures), more.get("outputs", ())
-    return PlannedQuery(
+    return QueryBy(
         more.get("name", "q"), "aggregate", ("g",), ("g",), window, names, (), Positions(1, (), ()),
-        (), strategy, counted, outputs, None, False, "ANY", None,
+        (), counted, outputs, None, False, SelectAny(), None, strategy,
     )  # fmt: skip
 
 
@@ -141,7 +142,7 @@ def kernel(source: Any, queries: list[CountedQuery]) -> Cost:
 
 def whole(source: Any, queries: list[CountedQuery]) -> float:
     """From table to result rows, in microseconds an event."""
-    plan = Plan(stream(), LETTERS, tuple(queries))
+    plan = PhysicalPlan(stream(), LETTERS, tuple(queries))
     events: int = source.num_rows
     return cpu(lambda: execute(plan, source, interpreted=False)) / events * 1e6
 

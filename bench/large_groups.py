@@ -19,10 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 import cepc
+from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
+from cepc_runtime.classes import classes_of
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
-from cepc_runtime.spark.share import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,8 @@ def batches(events: int) -> Iterator[Any]:
 def peak(query: str, events: int, sender: Any) -> None:
     """Sends the peak of memory in MB over that of a small run, and the number of rows."""
     compiled = cepc.compile(f"{STREAM}QUERY q {query};\n")
-    (plan,) = plan_shared(compiled.program).plans
+    (logical,) = plan_shared(compiled.program).plans
+    plan = strategy(logical, "stream")
     (one,) = classes_of(plan.queries)
 
     def run(size: int) -> int:

@@ -27,6 +27,7 @@ from cepc.passes.motto import EngineModel, PatternStatistics, Query, share
 from cepc.passes.motto import MottoBudget as PlanBudget
 from cepc.passes.motto.graph import sharing_graph
 from cepc.passes.motto.motto import Asked, asked_of, shared_matches
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import workload_of
 from cepc_runtime.enumerate.arranged import arrange_for
@@ -34,9 +35,10 @@ from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
+from cepc_runtime.enumerate.search import SearchMeans
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import MatchAnswer, MatchPart, Plan, SharedMatches
+from cepc_runtime.plan import MatchAnswer, MatchPart, PhysicalPlan, SharedMatches
 
 TYPES = 13
 STREAMS = (
@@ -99,16 +101,16 @@ def stream(events: int, per_window: float, seed: int = 0) -> Any:
     return pa.table({"at": np.sort(chance.integers(0, length, events)), "kind": kinds, "x": chance.random(events)})
 
 
-def asked(text: str) -> tuple[Plan, list[Asked]]:
+def asked(text: str) -> tuple[PhysicalPlan, list[Asked]]:
     checked = check_text(text)
     assert checked.program is not None, checked.text()
     plan = plan_program(checked.program).plans[0]
     patterns = workload_of(checked.program, plan).patterns
     found = [asked_of(query, pattern) for query, pattern in zip(plan.queries, patterns, strict=True)]
-    return plan, [one for one in found if one is not None]
+    return strategy(plan, "local"), [one for one in found if one is not None]
 
 
-def engine(plan: Plan, per_window: float) -> EngineModel:
+def engine(plan: PhysicalPlan, per_window: float) -> EngineModel:
     return EngineModel(PatternStatistics(dict.fromkeys(range(len(plan.letters)), per_window / WINDOW)))
 
 
@@ -174,7 +176,7 @@ class Execution:
     def __init__(self, text: str, events: Any, per_window: float) -> None:
         self.plan, several = asked(text)
         reading = read(events, self.plan.stream)
-        self.arranged = arrange_for(reading, classify(reading, self.plan.letters), self.plan, self.plan.queries)
+        self.arranged = arrange_for(reading, classify(reading, self.plan.letters), self.plan.stream, self.plan.queries)
         self.timeline = timeline_of(self.arranged.events, self.arranged.kinds)
         self.evaluator = Evaluator(self.arranged.events.table)
         model = engine(self.plan, per_window)
@@ -193,13 +195,13 @@ class Execution:
             if query.name in names:
                 enumerator = Enumerator(query, self.timeline, self.evaluator)
                 found[query.name] = sum(map(len, enumerator.matches()))
-                partial += enumerator._budget.partial
+                partial += enumerator._means.budget.partial
         return found, partial
 
     def by_joins(self, shared: SharedMatches) -> tuple[Counter[str], int]:
         found: Counter[str] = Counter()
         budget = MatchBudget("", None, None)
-        joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, budget)
+        joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, SearchMeans(budget))
         for name, matches in joins.matches():
             found[name] += len(matches)
         return found, budget.tried

@@ -35,10 +35,11 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.running.session import quiet_session
-from cepc_runtime.spark.share import classes_of
-from cepc_runtime.spark.streaming.operator import Answering, Step
+from cepc_runtime.classes import classes_of
+from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, prepare_session
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
 from cepc_runtime.streaming.advance import advance
@@ -108,8 +109,8 @@ def read(spark: SparkSession, source: Path, schema: Any) -> DataFrame:
 class Idle(Answering):
     """Reads no event, keeps no state, says nothing."""
 
-    def step(self, bucket: int, data: bytes | None, blobs: Any, watermark: int) -> Step:  # noqa: ARG002
-        return Step(None, [], None)
+    def step(self, bucket: int, data: bytes | None, blobs: Any, watermark: int) -> Answer:  # noqa: ARG002
+        return Answer(None, [], None)
 
 
 class Floor(Continuous):
@@ -248,7 +249,7 @@ def folding(queries: int, windows: str, groups: int, each: int) -> None:
     """
     checked = check_text(mixed(queries, windows))
     assert checked.program is not None
-    plan = plan_program(checked.program).plans[0]
+    plan = strategy(plan_program(checked.program).plans[0], "stream")
     programs = [Program(plan, classes_of(plan.queries), None, fold_from) for fold_from in (None, 1 << 60)]
     data, times, largest = [to_bytes(State(), program) for program in programs], [0.0, 0.0], [0, 0]
     for batch in range(40):

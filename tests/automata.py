@@ -24,9 +24,10 @@ from cepc_runtime.plan import (
     Letter,
     Measure,
     OutputPlan,
-    Plan,
-    PlannedQuery,
+    PhysicalPlan,
     Positions,
+    QueryBy,
+    SelectAny,
     Step,
     StreamPlan,
 )
@@ -87,15 +88,15 @@ def query(
     adjacent = more.get("adjacent", ())
     strategy = CountNeighbours(automaton, adjacent) if adjacent else Count(automaton)
     window = Unbounded() if within is None else Sliding(within, slide or within)
-    return PlannedQuery(
+    return QueryBy(
         name, "aggregate", ("g",), group_by, window, VARIABLES, (), Positions(1, (), ()), (),
-        strategy, tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
-        (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, "ANY", None,
+        tuple(Measure(f, v, x, exact) for (f, v, x), exact in measures.items()),
+        (*keys, *(OutputPlan(name_of(a), a) for a in aggregates)), having, False, SelectAny(), None, strategy,
     )  # fmt: skip
 
 
-def plan(*queries: CountedQuery, **more: Any) -> Plan:
-    return Plan(stream(**more), LETTERS, queries)
+def plan(*queries: CountedQuery, **more: Any) -> PhysicalPlan:
+    return PhysicalPlan(stream(**more), LETTERS, queries)
 
 
 def aggregate(function: str, variable: str | None = None, of: DataType | None = None, **more: Any) -> Aggregate:

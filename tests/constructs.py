@@ -20,7 +20,7 @@ from tests.oracle.expressions import conjuncts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import PhysicalQuery
     from tests.equivalence import Compiled
     from tests.oracle import Answer
     from tests.programs import Case
@@ -187,7 +187,7 @@ def _walk(node: Any) -> Iterator[Any]:
 # ---- the plan and the data -------------------------------------------------------------------------------------------
 
 
-def _engine(plan: QueryPlan) -> str:
+def _engine(plan: PhysicalQuery) -> str:
     match plan.strategy:
         case Count():
             return "counted"

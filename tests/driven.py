@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.drive import drive, tables
 from cepc_runtime.events import Reading, read
-from cepc_runtime.stretch import EVERYWHERE, Means, Span, Stretch
+from cepc_runtime.stretch import EVERYWHERE, Means, Stretch, TimeSpan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.plan import Plan, QueryPlan
+    from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
 
 
 def driven(
-    source: Any, plan: Plan, queries: Sequence[QueryPlan] | None = None, *, span: Span = EVERYWHERE, **means: Any
+    source: Any,
+    plan: PhysicalPlan,
+    queries: Sequence[PhysicalQuery] | None = None,
+    *,
+    span: TimeSpan = EVERYWHERE,
+    **means: Any,
 ) -> dict[str, Any]:
     """A table for each query: of all of the plan, unless they are given. `source` is a table or a Reading of one."""
     reading = source if isinstance(source, Reading) else read(source, plan.stream)

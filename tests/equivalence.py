@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepc.api import check_text
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
@@ -22,8 +23,9 @@ from tests import oracle
 
 if TYPE_CHECKING:
     from cepc import model
+    from cepc.planning.logical import LogicalPlan
     from cepc_grammar import ast
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.programs import Case
 
 Rows = list[dict[str, Any]]
@@ -42,7 +44,8 @@ class Refused(Exception):  # noqa: N818 - the generator went too far, no failure
 class Compiled:
     tree: ast.Program
     program: model.CheckedProgram
-    plan: Plan
+    logical: LogicalPlan
+    plan: PhysicalPlan
 
 
 def compile_text(text: str) -> Compiled:
@@ -56,7 +59,7 @@ def compile_text(text: str) -> Compiled:
         raise Refused(" ".join(f"{d.code} {d.title}" for d in planned.diagnostics))
     if not planned.plans:
         raise Refused("no query")
-    return Compiled(parsed.program, checked.program, planned.plans[0])
+    return Compiled(parsed.program, checked.program, planned.plans[0], strategy(planned.plans[0], "local"))
 
 
 def input_of(case: Case, compiled: Compiled) -> pa.Table:
@@ -69,7 +72,7 @@ def input_of(case: Case, compiled: Compiled) -> pa.Table:
 def table_of(case: Case, compiled: Compiled) -> pa.Table:
     """The events with the columns that queries see."""
     (stream,) = compiled.program.streams
-    return compute(input_of(case, compiled), stream.input.computed).select([name for name, _ in stream.columns])
+    return compute(input_of(case, compiled), stream.input.computed).select(list(stream.column_types))
 
 
 def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:

@@ -1,5 +1,5 @@
 """Texts that nobody would write, and right ones with other names, through all that is done with a program: check, fmt,
-explain, compile, and where it is right a run on a few events.
+what an editor asks at some place, explain, compile, and where it is right a run on a few events.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from cepc.shared_plans import Options, plan_shared
 from cepc_grammar.source import Source
 from cepc_runtime.types import to_arrow
 from tests import fuzzing
+from tests.editor_questions import ask_everything
 from tests.fuzz import MAKERS, valid
 from tests.fuzz_jobs import renamed
 from tests.test_fuzz import answer as checked_and_formatted
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cepc.model import Stream
-    from cepc_runtime.plan import Plan
+    from cepc.planning.logical import LogicalPlan
 
 MAKE: Final = {**MAKERS, "renamed": renamed}
 KINDS: Final = (*MAKE,)
@@ -41,6 +42,8 @@ def example(kind: str, seed: str, number: int) -> str | bytes:
 def answer(text: str | bytes, random: Random) -> bool:
     """Whether the program was run; raises what is no diagnostic."""
     checked_and_formatted(text)
+    if isinstance(text, str):
+        ask_everything(text, random.randint(0, len(text)))
     checked = check_sources((Source("fuzz.cep", text),)) if isinstance(text, str) else None
     if checked is None or checked.program is None or not checked.program.queries:
         return False
@@ -57,7 +60,7 @@ def answer(text: str | bytes, random: Random) -> bool:
     return True
 
 
-def _events(stream: Stream, plan: Plan, random: Random) -> pa.Table:
+def _events(stream: Stream, plan: LogicalPlan, random: Random) -> pa.Table:
     types = [*stream.types] if stream.types else sorted({letter.raw_type or "A" for letter in plan.letters})
     columns = {name: _column(to_arrow(type_), random) for name, type_ in stream.columns}
     if stream.type_column is not None:

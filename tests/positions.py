@@ -23,9 +23,10 @@ from cepc_runtime.plan import (
     Measure,
     Negation,
     OutputPlan,
-    Plan,
-    PlannedQuery,
+    PhysicalPlan,
     Positions,
+    QueryBy,
+    SelectAny,
     StreamPlan,
 )
 from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
@@ -138,15 +139,15 @@ class Query:
     partition: tuple[str, ...] = ()
     more: dict[str, Any] = field(default_factory=dict)
 
-    def plan(self) -> Plan:
+    def plan(self) -> PhysicalPlan:
         names = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
-        query = PlannedQuery(
+        query = QueryBy(
             name="q", kind="match", partition=self.partition, group_by=(), window=self._window(), variables=names, lists=(),
             positions=self.positions, conditions=self.conditions, strategy=List(), measures=(), outputs=(),
-            having=None, returns_events=True, select="ANY", after=None,
+            having=None, returns_events=True, select=SelectAny(), after=None,
         )  # fmt: skip
         more = {name: value for name, value in self.more.items() if name != "slide"}
-        return Plan(STREAM, LETTERS, (replace(query, **more),))
+        return PhysicalPlan(STREAM, LETTERS, (replace(query, **more),))
 
     def _window(self) -> Window:
         if self.within is None:
@@ -166,7 +167,7 @@ class Query:
         """
         plan = self.plan()
         source = reading(stream)
-        arranged = arrange_for(source, classify(source, plan.letters), plan, plan.queries)
+        arranged = arrange_for(source, classify(source, plan.letters), plan.stream, plan.queries)
         names = arranged.events.table.column("name").to_pylist()
         texts = []
         for matches in arranged.enumerator(plan.queries[0], block).matches():

@@ -228,7 +228,7 @@ def _window(chance: Random, least: int, match: bool) -> str:
     return f"{length} s{slide}"
 
 
-FORMS = (
+FORMS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("at TIMESTAMP", "ms BIGINT", "at AS TIMESTAMP_MILLIS(ms)", lambda at: (at - EPOCH) // timedelta(milliseconds=1)),
     ("at TIMESTAMP", "written STRING", "at TIMESTAMP AS CAST(written AS TIMESTAMP)", lambda at: at.isoformat()),
     ("at BIGINT", "written STRING", "at AS CAST(CONCAT('', written) AS BIGINT)", str),

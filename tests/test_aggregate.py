@@ -16,7 +16,7 @@ import pytest
 from cepc_runtime.doubles import add_exactly
 from cepc_runtime.exact_columns import cast_column, quotients
 from cepc_runtime.expression import Aggregate, Call, Expression, Literal
-from cepc_runtime.plan import CountedQuery, OutputPlan, Plan
+from cepc_runtime.plan import CountedQuery, OutputPlan, PhysicalPlan
 from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
 from cepc_runtime.types import Decimal as DecimalType
@@ -75,7 +75,7 @@ def test_the_columns_are_the_declared_ones_and_the_window() -> None:
 )  # fmt: skip
 def test_window_edges_have_the_type_of_the_time(time: DataType, column: Any, within: int, start: Any, end: Any) -> None:
     source = table(many(1)).set_column(0, "t", column)
-    found = driven(source, Plan(stream(time=time), LETTERS, (only(COUNT, within=within),)))["q"]
+    found = driven(source, PhysicalPlan(stream(time=time), LETTERS, (only(COUNT, within=within),)))["q"]
     assert found.select(["window_start", "window_end"]).to_pylist() == [{"window_start": start, "window_end": end}]
     assert len(found.column("window_start").type.__str__()) > 0
     assert found.schema.field("window_end").type == found.schema.field("window_start").type
@@ -87,7 +87,7 @@ def test_windows_past_the_range_of_times_are_refused() -> None:
             rows_of(only(COUNT, within=10), [(tick, "A", "g", 0)])
     source = table([(2**31 - 1, "A", "g", 0)]).set_column(0, "t", pa.array([2**31 - 1], pa.int32()))
     with pytest.raises(WindowEdgeError, match="no INT"):
-        driven(source, Plan(stream(time=INT), LETTERS, (only(COUNT, within=10),)))
+        driven(source, PhysicalPlan(stream(time=INT), LETTERS, (only(COUNT, within=10),)))
 
 
 def test_unbounded_has_no_window() -> None:

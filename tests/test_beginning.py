@@ -257,7 +257,7 @@ def test_standard_input_is_looked_at() -> None:
 def test_what_was_made_by_the_page_about_it_is_so(tmp_path: Path) -> None:
     put({"empty.csv": ""})
     assert invoke("init", "empty.csv").stderr == (
-        "error[E0718]: there are no events in empty.csv\n --> empty.csv\n"
+        "error[E0719]: there are no events in empty.csv\n --> empty.csv\n"
         "  = note: what the columns are and which events there are is seen from the events\n"
         "  = help: give some events that are already there; a hundred will do\n\n1 error\n"
     )
@@ -267,9 +267,9 @@ def test_what_was_made_by_the_page_about_it_is_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "arguments", "said"),
     [
-        ({"h.csv": "at,kind\n"}, ["h.csv"], "error[E0718]: there are no events in h.csv"),
-        ({"e.jsonl": "\n\n"}, ["e.jsonl"], "error[E0718]"),
-        ({"e.parquet": parquet({"at": pa.array([], pa.timestamp("us"))})}, ["e.parquet"], "error[E0718]"),
+        ({"h.csv": "at,kind\n"}, ["h.csv"], "error[E0719]: there are no events in h.csv"),
+        ({"e.jsonl": "\n\n"}, ["e.jsonl"], "error[E0719]"),
+        ({"e.parquet": parquet({"at": pa.array([], pa.timestamp("us"))})}, ["e.parquet"], "error[E0719]"),
         ({"s.csv": "at;kind\n2026-03-02;A\n"}, ["s.csv"], "parted by `;`; a CSV file has commas"),
         ({"t.csv": "at\tkind\n2026-03-02\tA\n"}, ["t.csv"], "parted by tabs"),
         ({"n.csv": "2026-03-02,17,A\n2026-03-02,18,B\n"}, ["n.csv"], "does not begin with the names of its columns"),
@@ -394,7 +394,7 @@ def test_a_path_is_looked_at_and_what_is_none_is_refused() -> None:
     assert "STREAM visits (" in cepc.stream_of("shop.csv", name="visits")
     with pytest.raises(TypeError, match="not list"):
         cepc.stream_of([1, 2])
-    with pytest.raises(cepc.DataError, match="E0718"):
+    with pytest.raises(cepc.DataError, match="E0719"):
         cepc.stream_of(clicks().slice(0, 0))
 
 

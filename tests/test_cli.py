@@ -440,7 +440,8 @@ def test_what_is_used_while_editing_imports_nothing_heavy(arguments: list[str]) 
         "import sys; from cepc.cli import cepc\n"
         f"try: cepc.main({arguments!r})\n"
         "except SystemExit: pass\n"
-        "heavy = {'pyspark', 'numpy', 'pandas', 'pyarrow', 'numba', 'networkx', 'rich'} & set(sys.modules)\n"
+        "heavy = {'pyspark', 'numpy', 'pandas', 'pyarrow', 'numba', 'networkx', 'rich', 'pygls', 'lsprotocol',"
+        " 'cepc.language_server'} & set(sys.modules)\n"
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

@@ -23,9 +23,10 @@ from cepc.cli import cepc
 from cepc.codegen.bundle import runtime_archive, write_bundle
 from cepc.codegen.compiling import job_of
 from cepc.codegen.hot import hot_groupings
-from cepc.codegen.prepare import prepare
 from cepc.codegen.python import comment, identifier, string
+from cepc.codegen.stream_job import stream_job
 from cepc.errors import ProgramError
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import Options
 from cepc.statistics import Statistics
@@ -39,7 +40,7 @@ from tests.programs import Case, cases, drawn
 if TYPE_CHECKING:
     from cepc import model
     from cepc.codegen import GeneratedJob
-    from cepc_runtime.spark.share import Class
+    from cepc_runtime.classes import Class
 
 GOLDEN = Path(__file__).parent / "golden_jobs"
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -96,11 +97,11 @@ QUERY counted RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN 10 MIN
 QUERY whole RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN UNBOUNDED;
 QUERY other RETURN x, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY x WITHIN 10 MINUTES SLIDE 5 MINUTES;
 QUERY listed RETURN a.at AS since PATTERN SEQ(A a, B) WHERE [g] WITHIN 10 MINUTES;"""
-    program, plan = compile_text(text).program, compile_text(text).plan
+    program, plan = compile_text(text).program, compile_text(text).logical
 
     def cut(largest: float | None) -> list[Class]:
         known = Statistics(groupings={("g",): Grouping(largest=largest)})
-        classes = prepare(program.stream("s"), plan, hot_groupings(plan, known)).classes
+        classes = stream_job(program.stream("s"), plan, hot_groupings(plan, known)).classes
         return [one for one in classes if one.segments]
 
     assert cut(None) == cut(1 / 20) == []
@@ -150,7 +151,7 @@ def test_every_job_is_python_and_carries_its_plan(case: Case) -> None:
 
 def test_a_plan_of_another_format_is_refused() -> None:
     (plan,) = plan_program(_checked(PROGRAMS[0].read_text(encoding="utf-8"))).plans
-    data = json.loads(plan_data.to_text(plan)) | {"version": 0}
+    data = json.loads(plan_data.to_text(strategy(plan, "batch"))) | {"version": 0}
     with pytest.raises(plan_data.PlanVersionError, match="compile the job again"):
         plan_data.from_data(data)
 
@@ -302,8 +303,8 @@ def test_a_bundle_has_the_plan_of_each_stream_to_be_read(tmp_path: Path) -> None
 def test_machine_code_of_an_archive_is_known_by_a_file_that_stays(tmp_path: Path) -> None:
     """Spark gives the archive another place in every application."""
     asked = (
-        "from cepc_runtime.kernel import compiled, loop;"
-        "print(loop.__file__); print(compiled.compiled(loop)['run'].__code__.co_filename)"
+        "from cepc_runtime.kernel import loop, machine_code;"
+        "print(loop.__file__); print(machine_code.compiled(loop)['run'].__code__.co_filename)"
     )
     seen = []
     for application in ("app-1", "app-2"):
@@ -331,9 +332,7 @@ def test_machine_code_is_not_kept_where_others_can_write(tmp_path: Path) -> None
     open_to_all.chmod(0o777)
     environment = {**os.environ, "PYTHONPATH": str(archive), "NUMBA_CACHE_DIR": str(open_to_all)}
     environment.pop("CEPC_INTERPRETED", None)
-    asked = (
-        "from cepc_runtime.kernel import compiled, loop; print(type(compiled.compiled(loop)['run']._cache).__name__)"
-    )
+    asked = "from cepc_runtime.kernel import loop, machine_code; print(type(machine_code.compiled(loop)['run']._cache).__name__)"
     done = subprocess.run(
         [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True, timeout=120
     )

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGES = ("cepc", "cepc_grammar", "cepc_runtime", "cepc_stdlib")
 PAGES = Path(__file__).parent.parent / "docs" / "passes"
-IN_DOCSTRINGS, ON_PAGES = 201, {"gloria": 7, "motto": 6, "sharon": 6}
+IN_DOCSTRINGS, ON_PAGES = 214, {"gloria": 7, "motto": 6, "sharon": 6}
 
 
 def modules() -> list[str]:

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 import pytest
 
-from cepc.shared_plans import plan_shared
+from cepc.passes.strategy import strategy
+from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.drive import drive
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.evaluate.errors import EvaluationError, about, naming
 from cepc_runtime.events import read
-from cepc_runtime.plan import unshared
 from cepc_runtime.streaming.decision import Windows, decision_of
-from cepc_runtime.streaming.matches import Step
+from cepc_runtime.streaming.matches import Advance
 from cepc_runtime.streaming.windows import closed
-from cepc_runtime.stretch import Means, Span, Stretch
+from cepc_runtime.stretch import Means, Stretch, TimeSpan
 from tests.driven import driven
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.plan import Plan, QueryPlan
+    from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.int32())])
 
 
-def plan_of(*queries: str) -> Plan:
-    (plan,) = plan_shared(
-        compile_text(STREAM + "".join(f"QUERY q{i} {q};\n" for i, q in enumerate(queries))).program
-    ).plans
-    return plan
+def plan_of(*queries: str, level: Literal[0, 2] = 2) -> PhysicalPlan:
+    program = compile_text(STREAM + "".join(f"QUERY q{i} {q};\n" for i, q in enumerate(queries))).program
+    (plan,) = plan_shared(program, Options(level)).plans
+    return strategy(plan, "local")
 
 
 def events(text: str) -> Any:
@@ -88,7 +87,7 @@ def test_an_error_is_about_a_query_that_fails_by_itself(queries: Sequence[str], 
     with pytest.raises(EvaluationError, match="division by zero") as caught:
         driven(table, plan)
     assert caught.value.query == about_query
-    fine: list[QueryPlan] = [query for query in plan.queries if query.name < about_query]
+    fine: list[PhysicalQuery] = [query for query in plan.queries if query.name < about_query]
     driven(table, plan, fine)
 
 
@@ -116,7 +115,7 @@ def test_windows_are_found_that_begin_in_the_span(pattern: str) -> None:
     every = driven(table, plan)["q0"].to_pylist()
     assert len(every) > 2
     for first, end in ((0, 3), (1, 5), (4, 4), (None, 2), (2, None)):
-        found = driven(table, plan, span=Span(first, end))["q0"].to_pylist()
+        found = driven(table, plan, span=TimeSpan(first, end))["q0"].to_pylist()
         assert found == [
             row for row in every
             if (first is None or row["window_start"] >= first) and (end is None or row["window_start"] < end)
@@ -125,9 +124,8 @@ def test_windows_are_found_that_begin_in_the_span(pattern: str) -> None:
 
 @pytest.mark.parametrize("several", [1, 2], ids=["listed", "joined"])
 def test_matches_are_given_that_are_known(several: int) -> None:
-    plan = plan_of(*["RETURN a.at AS a PATTERN SEQ(A a, B b) WITHIN 9 s"] * several)
-    if several == 1:
-        plan = unshared(plan)
+    level: Literal[0, 2] = 0 if several == 1 else 2
+    plan = plan_of(*["RETURN a.at AS a PATTERN SEQ(A a, B b) WITHIN 9 s"] * several, level=level)
     reading = read(events("A1 A2 B3"), plan.stream)
     stretch = Stretch(
         plan, reading, known=lambda _query, matches, arranged: arranged.events.ticks[matches.positions[0]] == 1
@@ -147,7 +145,7 @@ def closing(text: str, most: int) -> tuple[list[Any], Exception | None]:
     reading, windows = read(events(text), plan.stream), decision_of(plan.queries[0])
     assert isinstance(windows, Windows)
     try:
-        for _, table in closed(reading, plan, plan.queries, windows, Step(-1, 100, most)):
+        for _, table in closed(reading, plan, plan.queries, windows, Advance(-1, 100, most)):
             found += table.to_pylist()
     except TooManyPartialMatchesError as error:
         return found, error

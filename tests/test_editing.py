@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +105,69 @@ def test_the_extension_names_files_that_are_there() -> None:
     assert (folder / language["configuration"]).is_file()
     assert (folder / grammar["path"]) == GRAMMAR
     assert json.loads(GRAMMAR.read_text())["scopeName"] == grammar["scopeName"]
+
+
+# The editor and the client are stood in for: what they are asked is printed.
+ACTIVATED = """
+const Module = require("module"), asked = [];
+const settings = { path: process.argv[2], statistics: "" };
+const noted = (what) => (...given) => { asked.push([what, ...given]); return { dispose() {} }; };
+const vscode = {
+  workspace: {
+    getConfiguration: () => ({ get: (name) => settings[name] }),
+    createFileSystemWatcher: noted("watch"), onDidChangeConfiguration: () => ({ dispose() {} }),
+  },
+  window: { showWarningMessage: noted("warning"), showErrorMessage: noted("error") },
+  commands: { registerCommand: (name) => noted("command")(name) },
+};
+const client = {
+  TransportKind: { stdio: 0 },
+  LanguageClient: class {
+    constructor(id, name, server, options) { asked.push(["client", server, options.documentSelector]); }
+    async start() { if (settings.path === "broken") throw new Error("not found"); asked.push(["start"]); }
+    async stop() { asked.push(["stop"]); }
+  },
+};
+const load = Module._load;
+Module._load = (name, ...rest) => {
+  if (name === "vscode") return vscode;
+  if (name !== "vscode-languageclient/node") return load(name, ...rest);
+  if (settings.path === "without") throw new Error("no such module");
+  return client;
+};
+const extension = require(process.argv[1]);
+extension.activate({ subscriptions: [] }).then(extension.deactivate).then(() => console.log(JSON.stringify(asked)));
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("/opt/cepc", ["start", "stop"]), ("broken", ["error"]), ("without", ["warning"])],
+)
+def test_the_extension_starts_the_command_of_the_settings(path: str, expected: list[str]) -> None:
+    extension = str(ROOT / "editors" / "vscode" / "extension.js")
+    done = subprocess.run(["node", "-e", ACTIVATED, extension, path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    asked = {name: given for name, *given in json.loads(done.stdout)}
+    assert [name for name in asked if name in ("start", "stop", "error", "warning")] == expected
+    if "client" in asked:
+        server, documents = asked["client"]
+        assert (server["command"], server["args"]) == (path, ["lsp"])
+        assert {one["language"] for one in documents} == {"cep"}
+    if "error" in asked:
+        assert "pip install 'cepc[lsp]'" in asked["error"][0]
+
+
+def test_the_extension_reads_the_settings_and_has_the_commands_that_it_declares() -> None:
+    folder = ROOT / "editors" / "vscode"
+    package = json.loads((folder / "package.json").read_text())
+    code = (folder / package["main"]).read_text()
+    read = {f"cepc.{name}" for name in re.findall(r"settings\.get\(\"(\w+)\"\)", code)}
+    assert read == package["contributes"]["configuration"]["properties"].keys()
+    registered = set(re.findall(r"registerCommand\(\"([\w.]+)\"", code))
+    assert registered == {one["command"] for one in package["contributes"]["commands"]}
 
 
 def scopes(text: str, grammar: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cepc.api import check_text
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, loads, share
 from cepc.statistics.measure import measure
@@ -21,7 +22,7 @@ from cepc_runtime.plan import counted_queries
 
 if TYPE_CHECKING:
     from cepc.model import CheckedProgram
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
 
 EVENTS = 1_000_000
 SECONDS = 10_000
@@ -62,9 +63,11 @@ def test_plans_of_which_one_is_expected_to_be_clearly_cheaper_run_in_that_order(
     known = {"s": measure(alone, events)}
     found = [share(program, alone, Options(level, seconds=None, statistics=known)) for level in (0, 1, 2)]
     (least,) = plan_program(program_of([LITTLE])).plans
-    every_plan = least_time(least, events)  # what an event costs whatever is done with it, which the model leaves out
+    every_plan = least_time(
+        strategy(least, "local"), events
+    )  # what an event costs whatever is done with it, which the model leaves out
     expected = [every_plan + SECONDS * loads(*one)[1].nanoseconds / 1e9 for one in found]
-    seconds = [least_time(workload.plan, events) for workload, _ in found]
+    seconds = [least_time(strategy(workload.plan, "local"), events) for workload, _ in found]
     clear = [pair for pair in combinations(range(3), 2) if expected[pair[0]] > CLEARLY * expected[pair[1]]]
     assert clear
     assert all(seconds[dear] > seconds[cheap] for dear, cheap in clear), (expected, seconds)
@@ -77,7 +80,7 @@ def program_of(queries: list[str]) -> CheckedProgram:
     return program
 
 
-def least_time(plan: Plan, table: pa.Table) -> float:
+def least_time(plan: PhysicalPlan, table: pa.Table) -> float:
     """Of the kernel alone."""
     reading = read(table, plan.stream)
     found = classify(reading, plan.letters)

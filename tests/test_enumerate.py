@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,13 +13,16 @@ from hypothesis import strategies as st
 from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
-from cepc_runtime.enumerate.search import Search
+from cepc_runtime.enumerate.search import Search, SearchMeans
 from cepc_runtime.evaluate import EvaluationError
 from cepc_runtime.expression import Field
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Acceptance, Automaton, Guard, List, Measure, Step
+from cepc_runtime.plan import Acceptance, Automaton, Guard, Measure, SelectAny, SelectContiguous, SelectNext, Step
 from cepc_runtime.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import Select
 
 SEQ = pattern("0 A 1, 1 B 2", "2")
 RUN = pattern("0 A 1, 1 A 1", "1")
@@ -256,28 +260,28 @@ def test_derivations_that_nothing_tells_apart_are_followed_once() -> None:
 # ---- selection -------------------------------------------------------------------------------------------------------
 
 PREFIXES = Automaton(4, ("A", "B", "C"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1), Step(2, 3, 2, 2)), (3,))
+PREFIXES_OF_TWO = Automaton(3, ("A", "B"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1)), (2,))
 
 
 def test_next_takes_the_first_event_that_goes_on() -> None:
-    query = Query(ABC, more={"select": "NEXT", "strategy": List(PREFIXES)})
+    query = Query(ABC, more={"select": SelectNext(PREFIXES)})
     assert query.found("a1 a2 d3 b4 b5 c6 c7") == ["a1 b4 c6", "a2 b4 c6"]
     assert query.found("a1 b2 b2' c3") == ["a1 b2 c3", "a1 b2' c3"]
 
 
 def test_next_skips_what_its_conditions_exclude() -> None:
-    query = Query(ABC, (condition("A.x < B.x"),), more={"select": "NEXT", "strategy": List(PREFIXES)})
+    query = Query(ABC, (condition("A.x < B.x"),), more={"select": SelectNext(PREFIXES)})
     assert query.found("a1(x=3) b2(x=1) b3(x=4) b4(x=5) c5") == ["a1 b3 c5"]
 
 
 def test_next_is_stopped_by_what_a_not_forbids_all_the_same() -> None:
     guarded = pattern("0 A 1, 1 B!0 2", "2", no("0 C 1"))
-    prefixes = Automaton(3, ("A", "B"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1)), (2,))
-    query = Query(guarded, more={"select": "NEXT", "strategy": List(prefixes)})
+    query = Query(guarded, more={"select": SelectNext(PREFIXES_OF_TWO)})
     assert query.found("a1 c2 b3 a4 b5") == ["a4 b5"]
 
 
 def test_contiguous_skips_nothing() -> None:
-    query = Query(ABC, more={"select": "CONTIGUOUS"})
+    query = Query(ABC, more={"select": SelectContiguous()})
     assert query.found("a1 b2 c3 a4 d5 b6 c7") == ["a1 b2 c3"]
     assert query.found("a1 b2 b2' c3") == ["a1 b2 c3", "a1 b2' c3"]
 
@@ -294,12 +298,12 @@ SKIPS = {
 @pytest.mark.parametrize(("after", "expected"), SKIPS.items())
 @pytest.mark.parametrize("block", [1, 2, 100])
 def test_after_a_match(after: tuple[str, str | None], expected: list[str], block: int) -> None:
-    query = Query(GREEDY, more={"select": "CONTIGUOUS", "after": after})
+    query = Query(GREEDY, more={"select": SelectContiguous(), "after": after})
     assert query.found("a1 a2 a3 b4 a5 b6 a7", block) == expected
 
 
 def test_the_preferred_match_of_each_first_event() -> None:
-    more = {"select": "NEXT", "after": ("PAST LAST EVENT", None)}
+    more = {"select": SelectNext(PREFIXES_OF_TWO), "after": ("PAST LAST EVENT", None)}
     optional = pattern("0 A 1, 1 B 2", "1, 2")
     assert Query(optional, more=more).found("a1 b2 a3") == ["a1 b2", "a3"]
     stopping = replace(optional, acceptances=tuple(replace(a, rank=-1) for a in optional.acceptances))
@@ -307,16 +311,19 @@ def test_the_preferred_match_of_each_first_event() -> None:
 
 
 def test_no_more_first_events_are_tried_at_once_than_a_block_holds() -> None:
-    plan = Query(pattern("0 A 1, 1 B 2", "2"), more={"select": "NEXT", "after": ("TO NEXT EVENT", None)}).plan()
+    plan = Query(
+        pattern("0 A 1, 1 B 2", "2"), more={"select": SelectNext(PREFIXES_OF_TWO), "after": ("TO NEXT EVENT", None)}
+    ).plan()
     source = reading(" ".join([*(f"a{i}" for i in range(12)), "b12"]))
-    arranged = arrange_for(source, classify(source, plan.letters), plan, plan.queries)
+    arranged = arrange_for(source, classify(source, plan.letters), plan.stream, plan.queries)
     found = [len(matches) for matches in arranged.enumerator(plan.queries[0], block=4).matches()]
     assert found == [4, 4, 4]
 
 
 def test_what_is_preferred_must_stand() -> None:
     query = Query(
-        pattern("0 A 1, 1 B 2", "1, 2!0", no("0 C 1")), more={"select": "NEXT", "after": ("PAST LAST EVENT", None)}
+        pattern("0 A 1, 1 B 2", "1, 2!0", no("0 C 1")),
+        more={"select": SelectNext(PREFIXES_OF_TWO), "after": ("PAST LAST EVENT", None)},
     )
     assert query.found("a1 b2 c3") == ["a1"]
     assert query.found("a1 b2") == ["a1 b2"]
@@ -354,9 +361,11 @@ def test_a_sequence_is_what_brute_force_finds(stream: str) -> None:
 def test_a_block_never_grows_beyond_its_limit() -> None:
     plan = Query(pattern("0 A 1, 1 A 1", "1")).plan()
     source = reading(" ".join(f"a{i}" for i in range(12)))
-    enumerator = arrange_for(source, classify(source, plan.letters), plan, plan.queries).enumerator(plan.queries[0])
+    enumerator = arrange_for(source, classify(source, plan.letters), plan.stream, plan.queries).enumerator(
+        plan.queries[0]
+    )
     for merging in (False, True):
-        search = Search(enumerator.extension, MatchBudget("q", None, None), merging, 16)
+        search = Search(enumerator.extension, SearchMeans(MatchBudget("q", None, None), 16), merging)
         sizes = [len(block) for block in search.blocks(enumerator.everywhere())]
         assert max(sizes) <= 16 + 8
         assert sum(sizes) == 2**12 - 1
@@ -378,19 +387,23 @@ def test_too_many_partial_matches_name_query_and_condition() -> None:
     [
         (
             (),
-            "CONTIGUOUS",
+            SelectContiguous(),
             r"had to be enumerated for SELECT CONTIGUOUS; a shorter WITHIN, a condition on single events, or",
         ),
         (
             ("A.x > prev A.x",),
-            "NEXT",
+            SelectNext(Automaton(2, ("A",), (Step(0, 1, 0, 0), Step(1, 1, 0, 0)), (1,))),
             r"had to be enumerated to check the condition A\.x > prev A\.x with SELECT NEXT; ",
         ),
-        ((), "ANY", r"had to be enumerated; a shorter WITHIN, a condition on single events or between neighbours, or"),
+        (
+            (),
+            SelectAny(),
+            r"had to be enumerated; a shorter WITHIN, a condition on single events or between neighbours, or",
+        ),
     ],
 )
 def test_too_many_partial_matches_name_what_had_them_enumerated(
-    conditions: tuple[str, ...], select: str, why: str
+    conditions: tuple[str, ...], select: Select, why: str
 ) -> None:
     more = aggregate(Measure(COUNT, None, None), select=select)
     query = Query(RUN, tuple(condition(c) for c in conditions), more=more)

@@ -156,6 +156,9 @@ KEPT = [
     ]),
     ("RETURN a.x AS x PATTERN SEQ(A a, B) WITHIN 10 min", ["an event takes 40 bytes at most, and is kept 10 minutes"]),
     ("RETURN COUNT(*) PATTERN SEQ(A, NOT C, B) WITHIN 10 min", ["an event takes 36 bytes at most, and is kept 10 minutes"]),
+    ("RETURN a.x AS x PATTERN SEQ(A a, NOT B WITHIN 10 min) WITHIN 1 h", [
+        "an event takes 40 bytes at most, and is kept less than 70 minutes",
+    ]),
     ("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN UNBOUNDED", ["cannot be one, for its window has no end"]),
 ]  # fmt: skip
 

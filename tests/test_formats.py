@@ -11,7 +11,7 @@ import pytest
 from cepc.errors import DataError
 from cepc.reading import readers
 from cepc.reading.read import Read, read_events
-from cepc_runtime.computed import Input
+from cepc_runtime.computed import StreamInput
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import DOUBLE, STRING, TIMESTAMP
 
@@ -56,7 +56,7 @@ def _bars(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def read(path: str, form: str | None = None) -> Read:
     plan = StreamPlan("rides", COLUMNS, tuple(n for n, _ in COLUMNS), "at", "us", (), "kind", None, None)
-    return read_events(path, plan, Input(COLUMNS), form)
+    return read_events(path, plan, StreamInput(COLUMNS), form)
 
 
 @pytest.mark.usefixtures("_bars")
@@ -81,11 +81,11 @@ def test_a_new_format_is_read_wherever_formats_are(path: str, form: str | None) 
             "rides.dat",
             "\x01",
             None,
-            "known are .parquet, .csv, .json, .jsonl, .ndjson and .bars",
+            "known are .parquet, .csv, .json, .jsonl, .ndjson, .orc, .avro and .bars",
         ),
         ("a.bars", "at\n", None, "it is no Bars file"),
-        ("a.bars", "at\n", None, "`--input-format parquet`, `csv` or `json` names another format"),
-        ("a.parquet", "at,kind\n", None, "`--input-format csv`, `json` or `bars` names another format"),
+        ("a.bars", "at\n", None, "`--input-format parquet`, `csv`, `json`, `orc` or `avro` names another format"),
+        ("a.parquet", "at,kind\n", None, "`--input-format csv`, `json`, `orc`, `avro` or `bars` names another format"),
         ("a.bars", "|at|kind|\n", None, "the events have no column `minutes`"),
     ],
 )
@@ -112,11 +112,13 @@ def test_the_command_knows_a_new_format_by_its_module_alone() -> None:
     assert found.returncode == 0, found.stderr
     assert [json.loads(line)["minutes"] for line in found.stdout.splitlines()] == [2.5]
     help_ = " ".join(cepc(brought, "run", "--help").stdout.split())
-    assert "[parquet|csv|json|bars]" in help_
-    assert "Events are Parquet, CSV with a header, JSON lines or Bars of iron;" in help_
+    assert "[parquet|csv|json|orc|avro|bars]" in help_
+    assert "Events are Parquet, CSV with a header, JSON lines, ORC, Avro or Bars of iron;" in help_
     Path("rides.cep").write_text(PROGRAM.replace("FROM BARS 'rides.bars'", ""))
     unnamed = cepc(brought, "run", "rides.cep")
-    assert "name them: `--events PATH`, a Parquet, CSV, JSON lines or Bars file" in " ".join(unnamed.stderr.split())
+    assert "name them: `--events PATH`, a Parquet, CSV, JSON lines, ORC, Avro or Bars file" in " ".join(
+        unnamed.stderr.split()
+    )
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from cepc.passes.choose import choose
 from cepc.passes.columns import columns
 from cepc.passes.engine import load
 from cepc.passes.gloria.gloria import gloria, greedy
+from cepc.passes.workload import counted
 from cepc.shared_plans import Options, plan_shared
-from cepc_runtime.plan import Plan, counted_queries
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
 from tests.rates import Frequent
@@ -51,7 +51,7 @@ def shown(workload: Workload) -> list[str]:
     for part in proposed(workload):
         names = []
         for member in part.members:
-            (query,) = (q for q in counted_queries(workload.plan.queries) if q.name == member.query)
+            (query,) = (q for q in counted(workload.plan) if q.name == member.query)
             into = {step.target: query.automaton.variables[step.variable] for step in query.automaton.steps}
             names.append(f"{member.query}({' '.join(into[state] for state in member.states)})")
         found.append(" | ".join(names))
@@ -162,8 +162,8 @@ def test_of_any_program_states_of_the_same_letters_are_proposed(case: Case) -> N
     for workload, found in zip(shared.workloads, shared.contexts, strict=True):
         context = replace(found, rates=Same())
         parts = proposed(gloria(workload, context))
-        Plan(workload.plan.stream, workload.plan.letters, workload.plan.queries, workload.plan.sharing + parts)
-        automata = {q.name: q.automaton for q in counted_queries(workload.plan.queries)}
+        replace(workload.plan, sharing=workload.plan.sharing + parts)
+        automata = {q.name: q.automaton for q in counted(workload.plan)}
         for part in parts:
             letters = set()
             for member in part.members:

@@ -22,8 +22,6 @@ SHARED_NAMES = {
     "EngineModel": "the same, and the model of our own engine in which passes are compared",
     "PaperModel": "the same",
     "Query": "the same",
-    "Span": "of text in the grammar, of time in the runtime",
-    "Step": "of an automaton in a plan, of a watermark in a stream and in its operator",
 }
 
 

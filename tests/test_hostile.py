@@ -24,18 +24,19 @@ from cepc.codegen.compiling import job_of
 from cepc.diagnostics.render import errors
 from cepc.errors import RunError
 from cepc.files.read import ImportReader
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.resolve import check
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
+from cepc_runtime.classes import classes_of
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matches
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST as MOST_OF_SESSION
-from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.slices import MOST
 from cepc_runtime.spark.streaming.outputs import check_columns
 from cepc_runtime.streaming.advance import advance
@@ -46,7 +47,7 @@ from cepc_runtime.streaming.ticks import END
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
 
 pytestmark = pytest.mark.unhurried
 
@@ -340,9 +341,9 @@ def test_python_has_the_same_budget() -> None:
     assert compiled.run(events.slice(0, 8), most=1000)["q"].num_rows == 2**8 - 1
 
 
-def running_away(query: str, times: Any, types: int) -> tuple[Plan, pa.Table]:
+def running_away(query: str, times: Any, types: int) -> tuple[PhysicalPlan, pa.Table]:
     compiled = python.compile(f"{STREAM}QUERY q {query} WITHIN 1 h;")
-    plan = plan_program(compiled.program).plans[0]
+    plan = strategy(plan_program(compiled.program).plans[0], "local")
     return plan, pa.table({"at": pa.array(times, pa.int64()), "k": ["AB"[i % types] for i in range(len(times))]})
 
 

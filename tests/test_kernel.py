@@ -24,15 +24,15 @@ from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.adjacent.run import Neighbours
 from cepc_runtime.kernel.adjacent.slices import Slices
 from cepc_runtime.kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, LESS, LESS_EQUAL, Comparison, comparison
-from cepc_runtime.kernel.compiled import LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.effects import effect
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
+from cepc_runtime.kernel.machine_code import LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.numbers import OPERATION, apply_all
 from cepc_runtime.kernel.operations import ADD, COPY, LEAST, MULTIPLY, TWICE, ZERO
 from cepc_runtime.kernel.planes import planes_of
 from cepc_runtime.kernel.run import count_matches
-from cepc_runtime.kernel.sharing import sharing_of
+from cepc_runtime.kernel.shared_lanes import sharing_of
 from cepc_runtime.kernel.values import values_of
 from cepc_runtime.letters import classify
 from cepc_runtime.plan import AdjacentCondition, Automaton, CountedQuery, Move, has_neighbours
@@ -131,7 +131,7 @@ def test_what_is_past_a_float_comes_out_right_modulo_64_bits(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepc_runtime.exactness.MANY", 1)
-        patch.setattr("cepc_runtime.kernel.compiled.LITTLE", 10**9 if interpreted else 0)
+        patch.setattr("cepc_runtime.kernel.machine_code.LITTLE", 10**9 if interpreted else 0)
         check_all(rows, window, ("g",), interpreted)
 
 
@@ -461,7 +461,7 @@ def run(given):
 RUN = (
     "import sys; sys.path.insert(0, sys.argv[1])\n"
     "import made\n"
-    "from cepc_runtime.kernel.compiled import compiled\n"
+    "from cepc_runtime.kernel.machine_code import compiled\n"
     "assert compiled(made)['run'](getattr(made, sys.argv[2])(1)) == 2\n"
 )
 
@@ -481,7 +481,7 @@ def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end(monkeypatch:
 
 PLAIN = (
     "from cepc_runtime.kernel import loop\n"
-    "from cepc_runtime.kernel.compiled import run_function\n"
+    "from cepc_runtime.kernel.machine_code import run_function\n"
     "assert run_function(loop, 10**9) is loop.run"
 )
 

@@ -23,12 +23,12 @@ from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
-from cepc_runtime.enumerate.joins import Joins, _Rows
+from cepc_runtime.enumerate.joins import JoinRoom, Joins, _Rows
 from cepc_runtime.enumerate.matches import MatchRows
+from cepc_runtime.enumerate.search import SearchMeans
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import read
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import unshared
 from cepc_runtime.work_done import Work
 from tests.driven import driven
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cepc.passes.motto import Derivation
     from cepc_runtime.enumerate.extension import Sources
     from cepc_runtime.enumerate.standing import Matches
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
@@ -65,12 +65,12 @@ class Eager:
 
 
 def asked(compiled: Compiled) -> list[Asked]:
-    workload = workload_of(compiled.program, compiled.plan)
+    workload = workload_of(compiled.program, compiled.logical)
     found = [asked_of(q, p) for q, p in zip(workload.plan.queries, workload.patterns, strict=True)]
     return [a for a in found if a is not None]
 
 
-def sharing_all(compiled: Compiled) -> Plan:
+def sharing_all(compiled: Compiled) -> PhysicalPlan:
     """The plan with all that can be shared, partition by partition, and joins for all else that joins can find."""
     partition = {q.name: tuple(sorted(q.partition)) for q in compiled.plan.queries}
     several = asked(compiled)
@@ -81,7 +81,7 @@ def sharing_all(compiled: Compiled) -> Plan:
         shared = shared_matches(made, of_class)
         found += [shared] if shared is not None else []
         found += matches_alone(made, of_class)
-    return strategy(replace(compiled.plan, shared_matches=tuple(found)), "local")
+    return strategy(replace(compiled.logical, shared_matches=tuple(found)), "local")
 
 
 # --- which queries
@@ -147,7 +147,7 @@ def test_joins_say_how_far_they_are() -> None:
     plan, told = plan_shared(compiled.program).plans[0], list[float]()
     schema = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.int32())])
     events = pa.Table.from_pylist([{"at": i, "kind": "AB"[i % 2], "x": 1} for i in range(40)], schema=schema)
-    driven(events, plan, block=2, work=Work(1, told.append))
+    driven(events, strategy(plan, "local"), block=2, work=Work(1, told.append))
     assert len(told) > 5
     assert told == sorted(told)
     assert told[-1] == 1
@@ -164,7 +164,7 @@ def test_a_plan_with_shared_matches_survives_json() -> None:
 
 
 def by_joins(
-    plan: Plan, table: Any, block: int, held: int, portion: int, searched: Callable[[], None] = lambda: None
+    plan: PhysicalPlan, table: Any, block: int, held: int, portion: int, searched: Callable[[], None] = lambda: None
 ) -> dict[str, list[Any]]:
     """The rows of the queries that share, with limits so small that portions are halved, and queries searched."""
     found: dict[str, list[Any]] = {}
@@ -172,7 +172,7 @@ def by_joins(
     for shared in plan.shared_matches:
         names = {answer.query for answer in shared.answers}
         queries = {q.name: q for q in plan.queries if q.name in names}
-        arranged = arrange_for(reading, classify(reading, plan.letters), plan, list(queries.values()))
+        arranged = arrange_for(reading, classify(reading, plan.letters), plan.stream, list(queries.values()))
         timeline, evaluator = timeline_of(arranged.events, arranged.kinds), Evaluator(arranged.events.table)
 
         def search(name: str, sources: Sources) -> Iterator[Matches]:
@@ -180,8 +180,8 @@ def by_joins(
             return Enumerator(queries[name], timeline, evaluator).matches(sources)  # noqa: B023 - used in this round
 
         joins = Joins(
-            shared, list(queries.values()), timeline, evaluator, search, MatchBudget("", None, None),
-            block=block, held=held, portion=portion,
+            shared, list(queries.values()), timeline, evaluator, search,
+            SearchMeans(MatchBudget("", None, None), block), JoinRoom(held, portion),
         )  # fmt: skip
         rows_of = {name: MatchRows(query, plan.stream, evaluator) for name, query in queries.items()}
         found |= {name: [] for name in queries}
@@ -260,7 +260,7 @@ def check(case: Case, chance: Random) -> Seen:
         return NOTHING  # a run that must fail may fail at another event
     plan, table = sharing_all(compiled), table_of(case, compiled)
     reading = read(table, plan.stream)
-    alone = driven(reading, unshared(plan))
+    alone = driven(reading, compiled.plan)
     together = execute(plan, table).tables
     for query in plan.queries:
         assert same(alone[query.name].to_pylist(), expected[query.name].rows), query.name

@@ -35,7 +35,7 @@ from tests.properties import NOTHING, Seen, hold
 if TYPE_CHECKING:
     from random import Random
 
-    from cepc_runtime.plan import CountedQuery, Plan
+    from cepc_runtime.plan import CountedQuery, PhysicalPlan
 
 STREAM = "STREAM s (at BIGINT, kind STRING, t TIMESTAMP, u TIMESTAMP, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
@@ -88,7 +88,7 @@ def test_ways_are_equal_whatever_the_states_are_called_and_what_else_there_is() 
     assert one[0, 2].shape != other[0, 2].shape
 
 
-def cut(whole: Plan, one: CountedQuery, table: Any) -> Any:
+def cut(whole: PhysicalPlan, one: CountedQuery, table: Any) -> Any:
     """The query's rows by way of panes, each second of which was found in another task."""
     assert isinstance(one.window, Sliding)
     family = Family(tuple(sorted(one.partition)), pane_length(one.window), ((0, one),))

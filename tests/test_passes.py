@@ -16,12 +16,14 @@ from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
 from cepc.passes.choose import choose
 from cepc.passes.engine import EngineModel, Load, edge_rate, load, planes, width
 from cepc.passes.pattern import Event, Pattern, events, pattern_of
+from cepc.passes.strategy import strategy
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
+from cepc.planning.logical import is_countable
 from cepc.shared_plans import Options, loads, plan_shared
 from cepc.statistics import Statistics
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
-from cepc_runtime.plan import Member, SharedStates, is_counted
+from cepc_runtime.plan import Member, SharedStates
 from tests.equivalence import Refused, answered, by_engine, compile_text, same
 from tests.programs import cases, drawn, overlapping
 from tests.properties import NOTHING, Seen, hold
@@ -217,7 +219,7 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
     queries = (
         f"QUERY {n} RETURN {what} PATTERN SEQ(A, B+, C) {window};" for n, what in (("q", "COUNT(*)"), ("r", "SUM(B.x)"))
     )
-    plan = replace(compile_text(STREAM + "".join(queries)).plan, sharing=parts)
+    plan = replace(compile_text(STREAM + "".join(queries)).logical, sharing=parts)
     assert load(plan, Rated(""), EngineModel(10, 1), 1_000_000) == expected
 
 
@@ -226,8 +228,8 @@ def test_a_plan_costs(window: str, parts: tuple[SharedStates, ...], expected: Lo
 )
 def test_a_row_is_as_wide_as_its_planes(result: str, wide: int) -> None:
     """The count of matches, that of events, that of values and their sum; two windows are open at once."""
-    (query,) = compile_text(f"{STREAM}QUERY q RETURN {result} AS r PATTERN B WITHIN 10 s SLIDE 5 s;").plan.queries
-    assert is_counted(query)
+    (query,) = compile_text(f"{STREAM}QUERY q RETURN {result} AS r PATTERN B WITHIN 10 s SLIDE 5 s;").logical.queries
+    assert is_countable(query)
     assert (planes(query), width(query)) == (wide, 2 * wide)
 
 
@@ -330,7 +332,7 @@ def unchanged(case: Case, _chance: Random) -> Seen:
         return NOTHING
     for options in CHOICES:
         (plan,) = plan_shared(compiled.program, options).plans
-        found = by_engine(case, replace(compiled, plan=plan), interpreted=True)
+        found = by_engine(case, replace(compiled, plan=strategy(plan, "local")), interpreted=True)
         assert found is not None, options
         for name, answer in expected.items():
             assert same(found[name], answer.rows), (options, name)

@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepc.api import check_sources
+from cepc.automaton.positions import positions_of
 from cepc.planning import plan_program
+from cepc.planning.logical import Countable, CountableNeighbours, Uncountable
 from cepc_grammar.source import Source
-from cepc_runtime.plan import List, is_counted
+from cepc_runtime.plan import Reason, SelectAny, SelectContiguous, SelectNext
 from cepc_runtime.plan_data import from_text_of_plan, to_text
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import QueryPlan
+    from cepc.automaton.letters import Letters
+    from cepc.automaton.positions import Built
+    from cepc.model import Query
+    from cepc.planning.logical import Countability, LogicalQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind;\n"
 LEG = "PATTERN leg AS SEQ(A a, NOT C c, B b) WHERE {condition};\n"
 
 
-def planned(query: str) -> QueryPlan:
-    (found,) = compile_text(f"{STREAM}{query} WITHIN 9 s SLIDE 3 s;").plan.queries
+def planned(query: str) -> LogicalQuery[Countability]:
+    (found,) = compile_text(f"{STREAM}{query} WITHIN 9 s SLIDE 3 s;").logical.queries
     return found
 
 
@@ -51,33 +56,37 @@ LISTED = [
 
 @pytest.mark.parametrize("clauses", [c for _, c in COUNTED], ids=[name for name, _ in COUNTED])
 def test_counted(clauses: str) -> None:
-    assert is_counted(planned(f"QUERY q RETURN COUNT(*) AS n {clauses}"))
+    counting = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").counting
+    assert isinstance(counting, Countable | CountableNeighbours)
 
 
 @pytest.mark.parametrize(("clauses", "kind", "text"), [case[1:] for case in LISTED], ids=[case[0] for case in LISTED])
 def test_listed_and_what_is_in_the_way(clauses: str, kind: str, text: str) -> None:
-    strategy = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").strategy
-    assert isinstance(strategy, List)
-    assert (strategy.reason.kind, strategy.reason.text) == (kind, text)
+    counting = planned(f"QUERY q RETURN COUNT(*) AS n {clauses}").counting
+    assert isinstance(counting, Uncountable)
+    assert (counting.reason.kind, counting.reason.text) == (kind, text)
 
 
 def test_a_match_query_lists_its_matches_because_they_are_asked_for() -> None:
-    (query,) = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s;").plan.queries
-    assert query.strategy == List()
+    (query,) = compile_text(f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 9 s;").logical.queries
+    assert query.counting == Uncountable(Reason("match query"))
 
 
 def test_who_wants_the_matches_of_a_query_that_could_be_counted_gets_them_listed() -> None:
     program = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN SEQ(A+, B) SELECT NEXT WITHIN 9 s;").program
     (counted,), (listed,) = (plan_program(program, listed=listed).plans[0].queries for listed in (False, True))
-    assert is_counted(counted)
-    assert isinstance(listed.strategy, List)
-    assert listed.strategy.prefixes is not None
+    assert isinstance(counted.counting, Countable)
+    assert listed.counting == Uncountable(Reason("match query"))
+    assert counted.select == listed.select
+    assert isinstance(listed.select, SelectNext)
 
 
-def test_prefixes_are_kept_for_next_alone() -> None:
-    clauses = "PATTERN SEQ(A, B, C) WHERE A.x < C.x"
-    found = [planned(f"QUERY q RETURN COUNT(*) AS n {clauses}{select}").strategy for select in ("", " SELECT NEXT")]
-    assert [isinstance(one, List) and one.prefixes is not None for one in found] == [False, True]
+@pytest.mark.parametrize("condition", ["", " WHERE A.x < C.x"])
+def test_prefixes_are_kept_for_next_alone(condition: str) -> None:
+    clauses = f"PATTERN SEQ(A, B, C){condition}"
+    selects = ("", " SELECT CONTIGUOUS", " SELECT NEXT")
+    found = [planned(f"QUERY q RETURN COUNT(*) AS n {clauses}{select}").select for select in selects]
+    assert [type(one) for one in found] == [SelectAny, SelectContiguous, SelectNext]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +95,26 @@ def test_prefixes_are_kept_for_next_alone() -> None:
 def test_who_asks_only_whether_a_pattern_is_too_large_plans_no_small_one(
     pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepc.planning.query.plan_query", None)
+    monkeypatch.setattr("cepc.planning.query.plan_built", None)
     text = f"{STREAM}QUERY q RETURN TRY_COUNT(*) AS n PATTERN {pattern} WITHIN 9 s SLIDE 3 s;"
     assert check_sources([Source("q.cep", text)]).ok
+
+
+def test_the_positions_of_a_pattern_are_built_once_for_its_warnings_and_to_know_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[str] = []
+
+    def counted(query: Query, letters: Letters) -> Built:
+        built.append(query.name)
+        return positions_of(query, letters)
+
+    for module in ("automaton.positions", "planning.query"):
+        monkeypatch.setattr(f"cepc.{module}.positions_of", counted)
+    pattern = "AND(SEQ(A a1, B b1), SEQ(A a2, B b2), SEQ(C c1, D d1), SEQ(C c2, D d2)) WHERE a1.x < d2.x"
+    found = check_sources([Source("q.cep", f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN {pattern} WITHIN 9 s;")])
+    assert built == ["q"]
+    assert "W0402" in {d.code for d in found.diagnostics}
 
 
 @pytest.mark.parametrize("query", ["RETURN COUNT(*) AS n", "RETURN MATCH *"])
@@ -101,7 +127,7 @@ def test_a_pattern_that_is_too_large_is_refused_by_check_as_by_planning(query: s
 @pytest.mark.parametrize("condition", ["c.x > a.x", "c.x > b.x AND b.x > a.x"])
 def test_a_condition_on_what_a_named_pattern_forbids_is_of_its_negation(condition: str) -> None:
     found = planned(LEG.format(condition=condition) + "QUERY q RETURN COUNT(*) AS n PATTERN leg+")
-    assert not is_counted(found)
+    assert isinstance(found.counting, Uncountable)
     assert {c.negation for c in found.conditions if "c" in c.variables} == {0}
 
 

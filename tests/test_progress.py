@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +15,9 @@ import pytest
 from cepc.running.progress import Progress
 from cepc_runtime.batch import execute
 from tests.equivalence import compile_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind;\n"
 COUNTED = "QUERY c RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 4 s SLIDE 2 s;\n"
@@ -64,3 +71,38 @@ def test_the_bar_is_for_a_terminal_and_long_input() -> None:
         with Progress(stream) as progress:
             progress.running(events)(0.5)
         assert ("running the queries on 200,000 events" in stream.getvalue()) == shown
+
+
+def test_a_log_has_a_line_now_and_then() -> None:
+    stream = io.StringIO()
+    with Progress(stream, every=0.02) as progress:
+        progress.reading(30, 100)
+        time.sleep(0.1)
+        progress.running(1234)(0.5)
+        time.sleep(0.1)
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "reading events: 30% after 0 s"
+    assert lines[-1] == "running the queries on 1,234 events: 50% after 0 s"
+    said = len(lines)
+    time.sleep(0.1)
+    assert len(stream.getvalue().splitlines()) == said, "nothing after the end"
+
+
+def test_a_short_run_says_nothing_in_a_log() -> None:
+    stream = io.StringIO()
+    with Progress(stream) as progress:
+        progress.reading(30, 100)
+        progress.running(200_000)(0.5)
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "csv"])
+def test_rows_and_what_is_said_stand_in_order_in_one_file(form: str, tmp_path: Path) -> None:
+    (tmp_path / "q.cep").write_text(STREAM + LISTED)
+    (tmp_path / "e.csv").write_text("at,kind,x\n1,A,7\n2,B,8\n")
+    with (tmp_path / "log").open("w") as log:
+        command = [sys.executable, "-m", "cepc", "run", "q.cep", "--events", "e.csv", "--format", form]
+        subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=True, timeout=60)
+    *rows, last = (tmp_path / "log").read_text().splitlines()
+    assert last.startswith("2 events read")
+    assert any("7" in row for row in rows)

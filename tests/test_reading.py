@@ -4,17 +4,22 @@ import bz2
 import gzip
 import io
 import json
+import sys
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
+import cepc
 from cepc.errors import DataError
 from cepc.reading.read import Read, read_events
-from cepc_runtime.computed import Input
+from cepc_runtime.computed import StreamInput
 from cepc_runtime.plan import StreamPlan
 from cepc_runtime.types import from_text as type_of
 from cepc_runtime.types import to_arrow
@@ -55,7 +60,7 @@ def stream(columns: str, *, types: tuple[str, ...] | None = None, needed: tuple[
 
 
 def read(path: str | Path, columns: str = RIDES, form: Any = None, **options: Any) -> Read:
-    return read_events(str(path), stream(columns, **options), Input(declared(columns)), form)
+    return read_events(str(path), stream(columns, **options), StreamInput(declared(columns)), form)
 
 
 def problem(path: str | Path, columns: str = RIDES, form: Any = None, **options: Any) -> str:
@@ -124,7 +129,7 @@ def test_every_format_gives_the_same_table(name: str) -> None:
         pq.write_table(rides(), name, use_deprecated_int96_timestamps=name == "int96.parquet", **options)
     found = read(name)
     assert found.table.equals(rides())
-    assert (found.rows, found.files, found.types) == (2, 1, frozenset({"Pickup", "Travel"}))
+    assert (found.rows, found.files, found.types) == (2, 1, {"Pickup": 1, "Travel": 1})
     assert found.warnings == ()
 
 
@@ -168,17 +173,17 @@ def test_only_the_needed_columns_and_types_are_kept() -> None:
         assert found.table.column_names == ["at", "kind"]
         assert values(found, "kind") == ["Pickup", None, "Travel", "Ping"], "nulls are kept, to be counted"
         assert found.rows == 5
-        assert found.types == frozenset({"Pickup", "Ping", "Travel"})
+        assert found.types == {"Pickup": 1, "Ping": 2, "Travel": 1}
 
 
 def test_progress_is_told_in_bytes() -> None:
     told: list[tuple[int, int]] = []
     pq.write_table(rides(), "a.parquet")
     size = Path("a.parquet").stat().st_size
-    read_events("a.parquet", stream(RIDES), Input(declared(RIDES)), None, lambda *at: told.append(at))
+    read_events("a.parquet", stream(RIDES), StreamInput(declared(RIDES)), None, lambda *at: told.append(at))
     assert told == [(size, size)]
     write("b.jsonl", lines(ROWS))
-    read_events("b.jsonl", stream(RIDES), Input(declared(RIDES)), None, lambda *at: told.append(at))
+    read_events("b.jsonl", stream(RIDES), StreamInput(declared(RIDES)), None, lambda *at: told.append(at))
     assert told[-1][0] == told[-1][1] == Path("b.jsonl").stat().st_size
 
 
@@ -341,9 +346,9 @@ def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
         ({"rides": '{"at": 1}'}, "rides", None, "it looks like JSON lines: add `--input-format json`"),
         ({"rides.dat": "PAR1"}, "rides.dat", None, "it looks like Parquet: add `--input-format parquet`"),
         ({"rides.dat": "\x01"}, "rides.dat", None, "error[E0703]"),
-        ({"rides.dat": "\x01"}, "rides.dat", None, "known are .parquet, .csv, .json, .jsonl and .ndjson, the text"),
+        ({"rides.dat": "\x01"}, "rides.dat", None, "known are .parquet, .csv, .json, .jsonl, .ndjson, .orc and .avro, the text"),
         ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`a.parquet` cannot be read: it is no Parquet file"),
-        ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`--input-format csv` or `json` names another format"),
+        ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`--input-format csv`, `json`, `orc` or `avro` names another format"),
         ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "error[E0704]: `a.csv.gz` cannot be read"),
         ({"a.jsonl.gz": "{}\n"}, "a.jsonl.gz", None, "error[E0704]: `a.jsonl.gz` cannot be read"),
     ],
@@ -525,3 +530,94 @@ def test_a_key_that_no_line_has_is_a_warning_and_of_time_or_type_an_error() -> N
     (warning,) = read("x.jsonl").warnings
     assert (warning.code, warning.title) == ("W0714", "no line has the key `minutes`: it is null everywhere")
     assert warning.hint == "did you mean `minuts`?"
+
+
+# ---- ORC, Avro -------------------------------------------------------------------------------------------------------
+
+EVERY = "at TIMESTAMP, kind STRING, n BIGINT, x DOUBLE, price DECIMAL(10,2), day DATE, tags ARRAY<STRING>, of STRUCT<`id`: INT>"
+EVENTS: list[dict[str, Any]] = [
+    {
+        "at": datetime(2026, 1, 31, 12, 0, 0, 5, UTC), "kind": "A", "n": 2**40, "x": 1.5, "price": Decimal("10.25"),
+        "day": date(2026, 1, 31), "tags": ["a", "b"], "of": {"id": 7},
+    },
+    {"at": datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC), **dict.fromkeys(("kind", "n", "x", "price", "day", "tags", "of"))},
+]  # fmt: skip
+AVRO = {
+    "type": "record", "name": "event", "fields": [
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "kind", "type": ["null", {"type": "enum", "name": "kinds", "symbols": ["A", "B"]}]},
+        {"name": "n", "type": ["null", "long"]},
+        {"name": "x", "type": ["null", "double"]},
+        {"name": "price", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}]},
+        {"name": "day", "type": ["null", {"type": "int", "logicalType": "date"}]},
+        {"name": "tags", "type": ["null", {"type": "array", "items": "string"}]},
+        {"name": "of", "type": ["null", {"type": "record", "name": "of", "fields": [{"name": "id", "type": "int"}]}]},
+        {"name": "more", "type": ["null", "kinds"], "default": None},
+    ],
+}  # fmt: skip
+
+
+def written(name: str) -> str:
+    schema = pa.schema([(column, to_arrow(type_)) for column, type_ in declared(EVERY)])
+    if name.endswith(".orc"):
+        orc.write_table(pa.Table.from_pylist(EVENTS, schema), name)
+    else:
+        with Path(name).open("wb") as file:
+            fastavro.writer(file, AVRO, EVENTS)
+    return name
+
+
+@pytest.mark.parametrize("name", ["e.orc", "e.avro"])
+def test_orc_and_avro_have_the_values_that_were_written(name: str) -> None:
+    found = read(written(name), EVERY)
+    assert found.table.to_pylist() == EVENTS
+    some = read(name, EVERY, needed=("at", "n"))
+    assert some.table.column_names == ["at", "n"]
+    assert values(some, "n") == [2**40, None]
+
+
+@pytest.mark.parametrize("name", ["e.orc", "e.avro"])
+def test_columns_of_orc_and_avro_are_checked_first(name: str) -> None:
+    said = problem(written(name), "at TIMESTAMP, kind STRING, n STRING, absent INT")
+    assert "the column `n` is BIGINT, and STRING is expected" in said
+    assert "the events have no column `absent`" in said
+
+
+@pytest.mark.parametrize("name", ["e.orc", "e.avro"])
+def test_an_orc_or_avro_file_that_is_damaged_or_another_is_said(name: str) -> None:
+    whole = Path(written(name)).read_bytes()
+    Path(name).write_bytes(whole[: len(whole) // 2])
+    assert "write or copy it once more" in problem(name, EVERY)
+    Path(name).write_bytes(b"at,kind\n")
+    assert f"it is no {'ORC' if name == 'e.orc' else 'Avro'} file" in problem(name, EVERY)
+    Path(name).write_bytes(b"")
+    assert read(name, EVERY).rows == 0
+
+
+def test_avro_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("e.avro")
+    monkeypatch.setitem(sys.modules, "fastavro", None)
+    assert "`pip install 'cepc[avro]'` brings it" in problem("e.avro", EVERY)
+
+
+# ---- times -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["e.parquet", "e.orc"])
+def test_nanoseconds_are_cut_off_with_a_warning(name: str) -> None:
+    times = pa.array([-1, 1_000_000_001_999, None, 5_000], pa.timestamp("ns", "UTC"))
+    events = pa.table({"at": times, "kind": ["A"] * 4})
+    (orc.write_table if name == "e.orc" else pq.write_table)(events, name)
+    found = read(name, "at TIMESTAMP, kind STRING")
+    assert found.table.column("at").cast(pa.int64()).to_pylist() == [-1, 1_000_000_001, None, 5]
+    assert [warning.code for warning in found.warnings] == ["W0718"]
+    assert read(name, "at TIMESTAMP, kind STRING", needed=("kind",)).warnings == ()
+
+
+def test_text_in_the_place_of_a_time_says_how_to_compute_it() -> None:
+    pq.write_table(pa.table({"at": ["2026-01-31 12:00:00"], "kind": ["A"]}), "e.parquet")
+    said = problem("e.parquet", "at TIMESTAMP, kind STRING")
+    assert "declare `at STRING` and what is computed from it, `at_timestamp AS CAST(at AS TIMESTAMP)`" in said
+    program = "STREAM s (at STRING, kind STRING, at_timestamp AS CAST(at AS TIMESTAMP)) EVENT TIME at_timestamp EVENT TYPE kind;"
+    found = cepc.compile(program + "QUERY q RETURN MATCH A.at PATTERN A WITHIN 1 s;").run("e.parquet")
+    assert found["q"].column("at").to_pylist() == ["2026-01-31 12:00:00"]

@@ -268,7 +268,14 @@ def test_the_closing_line_counts() -> None:
 def test_json_has_every_part() -> None:
     source = Source("a.cep", "EVENT Ä\n  AS 語;\n")
     diagnostic = Diagnostic(
-        "E0201", "unknown", span(source, "語"), "no such type", ("why",), "do", (Label(span(source, "Ä"), "used here"),)
+        "E0201",
+        "unknown",
+        span(source, "語"),
+        "no such type",
+        ("why",),
+        "do",
+        (Label(span(source, "Ä"), "used here"),),
+        "did",
     )
     assert json.loads(as_json([diagnostic], {"a.cep": source})) == {
         "code": "E0201",
@@ -280,6 +287,7 @@ def test_json_has_every_part() -> None:
         "label": "no such type",
         "notes": ["why"],
         "hint": "do",
+        "replacement": "did",
         "others": [
             {"file": "a.cep", "start": {"line": 1, "column": 7}, "end": {"line": 1, "column": 8}, "label": "used here"}
         ],

@@ -105,7 +105,7 @@ WRONG = [
     ("[ ] of a map", "WHERE [m]", ["E0513"]),
     ("GROUP BY an unknown column", "GROUP BY z", ["E0204"]),
     ("GROUP BY an unknown variable's column", "GROUP BY z.k", ["E0203"]),
-    ("GROUP BY a field", "GROUP BY p.a", ["E0512"]),
+    ("GROUP BY an unknown field", "GROUP BY p.unknown", ["E0322"]),
     ("GROUP BY a field of a variable's column", "GROUP BY a.p.a", ["E0512"]),
     ("GROUP BY a map", "GROUP BY m", ["E0513"]),
     ("a condition over two NOTs", "WHERE c.x > d.x", ["E0411"]),

@@ -441,6 +441,20 @@ def test_from_python_a_program_is_a_text_or_files() -> None:
         cepc.compile("stream.cep", CANCELLED)
 
 
+def test_from_python_what_pandas_reads_from_csv_has_times_and_decimals() -> None:
+    text = "at,kind,price\n2026-03-02 10:00:00,A,\n2026-03-02 10:01:00,A,30\n2026-03-02 10:03:00,A,80.1\n"
+    program = """STREAM s (at TIMESTAMP, kind STRING, price DECIMAL(10,2)) EVENT TIME at EVENT TYPE kind;
+QUERY q RETURN MATCH a.price PATTERN A a WITHIN 1 s;"""
+    found = cepc.compile(program).run(pd.read_csv(io.StringIO(text)))["q"]
+    assert found["price"].tolist() == [None, Decimal("30.00"), Decimal("80.10")]
+    for wrong, said in (
+        (text + "never,A,1\n", "`never` is no TIMESTAMP for `at`"),
+        (text + "2026-03-03,A,0.123\n", "`0.123` is no DECIMAL"),
+    ):
+        with pytest.raises(cepc.DataError, match=said):
+            cepc.compile(program).run(pd.read_csv(io.StringIO(wrong)))
+
+
 def test_from_python_frames_give_frames() -> None:
     frame = table().to_pandas()
     assert frame["driver"].dtype == "int64"

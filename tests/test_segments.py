@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cepc_runtime.classes import Class, classes_of, keys_of
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.segments import SEGMENT, Segments, are_short, overlap_of, segments_for
 from cepc_runtime.spark.kernel import run_partition
-from cepc_runtime.spark.share import Class, classes_of, keys_of
 from cepc_runtime.windows import Sliding
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
 from tests.programs import Case, between_neighbours, bounded, cases
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from cepc_runtime.plan import Plan, QueryPlan
+    from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
     from tests.oracle import Answer
 
 STREAM = "STREAM s (at BIGINT, kind STRING, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 
 
-def queries_of(*windows: str) -> tuple[QueryPlan, ...]:
+def queries_of(*windows: str) -> tuple[PhysicalQuery, ...]:
     text = "".join(f"QUERY q{i} RETURN COUNT(*) AS n PATTERN SEQ(A, B) {w};\n" for i, w in enumerate(windows))
     return compile_text(STREAM + text).plan.queries
 
@@ -78,7 +78,7 @@ def test_an_event_is_in_two_segments_at_most() -> None:
         Segments(5, 6)
 
 
-def run_cut(plan: Plan, one: Class, table: Any, most: int = 10**6, size: int = 3) -> list[Any]:
+def run_cut(plan: PhysicalPlan, one: Class, table: Any, most: int = 10**6, size: int = 3) -> list[Any]:
     """The rows of a class with segments; each event of the table is copied to its segments, as Spark does."""
     assert one.segments is not None
     ticks, length, overlap = ticks_of(table.column(plan.stream.time_column)), one.segments.length, one.segments.overlap
@@ -98,7 +98,7 @@ def run_cut(plan: Plan, one: Class, table: Any, most: int = 10**6, size: int = 3
     return rows
 
 
-def values(rows: Sequence[Any], plan: Plan, number: int) -> list[Any]:
+def values(rows: Sequence[Any], plan: PhysicalPlan, number: int) -> list[Any]:
     """The rows of a query, with the names of its columns."""
     from cepc_runtime.spark.rows import layout_of, result_columns
 

@@ -18,7 +18,7 @@ from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.basis import Costs
 from cepc_runtime.kernel.run import count_matches
 from cepc_runtime.letters import classify
-from cepc_runtime.plan import Count, CountedQuery, Member, Plan, SharedStates, counted_queries
+from cepc_runtime.plan import Count, CountedQuery, Member, PhysicalPlan, SharedStates, counted_queries
 from cepc_runtime.types import BIGINT, DOUBLE, STRING
 from tests.automata import (
     LETTERS,
@@ -52,7 +52,7 @@ LONG = query(automaton("0 C 1, 1 A 2, 2 B 3", [3]), 50, name="b")
 MIDDLE = SharedStates((Member("a", (1, 2)), Member("b", (2, 3))), basis=True)
 
 
-def shared(*parts: SharedStates) -> Plan:
+def shared(*parts: SharedStates) -> PhysicalPlan:
     return replace(plan(SEQ, LONG), sharing=parts)
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+from cepc_runtime.classes import classes_of, has_subtotals, keys_of
 from cepc_runtime.events import read, ticks_of
 from cepc_runtime.plan import is_counted
 from cepc_runtime.plan_data import to_text
@@ -15,7 +16,6 @@ from cepc_runtime.segments import reach_of
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.rows import QUERY
-from cepc_runtime.spark.share import classes_of, has_subtotals, keys_of
 from cepc_runtime.spark.slices import can_flow, slices
 from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of

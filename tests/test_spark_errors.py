@@ -41,6 +41,26 @@ def test_a_package_that_is_missing_or_of_another_spark_is_named(text: str, said:
     assert sentence(RuntimeError(text)) == said
 
 
+LOST = """calling o9.start.
+: org.apache.spark.SparkException: Exception thrown in awaitResult: Traceback (most recent call last):
+  File "worker.py", line 1, in main
+ModuleNotFoundError: No module named '{}'
+	at org.apache.spark.X
+Relation
++- LocalRelation <empty>"""
+SEND = "start the job with spark-submit --py-files cepc_runtime.zip, which `cepc compile --bundle` writes beside it, or send"
+MODULES = [
+    ("cepc_runtime", SEND),
+    ("cepc_runtime.spark.later", SEND),
+    ("pandas.io", "install pandas for the Python that they run, which PYSPARK_PYTHON names"),
+]
+
+
+@pytest.mark.parametrize(("module", "cure"), MODULES)
+def test_a_module_that_workers_lack_is_named_with_its_cure(module: str, cure: str) -> None:
+    assert sentence(RuntimeError(LOST.format(module))).startswith(f"Spark's workers have no module {module}: {cure}")
+
+
 TASK = "calling o8.save.\n: [TASK_WRITE_FAILED] Task failed while writing rows to {}. SQLSTATE: 58030\n\tat x"
 JAVA = "\nCaused by: java.io.IOException: No space left on device\n\tat y"
 FULL = [

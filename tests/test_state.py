@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cepc.codegen.prepare import prepare
+from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
+from cepc_runtime.classes import classes_of
 from cepc_runtime.events import read
 from cepc_runtime.panes.between_states import Shape, ways_of
 from cepc_runtime.plan_data import to_text
-from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.time import SHIFT
 from cepc_runtime.streaming.description import canonical
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.equivalence import Rows
 
 STREAM = "STREAM s (at BIGINT, kind STRING, k INT, x INT, y INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
@@ -57,7 +57,7 @@ ROWS: tuple[dict[str, Any], ...] = tuple(
 def job(text: str, queries: tuple[str, ...]) -> tuple[Compiled, Stream]:
     """Some queries of a program, as a job runs them."""
     compiled = compile_text(text)
-    made = prepare(compiled.program.streams[0], compiled.plan)
+    made = stream_job(compiled.program.streams[0], compiled.logical)
     whole, letters = whole_plan(made), tuple((letter.type, letter.condition) for letter in made.letters)
     plan = replace(whole, queries=tuple(query for query in whole.queries if query.name in queries))
     answering = Answering(to_text(plan), classes_of(plan.queries), letters)
@@ -183,7 +183,7 @@ def reordered(case: Case, chance: Random) -> Seen:
     return Seen.of(case, expected)
 
 
-def reordered_plan(text: str, chance: Random) -> Plan:
+def reordered_plan(text: str, chance: Random) -> PhysicalPlan:
     """Of the program with its queries in another order."""
     head, *queries = text.split("QUERY ")
     chance.shuffle(queries)

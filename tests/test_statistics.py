@@ -14,12 +14,13 @@ from click.testing import CliRunner, Result
 import cepc
 from cepc.cli import cepc as command
 from cepc.planning import plan_program
+from cepc.planning.logical import LogicalPlan
 from cepc.running.given import read_given
 from cepc.statistics import Grouping, Statistics, TypeStatistics
 from cepc.statistics.as_json import WrongFormError, from_json, to_json
 from cepc.statistics.measure import measure
 from cepc.statistics.read import read_statistics
-from cepc_runtime.plan import Letter, Plan
+from cepc_runtime.plan import Letter
 
 STREAM = """\
 STREAM s (at BIGINT, kind STRING, k INT, x INT)
@@ -46,7 +47,7 @@ COLUMNS = ("at", "kind", "k", "x")
 TYPES = (pa.int64(), pa.string(), pa.int32(), pa.int32())
 
 
-def plan_of(text: str) -> Plan:
+def plan_of(text: str) -> LogicalPlan:
     return plan_program(cepc.compile(text).program).plans[0]
 
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
-from cepc_runtime.plan import Count, CountNeighbours, Join, List, Native, is_counted, unshared
+from cepc_runtime.plan import (
+    Count,
+    CountNeighbours,
+    Join,
+    List,
+    Native,
+    QueryPlan,
+    Reason,
+    executed,
+    is_counted,
+)
+from cepc_runtime.plan_data import to_text
 from tests.driven import driven
 from tests.equivalence import compile_text
 from tests.test_drive import STREAM, events
 
 if TYPE_CHECKING:
     from cepc.passes.strategy import Target
-    from cepc_runtime.plan import Plan, Strategy
+    from cepc.planning.logical import LogicalPlan
+    from cepc_runtime.plan import Strategy
 
 PROGRAM = "".join(
     f"QUERY q{i} {query} WITHIN 9 s;\n"
@@ -34,7 +47,7 @@ PROGRAM = "".join(
 HERE: tuple[type[Strategy], ...] = (Count, Count, CountNeighbours, List, Join, Join, List)
 
 
-def shared(text: str = PROGRAM, level: int = 2) -> Plan:
+def shared(text: str = PROGRAM, level: int = 2) -> LogicalPlan:
     (plan,) = plan_shared(compile_text(STREAM + text).program, Options(1 if level == 1 else 2)).plans
     return plan
 
@@ -45,27 +58,36 @@ def test_a_target_has_strategies_of_its_own(target: Target, first: type[Strategy
     assert tuple(type(query.strategy) for query in found) == (first, *HERE[1:])
 
 
-def test_a_plan_that_was_here_stays_as_it_is() -> None:
+def test_a_plan_has_a_strategy_for_what_each_query_asks() -> None:
     plan = shared()
-    assert strategy(plan, "local") == strategy(plan, "stream") == plan
+    found = strategy(plan, "local")
+    assert found == strategy(plan, "stream")
+    asked = [field.name for field in fields(QueryPlan)]
+    assert [[getattr(query, name) for name in asked] for query in found.queries] == [
+        [getattr(query, name) for name in asked] for query in plan.queries
+    ]
+
+
+def test_why_a_query_has_its_strategy_is_for_people() -> None:
+    plan = strategy(shared(), "local")
+    unsaid = replace(
+        plan, queries=tuple(executed(q, replace(q.strategy, reason=Reason("states"))) for q in plan.queries)
+    )
+    assert unsaid == plan
+    assert to_text(unsaid) == to_text(plan)
+    assert "reason" not in to_text(plan)
 
 
 def test_without_the_pass_that_finds_parts_nothing_is_joined() -> None:
-    assert [type(query.strategy) for query in shared(level=1).queries[4:]] == [List] * 3
+    assert [type(query.strategy) for query in strategy(shared(level=1), "local").queries[4:]] == [List] * 3
 
 
 def test_a_join_knows_with_which_queries_it_shares_and_why() -> None:
-    first, second = (query.strategy for query in shared().queries[4:6])
+    first, second = (query.strategy for query in strategy(shared(), "local").queries[4:6])
     assert isinstance(first, Join)
     assert isinstance(second, Join)
     assert first.shared == second.shared
     assert (first.reason.kind, first.reason.text, second.reason.text) == ("joins", "q5", "q4")
-
-
-def test_unshared_every_query_is_executed_by_itself() -> None:
-    plan = unshared(shared())
-    assert plan.queries == compile_text(STREAM + PROGRAM).plan.queries
-    assert (plan.sharing, plan.shared_matches) == ((), ())
 
 
 NOT_NATIVE = [
@@ -90,7 +112,9 @@ def test_what_spark_alone_answers_is_driven_nowhere() -> None:
 
 
 def test_the_rows_are_those_of_every_query_by_itself() -> None:
-    plan, table = shared(), events("A1 B2 A0 B1 C3 D4 B9 C0")
-    assert {name: sorted(rows.to_pylist(), key=repr) for name, rows in driven(table, plan).items()} == {
-        name: sorted(rows.to_pylist(), key=repr) for name, rows in driven(table, unshared(plan)).items()
+    table = events("A1 B2 A0 B1 C3 D4 B9 C0")
+    together, alone = strategy(shared(), "local"), compile_text(STREAM + PROGRAM).plan
+    assert together.queries != alone.queries
+    assert {name: sorted(rows.to_pylist(), key=repr) for name, rows in driven(table, together).items()} == {
+        name: sorted(rows.to_pylist(), key=repr) for name, rows in driven(table, alone).items()
     }

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from cepc.codegen.prepare import prepare
+from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
+from cepc_runtime.classes import classes_of
 from cepc_runtime.events import letter_masks, read
 from cepc_runtime.letter_words import BITS
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.events import CLASS
 from cepc_runtime.spark.rows import layout_of, result_columns
-from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, pack
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.records import MALFORMED
@@ -31,14 +31,14 @@ from tests.test_streaming import SECOND
 if TYPE_CHECKING:
     from random import Random
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.equivalence import Compiled, Rows
     from tests.programs import Case
 
 BUCKETS = 3
 
 
-def packed(compiled: Compiled, table: pa.Table, plan: Plan) -> pa.Table:
+def packed(compiled: Compiled, table: pa.Table, plan: PhysicalPlan) -> pa.Table:
     """What Spark makes of events: their letters as words, a copy for each class, and the bucket of its keys."""
     reading = read(table, compiled.plan.stream)
     masks = letter_masks(reading, compiled.plan.letters)
@@ -116,7 +116,7 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
     answers = answered(case, compiled)
     if answers is None:
         return NOTHING
-    job = prepare(compiled.program.streams[0], compiled.plan)
+    job = stream_job(compiled.program.streams[0], compiled.logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
     stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters))
     table = read(table_of(case, compiled), compiled.plan.stream).table

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cepc_runtime.classes import Class, keys_of
 from cepc_runtime.events import read, select
 from cepc_runtime.letters import Kinds, classify
 from cepc_runtime.panes.folded import Folded, fold, product, together
-from cepc_runtime.spark.share import Class, keys_of
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
@@ -34,7 +34,7 @@ from tests.test_motto_pass import programs, sharing_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
     from tests.programs import Make
 
 SECOND = {"us": 1_000_000, "s": 1}
@@ -101,7 +101,7 @@ def micro_batches(chance: random.Random, table: pa.Table, compiled: Compiled) ->
 
 
 def check(
-    case: Case, chance: random.Random, plan_of: Callable[[Compiled], Plan] = lambda compiled: compiled.plan
+    case: Case, chance: random.Random, plan_of: Callable[[Compiled], PhysicalPlan] = lambda compiled: compiled.plan
 ) -> Seen:
     """`plan_of` is what runs as a stream, and may share what it likes."""
     compiled = compile_text(case.text)

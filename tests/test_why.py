@@ -401,7 +401,7 @@ def test_there_is_a_row_to_explain_exactly_where_a_run_has_one(case: Case) -> No
         compiled = cepc.compile(case.text)
     except cepc.ProgramError:
         reject()
-    columns = compiled.program.streams[0].columns
+    columns = compiled.program.streams[0].input.columns
     table = pa.table({n: pa.array([r.get(n) for r in case.rows], to_arrow(t)) for n, t in columns})
     try:
         rows = compiled.run(table)["q"].num_rows

@@ -17,10 +17,12 @@ from bench.gains.report import Report, few
 from bench.plots import Panel
 
 import cepc
+from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
 from cepc_runtime.batch import execute
+from cepc_runtime.classes import Class
 from cepc_runtime.panes.cutting import pane_length
-from cepc_runtime.plan import Plan, counted_queries
+from cepc_runtime.plan import PhysicalPlan, counted_queries
 from cepc_runtime.result_rows import result_table
 from cepc_runtime.results import Results
 from cepc_runtime.segments import SEGMENT, segments_for
@@ -28,7 +30,6 @@ from cepc_runtime.spark.cut import pane_rows, segment_rows, totals_of
 from cepc_runtime.spark.events import PANE
 from cepc_runtime.spark.groups import ROWS
 from cepc_runtime.spark.rows import SUBTOTALS, Packing, layout_of, table_of
-from cepc_runtime.spark.share import Class
 from cepc_runtime.spark.slices import MOST
 from cepc_runtime.windows import Sliding
 
@@ -43,10 +44,10 @@ def events_of(count: int) -> Any:
     return stream(list("ABCD"), np.random.default_rng(1).integers(0, 4, count), times, 1)
 
 
-def plan_of(windows: str) -> Plan:
+def plan_of(windows: str) -> PhysicalPlan:
     queries = [f"RETURN {COUNT}, SUM({p[4]}.x) AS s PATTERN {p} {windows}" for p in PATTERNS]
     (plan,) = plan_shared(cepc.compile(program(queries)).program).plans
-    return plan
+    return strategy(plan, "local")
 
 
 def batches(events: Any, column: str, part: Any) -> list[Any]:
@@ -54,13 +55,13 @@ def batches(events: Any, column: str, part: Any) -> list[Any]:
     return found
 
 
-def whole(events: Any, plan: Plan) -> Iterator[float]:
+def whole(events: Any, plan: PhysicalPlan) -> Iterator[float]:
     start = time.process_time()
     execute(plan, events)
     yield time.process_time() - start
 
 
-def segments(events: Any, plan: Plan) -> Iterator[float]:
+def segments(events: Any, plan: PhysicalPlan) -> Iterator[float]:
     cut = segments_for(plan.queries, plan.stream.unit)
     one = Class((), tuple(range(len(plan.queries))), None, segments=cut)
     at = events.column(plan.stream.time_column).to_numpy()
@@ -74,7 +75,7 @@ def segments(events: Any, plan: Plan) -> Iterator[float]:
     yield time.process_time() - start
 
 
-def panes(events: Any, plan: Plan) -> Iterator[float]:
+def panes(events: Any, plan: PhysicalPlan) -> Iterator[float]:
     window = plan.queries[0].window
     assert isinstance(window, Sliding)
     length = pane_length(window)
@@ -91,9 +92,9 @@ def panes(events: Any, plan: Plan) -> Iterator[float]:
     yield time.process_time() - counted
 
 
-def measured(events: Any, plan: Plan, rounds: int) -> list[float]:
+def measured(events: Any, plan: PhysicalPlan, rounds: int) -> list[float]:
     """Seconds, medians after a first run: of the pass, of segments, of panes, of multiplying them."""
-    ways: tuple[Callable[[Any, Plan], Iterator[float]], ...] = (whole, segments, panes)
+    ways: tuple[Callable[[Any, PhysicalPlan], Iterator[float]], ...] = (whole, segments, panes)
     runs = [[second for way in ways for second in way(events, plan)] for _ in range(rounds + 1)]
     return [float(second) for second in np.median(runs[1:], axis=0)]
 

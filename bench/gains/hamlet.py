@@ -18,6 +18,7 @@ from bench.gains.report import Report, few
 from bench.plots import Panel
 
 from cepc.api import check_text
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.events import arrange, read
 from cepc_runtime.kernel.basis import Costs
@@ -81,7 +82,8 @@ def queries(own: int) -> list[str]:
 def measured(size: int, own: int, events: int, rounds: int) -> dict[str, Outcome]:
     checked = check_text(program(queries(own)), "bench.cep").program
     assert checked is not None
-    (plan,) = plan_program(checked).plans
+    (logical,) = plan_program(checked).plans
+    plan = strategy(logical, "local")
     reading = read(bursts(size, events), plan.stream)
     kinds = classify(reading, plan.letters)
     arranged = arrange(reading, plan.stream, (), canonical=False)

@@ -33,10 +33,11 @@ from bench.plots import Panel
 
 import cepc
 from cepc.codegen.compiling import LoadedJob, job_of, load
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.batch import execute
+from cepc_runtime.classes import classes_of
 from cepc_runtime.spark.settings import JVM, SETTINGS
-from cepc_runtime.spark.share import classes_of
 
 Spark = subprocess.Popen[str]
 
@@ -93,10 +94,10 @@ def run(folder: Path, queries: int, cores: Sequence[int]) -> None:
     spark.sparkContext.setLogLevel("ERROR")
     compiled = cepc.compile(program(queries))
     (plan,) = plan_program(compiled.program).plans
-    expected = execute(plan, pq.read_table(folder)).tables
+    expected = execute(strategy(plan, "local"), pq.read_table(folder)).tables
     jobs = {}
     for way in (CUT, WHOLE) if len(cores) == 1 else (CUT,):
-        with patch("cepc.codegen.prepare.classes_of", classes_of if way == CUT else whole):
+        with patch("cepc.codegen.stream_job.classes_of", classes_of if way == CUT else whole):
             jobs[way] = load(job_of(compiled.program, compiled.checked.sources))
         same_rows(expected, rows(spark, jobs[way], folder))
         for _ in range(WARM):

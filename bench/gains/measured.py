@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepc.api import check_text
+from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, share
 from cepc.statistics.measure import measure
@@ -44,7 +45,9 @@ def compare(program: str, events: Any, rounds: int, ways: Mapping[str, Options] 
     (alone,) = plan_program(checked).plans
     known = {alone.stream.name: measure(alone, events.slice(0, SAMPLE))}
     plans = [
-        share(checked, alone, Options(o.level, o.without, o.optimiser, o.steps, o.seconds, known))[0].plan
+        strategy(
+            share(checked, alone, Options(o.level, o.without, o.optimiser, o.steps, o.seconds, known))[0].plan, "local"
+        )
         for o in ways.values()
     ]
     first = [execute(plan, events) for plan in plans]  # compiles, too

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cepc_grammar.parser import Parsed
 
     from .model import CheckedProgram
+    from .resolve import Loader
 
 
 @dataclass(frozen=True)
@@ -106,19 +107,24 @@ def _named(texts: list[str]) -> list[Source]:
 
 def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked:
     """Check the program that these texts make up together."""
-    programs = tuple(sources)
+    return check_parsed([(source, parse(source)) for source in sources], ImportReader(), resolve=resolve)
+
+
+def check_parsed(program: Iterable[tuple[Source, Parsed]], reader: Loader, *, resolve: bool = True) -> Checked:
+    """The same of texts that are parsed already; `reader` reads the files that they import."""
+    given = tuple(program)
+    programs, parsed = [source for source, _ in given], [one for _, one in given]
     known = {source.name: source for source in programs}
-    parsed = [parse(source) for source in programs]
     diagnostics = tuple(d for one in parsed for d in one.diagnostics)
     diagnostics += tuple(_empty(source, one) for source, one in zip(programs, parsed, strict=True) if _is_empty(one))
     if not resolve:
         return Checked(None, diagnostics, known)
     statements = tuple(statement for one in parsed for statement in one.program.statements)
     lost = reduce(or_, (one.lost for one in parsed), NOTHING_LOST)
-    resolved = check(ast.Program(statements), ImportReader(), lost)
+    resolved = check(ast.Program(statements), reader, lost)
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
-        refused = () if resolved.program is None else too_large(resolved.program)
+        refused = () if resolved.program is None else too_large(resolved.program, resolved.built)
         return Checked(None if refused else resolved.program, (*resolved.diagnostics, *refused), known)
     return Checked(None if errors(diagnostics) else resolved.program, diagnostics + resolved.diagnostics, known)
 

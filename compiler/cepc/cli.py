@@ -19,8 +19,20 @@ import click
 
 # Each is a module of commands/.
 COMMANDS = (
-    "init", "run", "compile", "check", "fmt", "explain", "why", "test", "analyze", "functions", "doc", "completion",
-)  # fmt: skip
+    "init",
+    "run",
+    "compile",
+    "check",
+    "fmt",
+    "explain",
+    "why",
+    "test",
+    "analyze",
+    "functions",
+    "doc",
+    "lsp",
+    "completion",
+)
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports the signals
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .api import Checked
     from .reading.bad_records import Treatment
     from .reading.read import Read
+
+
+_LOG = logging.getLogger("cepc")
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,8 +57,9 @@ class Compiled:
         `cepc run --events`; a mapping from the names of streams to these where there are several; None reads what the
         streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
         or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
-        file `dead` if there is one. Raises DataError where the events are not what the STREAM declares, RunError
-        where there is no result for them, ValueError for a query that the program does not have.
+        file `dead` if there is one. Why a query has no rows is logged by the logger `cepc` at INFO. Raises DataError
+        where the events are not what the STREAM declares, RunError where there is no result for them, ValueError for a
+        query that the program does not have.
         """
         from .reading.bad_records import treatment
         from .running.given import by_stream, is_frame, to_frame
@@ -70,6 +75,11 @@ class Compiled:
             self.checked.sources,
             most=most,
         )
+        if _LOG.isEnabledFor(logging.INFO):
+            from .why.no_rows import no_rows
+
+            for line in no_rows(program, report, self.checked.sources):
+                _LOG.info("%s", line)
         if any(is_frame(one) for one in given.values()):
             return {name: to_frame(table) for name, table in report.tables.items()}
         return report.tables
@@ -117,7 +127,7 @@ def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment) -
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.input, place.format, None, bad)
+        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.input, None, None, bad)
+        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options)
     return read_given(events, plan, stream.input, bad)

@@ -44,13 +44,8 @@ def document(source: Source, parsed: Parsed) -> ModulePage:
     """The page of a module. A block of comments belongs to what follows on the next line; one that is followed by a
     blank line, to the module.
     """
-    head = ""
-    above: dict[int, str] = {}
-    for text, following in _blocks(source, parsed):
-        if following is None:
-            head = head or text
-        else:
-            above[following] = text
+    head = next((text for text, following in _blocks(source, parsed) if following is None), "")
+    above = comments_above(source, parsed)
     entries = tuple(
         Entry(statement.name.text, _usage(statement), above.get(extent.start, ""), to_text(statement))
         for statement, extent in zip(parsed.program.statements, parsed.extents, strict=True)
@@ -62,6 +57,11 @@ def document(source: Source, parsed: Parsed) -> ModulePage:
         if isinstance(s, ast.Import)
     )
     return ModulePage(head, tuple(imports), entries)
+
+
+def comments_above(source: Source, parsed: Parsed) -> dict[int, str]:
+    """By where a statement starts, the comment that it has above it."""
+    return {following: text for text, following in _blocks(source, parsed) if following is not None}
 
 
 def _blocks(source: Source, parsed: Parsed) -> Iterator[tuple[str, int | None]]:

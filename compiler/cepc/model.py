@@ -7,7 +7,7 @@ column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
@@ -15,10 +15,10 @@ from cepc_grammar.pattern import Named, Not, Operator, walk
 from cepc_grammar.source import NOWHERE, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cepc_grammar import ast
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import Computed, StreamInput
     from cepc_runtime.expression import Expression
     from cepc_runtime.types import DataType
     from cepc_runtime.windows import Window
@@ -40,19 +40,31 @@ class TimeColumn:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """`columns` are those that queries see, `input` says what is read and what is computed of it.
+    """`columns` are those that queries see, `input` says what is read and what is computed of it. `fields` are columns,
+    too, each of which some queries group by: fields of structs.
 
     `type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed.
     """
 
     name: str
     columns: tuple[tuple[str, DataType], ...]
-    input: Input
+    input: StreamInput
     time: TimeColumn
     type_column: str | None
     types: tuple[str, ...] | None
     source: tuple[str, str] | None  # format and path
+    options: tuple[tuple[str, str], ...]  # of the source
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    fields: tuple[tuple[str, DataType], ...] = ()
+
+    @property
+    def column_types(self) -> dict[str, DataType]:
+        return dict((*self.columns, *self.fields))
+
+    def with_fields(self, fields: Iterable[Computed]) -> Stream:
+        fields = tuple(fields)
+        given = replace(self.input, computed=(*self.input.computed, *fields))
+        return replace(self, input=given, fields=tuple((column.name, column.expression.type) for column in fields))
 
 
 # ---- patterns --------------------------------------------------------------------------------------------------------

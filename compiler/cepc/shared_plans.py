@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from . import passes
 from .passes.engine import EngineModel, load
 from .passes.pattern import pattern_of
-from .passes.strategy import strategy
 from .passes.workload import Budget, Context, Workload
 from .planning import plan_program
 from .statistics import Statistics
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.plan import Plan
 
     from . import model
     from .passes.engine import Load
     from .passes.workload import Rates
+    from .planning.logical import LogicalPlan
 
     Observe = Callable[[str, Workload, Workload], None]
 
@@ -58,46 +57,46 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class SharedPlans:
-    """The plans of a program, with what they share, or what is wrong; never both. `workloads` are what the passes said,
-    by plan.
+    """What a program's queries share, and what the passes said and knew, stream by stream; or what is wrong; never
+    both.
     """
 
-    plans: tuple[Plan, ...]
+    workloads: tuple[Workload, ...]
+    contexts: tuple[Context, ...]
     diagnostics: tuple[Diagnostic, ...]
-    workloads: tuple[Workload, ...] = ()
-    contexts: tuple[Context, ...] = ()
+
+    @property
+    def plans(self) -> tuple[LogicalPlan, ...]:
+        return tuple(workload.plan for workload in self.workloads)
 
 
 def plan_shared(
     program: model.CheckedProgram, options: Options | None = None, observe: Observe | None = None
 ) -> SharedPlans:
-    """The plans of a program after the passes."""
+    """The program's queries after the passes, but for the last, which needs to know the target."""
     options = options or Options()
     planned = plan_program(program)
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     found = [share(program, plan, options, deadline, observe) for plan in planned.plans]
-    workloads = tuple(workload for workload, _ in found)
-    return SharedPlans(
-        tuple(w.plan for w in workloads), planned.diagnostics, workloads, tuple(context for _, context in found)
-    )
+    workloads, contexts = (tuple(workload for workload, _ in found), tuple(context for _, context in found))
+    return SharedPlans(workloads, contexts, planned.diagnostics)
 
 
 def share(
     program: model.CheckedProgram,
-    plan: Plan,
+    plan: LogicalPlan,
     options: Options,
     deadline: float | None = None,
     observe: Observe | None = None,
 ) -> tuple[Workload, Context]:
-    """One plan after the passes, with the strategies by which it is executed, and what the passes knew."""
+    """One plan after these passes, and what they knew."""
     rates = options.statistics.get(plan.stream.name, Statistics())
     context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser)
     workload = workload_of(program, plan)
-    workload = passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe)
-    return replace(workload, plan=strategy(workload.plan, "local")), context
+    return passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe), context
 
 
-def workload_of(program: model.CheckedProgram, plan: Plan) -> Workload:
+def workload_of(program: model.CheckedProgram, plan: LogicalPlan) -> Workload:
     """The plan's queries, before any pass."""
     letters = {letter: number for number, letter in enumerate(plan.letters)}
     queries = {query.name: query for query in program.queries}
@@ -113,5 +112,5 @@ def loads(workload: Workload, context: Context) -> tuple[Load, Load]:
     )
 
 
-def _second(plan: Plan) -> float:
+def _second(plan: LogicalPlan) -> float:
     return {"us": 1e6, "ms": 1e3, "s": 1.0, "day": 1 / 86_400}[plan.stream.unit]

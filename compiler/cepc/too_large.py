@@ -13,27 +13,33 @@ from cepc_grammar.pattern import Named, Or, Repeat, Seq, fold
 from . import model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc_grammar.diagnostic import Diagnostic
+
+    from .automaton.positions import Built
 
 _FEW = 9  # positions: the subset construction has at most 2^9 states, fewer than planning allows
 
 
-def too_large(program: model.CheckedProgram) -> tuple[Diagnostic, ...]:
-    """What planning would say of the queries, in its order."""
+def too_large(program: model.CheckedProgram, known: Mapping[str, Built]) -> tuple[Diagnostic, ...]:
+    """What planning would say of the queries, in its order; the positions of some are known, by name."""
     queries = (q for stream in program.streams for q in program.queries if q.stream == stream.name)
-    return tuple(d for query in queries if not _surely_small(query.pattern) and (d := _refused(query)) is not None)
+    several = ((query, known.get(query.name)) for query in queries if not _surely_small(query.pattern))
+    return tuple(d for query, built in several if (d := _refused(query, built)) is not None)
 
 
-def _refused(query: model.Query) -> Diagnostic | None:
+def _refused(query: model.Query, built: Built | None) -> Diagnostic | None:
     from .automaton.bound import MAX_STATES, surely_within
     from .automaton.letters import Letters
     from .automaton.positions import PatternTooLarge, positions_of
 
     try:
-        if not surely_within(positions_of(query, Letters()).positions, MAX_STATES):
-            from .planning.query import plan_query
+        built = built or positions_of(query, Letters())
+        if not surely_within(built.positions, MAX_STATES):
+            from .planning.query import plan_built
 
-            plan_query(query, Letters())
+            plan_built(query, built)
     except PatternTooLarge as problem:
         from .planning.messages import too_large as refusal
 

@@ -290,12 +290,12 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """`[a, b]`: all events of a match agree on these attributes.
+    """`[a, b.c]`: all events of a match agree on these attributes, columns or fields of columns.
 
     The parser allows it only as a top-level conjunct of WHERE.
     """
 
-    attributes: tuple[Name, ...]
+    attributes: tuple[Name | Reference, ...]
     span: Span = _span()
 
 
@@ -376,10 +376,11 @@ class EventType:
 
 @dataclass(frozen=True, slots=True)
 class From:
-    """`FROM PARQUET 'data/rides'`; the format in lower case."""
+    """`FROM CSV 'data/rides' OPTIONS (delimiter = ';')`; the format in lower case."""
 
     format: str
     path: str
+    options: tuple[tuple[Name, str], ...] = ()
     span: Span = _span()
 
 

@@ -13,22 +13,11 @@ from .near import nearest
 from .pattern import And, Not, Or, Repeat, Seq, Some
 from .source import Span
 from .tokens import quoted_name, string_value
+from .units import UNITS
 
 if TYPE_CHECKING:
     from lark.tree import Meta
 
-_SPELLINGS: dict[ast.Unit, str] = {
-    "MICROSECOND": "us microsecond microseconds",
-    "MILLISECOND": "ms millisecond milliseconds",
-    "SECOND": "s sec secs second seconds",
-    "MINUTE": "m min mins minute minutes",
-    "HOUR": "h hr hrs hour hours",
-    "DAY": "d day days",
-    "WEEK": "w week weeks",
-    "MONTH": "month months",
-    "YEAR": "y year years",
-}
-UNITS: dict[str, ast.Unit] = {word: unit for unit, words in _SPELLINGS.items() for word in words.split()}
 _NUMBER = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 _SUFFIXES: dict[str, ast.LiteralKind] = {
     "L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"
@@ -40,10 +29,19 @@ _OPERATORS = {"==": "=", "!=": "<>"}
 _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
 
 
-def _unit_hint(word: str) -> str:
-    near = nearest(word.lower(), reversed(UNITS))  # the plural first
-    if near:
-        return f"did you mean {near.upper() if word.isupper() else near}?"
+_NO_UNITS = frozenset({"event", "events", "row", "rows"})
+
+
+def _near_unit(word: str) -> str | None:
+    near = None if word.lower() in _NO_UNITS else nearest(word.lower(), reversed(UNITS))  # the plural first
+    return near.upper() if near is not None and word.isupper() else near
+
+
+def _unit_hint(word: str, near: str | None) -> str:
+    if word.lower() in _NO_UNITS:
+        return "windows are of time: `WITHIN 5 MINUTES`, say; there are none of a number of events"
+    if near is not None:
+        return f"did you mean {near}?"
     return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
 
 
@@ -131,7 +129,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         elif kind is None:
             self._error(
                 "E0107", f"`{word}` is no unit of time", unit.span if unit else self._span(meta), "unknown unit",
-                hint=_unit_hint(word),
+                hint=_unit_hint(word, near := _near_unit(word)), replacement=near if unit else None,
             )  # fmt: skip
         return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
 
@@ -217,8 +215,11 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def parenthesised(self, _meta: Meta, children: list[Any]) -> Any:
         return children[0]
 
-    def equivalence(self, meta: Meta, children: list[ast.Name | None]) -> ast.Equivalence:
-        names = tuple(c for c in children if c is not None)
+    def equivalence(self, meta: Meta, children: list[tuple[ast.Name, ...] | None]) -> ast.Equivalence:
+        dotted = [parts for parts in children if parts is not None]
+        names = tuple(
+            parts[0] if len(parts) == 1 else ast.Reference(parts, parts[0].span.to(parts[-1].span)) for parts in dotted
+        )
         if not names:
             self._error(
                 "E0108",
@@ -413,7 +414,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.EventType(column, listed or None, self._span(meta))
 
     def from_(self, meta: Meta, children: list[Any]) -> ast.From:
-        return ast.From(children[0].text.lower(), string_value(children[1]), self._span(meta))
+        form, path, *options = children
+        return ast.From(form.text.lower(), string_value(path), tuple(filter(None, options)), self._span(meta))
+
+    def source_option(self, _meta: Meta, children: list[Any]) -> tuple[ast.Name, str]:
+        name, value = children
+        return name, value.text
 
     def stream(self, meta: Meta, children: list[Any]) -> ast.Stream:
         name, *rest = children

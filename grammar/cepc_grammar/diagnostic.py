@@ -1,7 +1,8 @@
 """A diagnostic is data until the command line renders it.
 
 Five parts with fixed jobs: the title names the problem, the label says what is wrong with *this* text, notes say why,
-further places point at the other text involved, and the hint says what to type.
+further places point at the other text involved, and the hint says what to type. Where that is certain enough for an
+editor to offer, `replacement` is what to write in place of the span.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     hint: str = ""
     others: tuple[Label, ...] = ()
+    replacement: str | None = None
 
     @property
     def severity(self) -> Severity:

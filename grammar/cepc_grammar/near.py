@@ -6,6 +6,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from .ast import Name
+from .spelling import name_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -55,6 +58,16 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """
     found = nearest(name, candidates)
     return f"did you mean `{found}`?" if found else ""
+
+
+def replacement(name: str, candidates: Iterable[str]) -> str | None:
+    """The nearest candidate as a program writes it.
+
+    >>> replacement("drver id", ["driver id", "x"])
+    '`driver id`'
+    """
+    found = nearest(name, candidates)
+    return None if found is None else name_text(Name(found))
 
 
 def distance(a: str, b: str, limit: int | None = None) -> int:

@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lark import Token, UnexpectedToken
+from lark.lexer import PatternStr
 
 from . import ast
 from .builder import Builder
@@ -78,6 +79,42 @@ def parse(source: Source) -> Parsed:
     ]
     program = ast.Program(tuple(statements), Span(0, len(source.text), source.name))
     return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare), lost)
+
+
+def accepted_after(tokens: tuple[RawToken, ...], *, bare: bool = False) -> frozenset[str] | None:
+    """The terminals that can follow the tokens of a statement; None where the tokens themselves cannot stand so."""
+    stopped: Any = _lark().parse_interactive(tokens, start="bare_query" if bare else "statement")
+    try:
+        stopped.exhaust_lexer()
+    except UnexpectedToken:
+        return None
+    return frozenset(stopped.accepts())
+
+
+def keywords_among(terminals: frozenset[str]) -> tuple[str, ...]:
+    """The words among the terminals, as they are written."""
+    texts = ((t.name, t.pattern.value) for t in _lark().terminals if isinstance(t.pattern, PatternStr))
+    return tuple(sorted(text for name, text in texts if name in terminals and text[0].isalpha()))
+
+
+def pattern_of(source: Source, tokens: tuple[RawToken, ...]) -> ast.Pattern | None:
+    """The pattern that the tokens write, of which the end may not be written yet."""
+    head = tuple(RawToken("WORD", word, 0, 0, False) for word in ("PATTERN", "p", "AS"))
+    for end in range(len(tokens), max(len(tokens) - _UNFINISHED, 0), -1):
+        opened = sum({"(": 1, ")": -1}.get(token.text, 0) for token in tokens[:end])
+        last = tokens[end - 1].end
+        closing = (RawToken("OPERATOR", ")", last, last, False),) * opened
+        try:
+            tree = _lark().parse((*head, *tokens[:end], *closing), start="statement")
+        except UnexpectedToken:
+            continue
+        statement: Any = None if too_deep(tree, source.name) else Builder(source.name).transform(tree)
+        if isinstance(statement, ast.NamedPattern):
+            return statement.pattern
+    return None
+
+
+_UNFINISHED = 6  # tokens at the end that may belong to something half-written
 
 
 def _parse_statement(

@@ -96,7 +96,8 @@ def bare(node: ast.Expression) -> Doc:
         case ast.Extract(field, operand):
             return bracketed("EXTRACT(", cat(name_text(ast.Name(field)), LINE, _led(operand, _OR, "FROM")), ")")
         case ast.Equivalence(attributes):
-            return "[" + ", ".join(map(name_text, attributes)) + "]"
+            dotted = (dotted_text((a,) if isinstance(a, ast.Name) else a.parts) for a in attributes)
+            return f"[{', '.join(dotted)}]"
         case _:
             return _predicate(node)
 

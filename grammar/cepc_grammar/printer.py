@@ -187,7 +187,9 @@ def _stream(node: ast.Stream) -> Doc:
     if node.source is not None:
         word = node.source.format
         format_name = name_text(ast.Name(word.upper() if word.isascii() else word))
-        clauses += (HARD, Origin(f"FROM {format_name} {string_text(node.source.path)}", node.source.span))
+        options = ", ".join(f"{name_text(name)} = {string_text(value)}" for name, value in node.source.options)
+        text = f"FROM {format_name} {string_text(node.source.path)}" + (f" OPTIONS ({options})" if options else "")
+        clauses += (HARD, Origin(text, node.source.span))
     return cat("STREAM ", _name(node.name), " (", listed, HARD, ")", *clauses)
 
 

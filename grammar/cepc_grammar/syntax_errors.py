@@ -30,6 +30,7 @@ def missing_semicolon(source: Source, before: RawToken, after: RawToken) -> Diag
         Span(before.end - 1, before.end, source.name),
         "the statement ends here",
         hint="end each statement with `;`",
+        replacement=f"{source.text[before.end - 1 : before.end]};",
     )
 
 
@@ -55,15 +56,21 @@ def unexpected(source: Source, piece: StatementTokens, at: int, expected: frozen
 
 def _repaired(spot: Spot, repair: Repair) -> Diagnostic:
     offset = repair.at - spot.at
-    text, span = shown_text(spot.text(offset)), spot.span(offset)
+    written, span = spot.text(offset), spot.span(offset)
+    text = shown_text(written)
     if not repair.text:
-        return Diagnostic("E0101", f"`{text}` cannot stand here", span, "not expected", hint=f"remove `{text}`")
+        return Diagnostic(
+            "E0101", f"`{text}` cannot stand here", span, "not expected", hint=f"remove `{text}`", replacement=""
+        )
     if not repair.inserted:
         hint = f"did you mean `{repair.text}`?"
-        return Diagnostic("E0101", f"`{text}` is no keyword", span, "a keyword is expected", hint=hint)
+        return Diagnostic(
+            "E0101", f"`{text}` is no keyword", span, "a keyword is expected", hint=hint, replacement=repair.text
+        )
     title = f"`{repair.text}` is missing before `{text}`"
     if repair.text == "AS":
         hint = f"write `AS {text}`, or a comma before it if it is another column"
-        return Diagnostic("E0101", title, span, "an alias requires AS", hint=hint)
+        return Diagnostic("E0101", title, span, "an alias requires AS", hint=hint, replacement=f"AS {written}")
     label = "elements of a list are parted by commas" if repair.text == "," else "conditions are joined by AND"
-    return Diagnostic("E0101", title, span, label, hint=f"write `{repair.text} {text}`" if repair.text != "," else "")
+    hint = f"write `{repair.text} {text}`" if repair.text != "," else ""
+    return Diagnostic("E0101", title, span, label, hint=hint, replacement=f"{repair.text} {written}")

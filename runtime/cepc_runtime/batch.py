@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .kernel.run import Effort
-    from .plan import Plan
+    from .plan import PhysicalPlan
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Execution:
 
 
 def execute(
-    plan: Plan,
+    plan: PhysicalPlan,
     table: Any,
     queries: Sequence[str] | None = None,
     *,

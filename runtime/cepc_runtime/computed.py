@@ -3,7 +3,7 @@
 >>> from .expression import Call, Field
 >>> from .types import BIGINT, TIMESTAMP
 >>> at = Computed("at", Call("timestamp_millis", (Field(None, "ts", "each", BIGINT),), TIMESTAMP))
->>> given = Input((("ts", BIGINT), ("id", BIGINT)), (at,))
+>>> given = StreamInput((("ts", BIGINT), ("id", BIGINT)), (at,))
 >>> [name for name, _ in given.needed({"at"}).columns]
 ['ts']
 """
@@ -35,20 +35,20 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class StreamInput:
     """The columns that the input of a stream has, and what is computed from them, in the order of their declaration."""
 
     columns: tuple[tuple[str, DataType], ...]
     computed: tuple[Computed, ...] = ()
 
-    def needed(self, names: Collection[str]) -> Input:
+    def needed(self, names: Collection[str]) -> StreamInput:
         """What has to be read and computed to have these columns."""
         wanted, kept = set(names), list[Computed]()
         for column in reversed(self.computed):
             if column.name in wanted:
                 wanted.update(field.column for field in fields(column.expression))
                 kept.append(column)
-        return Input(tuple(c for c in self.columns if c[0] in wanted), tuple(reversed(kept)))
+        return StreamInput(tuple(c for c in self.columns if c[0] in wanted), tuple(reversed(kept)))
 
     def source_of(self, name: str) -> str | None:
         """The column of the input that a column is or is computed from; None where these are none or several."""

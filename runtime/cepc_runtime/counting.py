@@ -16,7 +16,7 @@ from .letters import Kinds
 from .plan import Count, has_neighbours
 from .results import check_edges
 from .segments import SEGMENT
-from .stretch import EVERYWHERE, Means, Span, Stretch
+from .stretch import EVERYWHERE, Means, Stretch, TimeSpan
 from .totals import totals_of
 from .windows import Sliding
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .events import Events, Reading
-    from .plan import CountedQuery, NeighboursQuery, Plan
+    from .plan import CountedQuery, NeighboursQuery, PhysicalPlan
     from .totals import Totals
 
 
-def totals_by_query(reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[CountedQuery]) -> Iterator[Totals]:
+def totals_by_query(
+    reading: Reading, kinds: Kinds, plan: PhysicalPlan, queries: Sequence[CountedQuery]
+) -> Iterator[Totals]:
     """The totals of queries of one partition without conditions between neighbours, in their order; `kinds` are those
     of the events.
     """
@@ -83,7 +85,7 @@ def _neighbours(stretch: Stretch, events: Events, kinds: Kinds, query: Neighbour
     return totals_of(query, events, kinds, layout, values, begun, neighbours)
 
 
-def _begun(emissions: Emissions, query: CountedQuery, span: Span, events: Events) -> Emissions:
+def _begun(emissions: Emissions, query: CountedQuery, span: TimeSpan, events: Events) -> Emissions:
     """Those of windows that begin in the span; the one window over everything begins nowhere."""
     if not isinstance(query.window, Sliding) or span == EVERYWHERE:
         return emissions

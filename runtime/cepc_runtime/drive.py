@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .letters import Kinds
-    from .plan import QueryPlan
+    from .plan import PhysicalQuery
     from .stretch import Stretch
 
 
-def drive(stretch: Stretch, queries: Sequence[QueryPlan], means: Means | None = None) -> Iterator[tuple[str, Any]]:
+def drive(stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means | None = None) -> Iterator[tuple[str, Any]]:
     """The rows of the queries, by name, in tables as they are found: one at least for each query, in no promised order.
 
     Raises InputError, and of a query, which is named, ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError
@@ -36,7 +36,7 @@ def drive(stretch: Stretch, queries: Sequence[QueryPlan], means: Means | None = 
     """
     means, plan = means or Means(), stretch.plan
 
-    def kinds_for(some: Sequence[QueryPlan]) -> Kinds:
+    def kinds_for(some: Sequence[PhysicalQuery]) -> Kinds:
         asked = frozenset().union(*map(letters_read, (*some, *stretch.beside)))
         return classify(stretch.reading, plan.letters, asked)
 
@@ -48,7 +48,7 @@ def drive(stretch: Stretch, queries: Sequence[QueryPlan], means: Means | None = 
             yield query.name, table
         means.work.finished(len(counted))
     for same in by_partition(query for query in queries if not is_counted(query)):
-        arranged = arrange_for(stretch.reading, kinds, plan, (*same, *stretch.beside), means.work)
+        arranged = arrange_for(stretch.reading, kinds, plan.stream, (*same, *stretch.beside), means.work)
         for together in found_together(same):
             first = together[0]
             match first.strategy:
@@ -69,9 +69,9 @@ def tables(found: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: several[0] if len(several) == 1 else pa.concat_tables(several) for name, several in parts.items()}
 
 
-def found_together(queries: Iterable[QueryPlan]) -> list[list[QueryPlan]]:
+def found_together(queries: Iterable[PhysicalQuery]) -> list[list[PhysicalQuery]]:
     """Queries of one partition that are not counted: those of one join together, any other by itself."""
-    found: dict[int | str, list[QueryPlan]] = {}
+    found: dict[int | str, list[PhysicalQuery]] = {}
     for query in queries:
         of = query.strategy.shared if isinstance(query.strategy, Join) else query.name
         found.setdefault(of, []).append(query)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .kernel.planes import QueryPlanes
-    from .plan import CountedQuery, QueryPlan
+    from .plan import CountedQuery, PhysicalQuery
 
 
-def has_partitions(query: QueryPlan) -> TypeGuard[CountedQuery]:
+def has_partitions(query: PhysicalQuery) -> TypeGuard[CountedQuery]:
     """Whether the query has one group of several partitions, and numbers that add up."""
     one_group = query.kind == "aggregate" and not query.group_by
     return one_group and bool(query.partition) and is_counted(query) and adds_numbers(query)

@@ -14,12 +14,12 @@ inside AND.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Generic, TypeGuard, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .aggregate_functions import AggregateFunction
     from .expression import Expression
@@ -52,6 +52,11 @@ class StreamPlan:
     type_column: str | None
     single_type: str | None
     raw_types: tuple[str, ...] | None
+
+    @property
+    def shown(self) -> tuple[tuple[str, DataType], ...]:
+        """The columns of an event as queries see it: without fields that queries group by."""
+        return tuple(column for column in self.columns if column[0] in self.all_columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +223,41 @@ class Automaton:
         return frozenset([*(step.letter for step in (*self.steps, *self.ties)), *moves, *self.kills])
 
 
+# ---- which events a match may skip -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SelectAny:
+    """Whichever it likes."""
+
+    @property
+    def word(self) -> OneOf["ANY"]:
+        return "ANY"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectContiguous:
+    """None of the partition, of whatever type."""
+
+    @property
+    def word(self) -> OneOf["CONTIGUOUS"]:
+        return "CONTIGUOUS"
+
+
+@dataclass(frozen=True, slots=True)
+class SelectNext:
+    """None that could have come next. `prefixes`: which words are prefixes of the pattern, whatever NOT says."""
+
+    prefixes: Automaton
+
+    @property
+    def word(self) -> OneOf["NEXT"]:
+        return "NEXT"
+
+
+Select = SelectAny | SelectContiguous | SelectNext
+
+
 # ---- queries ---------------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +290,29 @@ class OutputPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """What one query asks, and nothing of how it is executed. `lists` names the list variables. `after` is (skip,
+    variable).
+    """
+
+    name: str
+    kind: OneOf["aggregate", "match"]
+    partition: tuple[str, ...]
+    group_by: tuple[str, ...]
+    window: Window
+    variables: tuple[str, ...]
+    lists: tuple[str, ...]
+    positions: Positions
+    conditions: tuple[ConditionPlan, ...]
+    measures: tuple[Measure, ...]
+    outputs: tuple[OutputPlan, ...]
+    having: Expression | None
+    returns_events: bool
+    select: Select
+    after: tuple[str, str | None] | None
+
+
+@dataclass(frozen=True, slots=True)
 class AdjacentCondition:
     """A condition between an event and the event read just before it, on the edges where `step` indexes
     `Automaton.steps`.
@@ -268,7 +331,7 @@ class AdjacentCondition:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why a query has its strategy. `text` is the condition, or the NOT, that decides it, if one does; of joins the
-    queries with which parts are shared.
+    queries with which parts are shared. It is for people: strategies are equal without it, and no engine is told.
     """
 
     kind: OneOf[
@@ -284,7 +347,7 @@ class Count:
     """The kernel counts matches: values move between the states of the automaton, and no match is ever made."""
 
     automaton: Automaton
-    reason: Reason = Reason("single events")
+    reason: Reason = field(default=Reason("single events"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,28 +358,24 @@ class CountNeighbours:
 
     automaton: Automaton
     conditions: tuple[AdjacentCondition, ...]
-    reason: Reason = Reason("neighbours")
+    reason: Reason = field(default=Reason("neighbours"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class List:
-    """Matches are listed over the positions, and aggregated afterwards in an aggregate query.
+    """Matches are listed over the positions, and aggregated afterwards in an aggregate query."""
 
-    `prefixes`: under SELECT NEXT, which words are prefixes of the pattern, whatever NOT says.
-    """
-
-    prefixes: Automaton | None = None
-    reason: Reason = Reason("match query")
+    reason: Reason = field(default=Reason("match query"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Matches are joined from those of parts of the pattern: `shared` is the place in `Plan.shared_matches` that says
-    how.
+    """Matches are joined from those of parts of the pattern: `shared` is the place in `shared_matches` of the plan that
+    says how.
     """
 
     shared: int
-    reason: Reason = Reason("joins")
+    reason: Reason = field(default=Reason("joins"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,90 +411,66 @@ class Native:
     aggregates: tuple[NativeAggregate, ...]
     having: str | None
     outputs: tuple[tuple[str, str], ...]
-    reason: Reason = Reason("native")
+    reason: Reason = field(default=Reason("native"), compare=False)
 
 
 Counting = Count | CountNeighbours
 Strategy = Count | CountNeighbours | List | Join | Native
+S = TypeVar("S", bound=Strategy)
 S_co = TypeVar("S_co", bound=Strategy, covariant=True)
+Q = TypeVar("Q", bound=QueryPlan)
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedQuery(Generic[S_co]):
-    """One query and its strategy. `lists` names the list variables. `after` is (skip, variable)."""
+class QueryBy(QueryPlan, Generic[S_co]):
+    """A query with the strategy by which it is executed."""
 
-    name: str
-    kind: OneOf["aggregate", "match"]
-    partition: tuple[str, ...]
-    group_by: tuple[str, ...]
-    window: Window
-    variables: tuple[str, ...]
-    lists: tuple[str, ...]
-    positions: Positions
-    conditions: tuple[ConditionPlan, ...]
     strategy: S_co
-    measures: tuple[Measure, ...]
-    outputs: tuple[OutputPlan, ...]
-    having: Expression | None
-    returns_events: bool
-    select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
-    after: tuple[str, str | None] | None
 
     @property
-    def automaton(self: PlannedQuery[Counting]) -> Automaton:
+    def automaton(self: QueryBy[Counting]) -> Automaton:
         """Of a query that is counted."""
         return self.strategy.automaton
 
 
-QueryPlan = PlannedQuery[Strategy]
-CountedQuery = PlannedQuery[Counting]
-NeighboursQuery = PlannedQuery[CountNeighbours]
-NativeQuery = PlannedQuery[Native]
+PhysicalQuery = QueryBy[Strategy]
+CountedQuery = QueryBy[Counting]
+NeighboursQuery = QueryBy[CountNeighbours]
+NativeQuery = QueryBy[Native]
 
 
-def is_counted(query: QueryPlan) -> TypeGuard[CountedQuery]:
+def executed(query: QueryPlan, strategy: S) -> QueryBy[S]:
+    """What a query asks, by the strategy."""
+    asked: dict[str, Any] = {field.name: getattr(query, field.name) for field in fields(QueryPlan)}
+    return QueryBy(**asked, strategy=strategy)
+
+
+def is_counted(query: PhysicalQuery) -> TypeGuard[CountedQuery]:
     return isinstance(query.strategy, Count | CountNeighbours)
 
 
-def is_native(query: QueryPlan) -> TypeGuard[NativeQuery]:
+def is_native(query: PhysicalQuery) -> TypeGuard[NativeQuery]:
     return isinstance(query.strategy, Native)
 
 
-def has_neighbours(query: QueryPlan) -> TypeGuard[NeighboursQuery]:
+def has_neighbours(query: PhysicalQuery) -> TypeGuard[NeighboursQuery]:
     return isinstance(query.strategy, CountNeighbours)
 
 
-def without_reason(strategy: Strategy) -> Strategy:
-    """The same for an engine, which need not know why."""
-    match strategy:
-        case Count(automaton):
-            return Count(automaton)
-        case CountNeighbours(automaton, conditions):
-            return CountNeighbours(automaton, conditions)
-        case List(prefixes):
-            return List(prefixes)
-        case Join(shared):
-            return Join(shared)
-    return strategy
-
-
-def letters_read(query: QueryPlan) -> frozenset[int]:
+def letters_read(query: PhysicalQuery) -> frozenset[int]:
     """The letters that its executor asks events for, negated ones too."""
     match query.strategy:
         case Count(automaton) | CountNeighbours(automaton):
             return automaton.letters
         case Native(letter):
             return frozenset((letter,))
-    return letters_listed(query)
+        case List() | Join():
+            return letters_listed(query)
 
 
 def letters_listed(query: QueryPlan) -> frozenset[int]:
     """The letters of which events are needed to list its matches, however it is executed."""
-    found = frozenset(pattern_letters(query.positions))
-    match query.strategy:
-        case List(prefixes) if prefixes is not None:
-            return found | prefixes.letters
-    return found
+    return frozenset(pattern_letters(query.positions))
 
 
 def pattern_letters(positions: Positions) -> Iterator[int]:
@@ -445,7 +480,7 @@ def pattern_letters(positions: Positions) -> Iterator[int]:
         yield from pattern_letters(negation.positions)
 
 
-def counted_queries(queries: Iterable[QueryPlan]) -> list[CountedQuery]:
+def counted_queries(queries: Iterable[PhysicalQuery]) -> list[CountedQuery]:
     return [query for query in queries if is_counted(query)]
 
 
@@ -559,8 +594,8 @@ def part_inputs(part: MatchPart) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """All queries of a program over one stream, and what they share.
+class PhysicalPlan:
+    """All queries of a program over one stream, by which strategy each is executed, and what they share.
 
     A state of a query is in one part of `sharing` that is `equal` at most, and in one other at most; there, the first
     member of the equal part stands for all its members.
@@ -568,35 +603,29 @@ class Plan:
 
     stream: StreamPlan
     letters: tuple[Letter, ...]
-    queries: tuple[QueryPlan, ...]
+    queries: tuple[PhysicalQuery, ...]
     sharing: tuple[SharedStates, ...] = ()
     shared_matches: tuple[SharedMatches, ...] = ()
 
     def __post_init__(self) -> None:
-        for equal in (True, False):
-            shared = Counter(place for part in self.sharing if part.equal == equal for place in part.places)
-            if twice := [place for place, times in shared.items() if times > 1]:
-                raise ValueError(f"state {twice[0][1]} of query {twice[0][0]} is shared twice")
-        follow = {
-            (m.query, state) for part in self.sharing if part.equal for m in part.members[1:] for state in m.states
-        }
-        for query, state in (place for part in self.sharing if not part.equal for place in part.places):
-            if (query, state) in follow:
-                raise ValueError(f"state {state} of query {query} is kept with another, which has to stand for it")
+        check_shared_once(self.sharing)
 
 
-def unshared(plan: Plan) -> Plan:
-    """The plan as it is before anything is shared: every query is executed by itself."""
-    return replace(plan, queries=tuple(map(_by_itself, plan.queries)), sharing=(), shared_matches=())
+def check_shared_once(sharing: Sequence[SharedStates]) -> None:
+    """Raises ValueError where a state is in more parts than it may be."""
+    for equal in (True, False):
+        shared = Counter(place for part in sharing if part.equal == equal for place in part.places)
+        if twice := [place for place, times in shared.items() if times > 1]:
+            raise ValueError(f"state {twice[0][1]} of query {twice[0][0]} is shared twice")
+    follow = {(m.query, state) for part in sharing if part.equal for m in part.members[1:] for state in m.states}
+    for query, state in (place for part in sharing if not part.equal for place in part.places):
+        if (query, state) in follow:
+            raise ValueError(f"state {state} of query {query} is kept with another, which has to stand for it")
 
 
-def _by_itself(query: QueryPlan) -> QueryPlan:
-    return replace(query, strategy=List()) if isinstance(query.strategy, Join) else query
-
-
-def by_partition(queries: Iterable[PlannedQuery[S_co]]) -> list[list[PlannedQuery[S_co]]]:
+def by_partition(queries: Iterable[Q]) -> list[list[Q]]:
     """The queries with equal partition attributes together, in the order of first occurrence."""
-    found: dict[tuple[str, ...], list[PlannedQuery[S_co]]] = {}
+    found: dict[tuple[str, ...], list[Q]] = {}
     for query in queries:
         found.setdefault(tuple(sorted(query.partition)), []).append(query)
     return list(found.values())

@@ -1,7 +1,7 @@
 """A plan as JSON, which is how a generated job carries it and how it travels to the workers.
 
-Every record becomes an object with its fields' names; fields that have their default are left out. Types travel as
-their SQL, expressions as `expression.to_data` has them.
+Every record becomes an object with its fields' names; fields that have their default are left out, and those that
+take no part in equality, which are for people. Types travel as their SQL, expressions as `expression.to_data` has them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ from .plan import (
     Move,
     Negation,
     OutputPlan,
-    Plan,
-    PlannedQuery,
+    PhysicalPlan,
     Positions,
-    Reason,
+    QueryBy,
+    SelectAny,
+    SelectContiguous,
+    SelectNext,
     SharedMatches,
     SharedStates,
     Step,
@@ -50,7 +52,7 @@ from .windows import MatchBound, Sliding, Unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -58,30 +60,30 @@ class PlanVersionError(ValueError):
     """The plan was written by a compiler of another version than this runtime."""
 
 
-def to_text(plan: Plan) -> str:
+def to_text(plan: PhysicalPlan) -> str:
     """The plan as one line of ASCII: equal plans, equal text."""
     return json.dumps(to_data(plan), separators=(",", ":"), ensure_ascii=True)
 
 
-def from_text_of_plan(text: str) -> Plan:
+def from_text_of_plan(text: str) -> PhysicalPlan:
     """The plan that `to_text` wrote. Raises PlanVersionError."""
     return from_data(json.loads(text))
 
 
-def to_data(plan: Plan) -> dict[str, Any]:
+def to_data(plan: PhysicalPlan) -> dict[str, Any]:
     """The plan as JSON-able data; the inverse of `from_data`."""
-    return {"version": VERSION, **_record(Plan).encode(plan)}
+    return {"version": VERSION, **_record(PhysicalPlan).encode(plan)}
 
 
-def from_data(data: dict[str, Any]) -> Plan:
+def from_data(data: dict[str, Any]) -> PhysicalPlan:
     """The plan that `to_data` gave. Raises PlanVersionError."""
     found = data.get("version")
     if found != VERSION:
         raise PlanVersionError(
             f"the plan has format {found}, and this runtime reads format {VERSION}: compile the job again"
         )
-    plan = _record(Plan).decode({name: value for name, value in data.items() if name != "version"})
-    assert isinstance(plan, Plan)
+    plan = _record(PhysicalPlan).decode({name: value for name, value in data.items() if name != "version"})
+    assert isinstance(plan, PhysicalPlan)
     return plan
 
 
@@ -125,7 +127,7 @@ def _record(cls: type[Any]) -> _Codec:
         found = {}
         for field in fields(cls):
             value = getattr(record, field.name)
-            if field.default is MISSING or value != field.default:
+            if field.compare and (field.default is MISSING or value != field.default):
                 found[field.name] = codecs.get(field.name, _PLAIN).encode(value)
         return found
 
@@ -162,6 +164,7 @@ def _one_of(kinds: dict[str, type[Any]]) -> _Codec:
 
 
 _WINDOWS: Final[dict[str, type[Any]]] = {"sliding": Sliding, "bound of a match": MatchBound, "unbounded": Unbounded}
+_SELECTS: Final[dict[str, type[Any]]] = {"any": SelectAny, "contiguous": SelectContiguous, "next": SelectNext}
 _STRATEGIES: Final[dict[str, type[Any]]] = {
     "count": Count,
     "count neighbours": CountNeighbours,
@@ -174,10 +177,10 @@ _MOVES: Final = _many(_record(Move))
 _GUARDS: Final = _many(_record(Guard))
 
 _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
-    Plan: {
+    PhysicalPlan: {
         "stream": _record(StreamPlan),
         "letters": _many(_Codec(_letter_to, _letter_from)),
-        "queries": _many(_record(PlannedQuery)),
+        "queries": _many(_record(QueryBy)),
         "sharing": _many(_record(SharedStates)),
         "shared_matches": _many(_record(SharedMatches)),
     },
@@ -199,16 +202,14 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     Automaton: {"steps": _STEPS, "ties": _STEPS, "moves": _MOVES, "new_moves": _MOVES},
     Measure: {"function": _AGGREGATE, "argument": _optional(_EXPRESSION)},
     OutputPlan: {"expression": _EXPRESSION},
+    SelectNext: {"prefixes": _record(Automaton)},
     AdjacentCondition: {"expression": _EXPRESSION},
-    Count: {"automaton": _record(Automaton), "reason": _record(Reason)},
+    Count: {"automaton": _record(Automaton)},
     CountNeighbours: {
         "automaton": _record(Automaton),
         "conditions": _many(_record(AdjacentCondition)),
-        "reason": _record(Reason),
     },
-    List: {"prefixes": _optional(_record(Automaton)), "reason": _record(Reason)},
-    Join: {"reason": _record(Reason)},
-    PlannedQuery: {
+    QueryBy: {
         "window": _one_of(_WINDOWS),
         "positions": _record(Positions),
         "conditions": _many(_record(ConditionPlan)),
@@ -216,6 +217,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
         "measures": _many(_record(Measure)),
         "outputs": _many(_record(OutputPlan)),
         "having": _optional(_EXPRESSION),
+        "select": _one_of(_SELECTS),
     },
 }
 """The fields that are not plain."""

@@ -22,7 +22,7 @@ from .windows import Sliding
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from .plan import QueryPlan, Unit
+    from .plan import PhysicalQuery, Unit
 
 SEGMENT: Final = "_segment"
 """The column with the number of an event's segment."""
@@ -55,7 +55,7 @@ class Segments:
             raise ValueError("an event would be in more than two segments")
 
 
-def reach_of(queries: Iterable[QueryPlan]) -> int | None:
+def reach_of(queries: Iterable[PhysicalQuery]) -> int | None:
     """How many ticks from a window's beginning on its events can be; None where some query needs whole groups."""
     reach = 0
     for query in queries:
@@ -65,13 +65,13 @@ def reach_of(queries: Iterable[QueryPlan]) -> int | None:
     return reach
 
 
-def can_have_segments(query: QueryPlan) -> bool:
+def can_have_segments(query: PhysicalQuery) -> bool:
     """Whether the query's windows can be found apart."""
     reach = reach_of([query])
     return reach is not None and reach <= LONGEST
 
 
-def segments_for(queries: Collection[QueryPlan], unit: Unit) -> Segments:
+def segments_for(queries: Collection[PhysicalQuery], unit: Unit) -> Segments:
     """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that
     is not too long, because the last window that begins in a segment then begins a SLIDE before its end.
     """
@@ -88,15 +88,15 @@ def _wanted(overlap: int, unit: Unit) -> int:
     return max(LEAST * overlap, min(MOST * overlap, HOUR[unit]))
 
 
-def are_short(queries: Collection[QueryPlan], unit: Unit) -> bool:
+def are_short(queries: Collection[PhysicalQuery], unit: Unit) -> bool:
     """Whether the segments of the queries are so short that most inputs have many of them."""
     return segments_for(queries, unit).length <= HOURS * HOUR[unit]
 
 
-def overlap_of(queries: Iterable[QueryPlan], length: int) -> int:
+def overlap_of(queries: Iterable[PhysicalQuery], length: int) -> int:
     """How many ticks a window can reach over the end of a segment of the length in which it begins."""
     return max(max(0, window.span - gcd(window.slide, length)) for window in _windows(queries))
 
 
-def _windows(queries: Iterable[QueryPlan]) -> list[Sliding]:
+def _windows(queries: Iterable[PhysicalQuery]) -> list[Sliding]:
     return [query.window for query in queries if isinstance(query.window, Sliding)]

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from .enumerate.arranged import Arranged
     from .enumerate.standing import Matches
     from .events import Reading
-    from .plan import Plan, QueryPlan
+    from .plan import PhysicalPlan, PhysicalQuery
     from .segments import Segments
     from .windows import Sliding
 
-    Known = Callable[[QueryPlan, Matches, Arranged], Bools]
+    Known = Callable[[PhysicalQuery, Matches, Arranged], Bools]
     """Which of some matches of a query are asked for."""
 
 _FAR: Final = 1 << 62
@@ -28,7 +28,7 @@ _FAR: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """Where windows begin: from `first`, before `end`, in ticks; None is no bound. With `segments`, of which SEGMENT is
     an attribute of the partition, also in the segment of their partition.
     """
@@ -45,7 +45,7 @@ class Span:
         return low, _FAR if self.end is None else window.last_holding(self.end - 1)
 
 
-EVERYWHERE: Final = Span()
+EVERYWHERE: Final = TimeSpan()
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Stretch:
     Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
     """
 
-    plan: Plan
+    plan: PhysicalPlan
     reading: Reading
-    span: Span = EVERYWHERE
+    span: TimeSpan = EVERYWHERE
     known: Known | None = None
-    beside: tuple[QueryPlan, ...] = ()
+    beside: tuple[PhysicalQuery, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .kernel.run import Emissions
     from .kernel.values import Values
     from .letters import Kinds
-    from .plan import CountedQuery, QueryPlan
+    from .plan import CountedQuery, PhysicalQuery
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Totals:
     `planes[p]` is the kernel's plane p, exact wherever a measure asks for that. `extremes` maps ranks to values.
     """
 
-    query: QueryPlan
+    query: PhysicalQuery
     layout: QueryPlanes
     groups: Ints
     windows: Ints

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from cepc.codegen.prepare import prepare
+from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
+from cepc_runtime.classes import classes_of
 from cepc_runtime.events import read
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.share import classes_of
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.blobs import pack
@@ -65,7 +65,7 @@ class Failed(Exception):  # noqa: N818 - as a worker that is killed
 
 @cache
 def answering() -> Answering:
-    job = prepare(compiled().program.streams[0], compiled().plan)
+    job = stream_job(compiled().program.streams[0], compiled().logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
     return Answering(to_text(plan), classes_of(plan.queries), letters)
 

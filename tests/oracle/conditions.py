@@ -120,4 +120,4 @@ class Condition:
 def agree(events: Events, attributes: Iterable[str], among: Iterable[Event]) -> bool:
     """Whether the events have one value of each attribute. As in Spark's GROUP BY, null is null and NaN is NaN."""
     names = tuple(attributes)
-    return len({tuple(order_key(events.rows[event].get(name)) for name in names) for event in among}) <= 1
+    return len({tuple(order_key(events.attribute(event, name)) for name in names) for event in among}) <= 1

@@ -146,7 +146,11 @@ class Writing:
         if scope not in self._scopes:
             parts = conjuncts(scope.where)
             attributes = tuple(
-                name.text for part in parts if isinstance(part, ast.Equivalence) for name in part.attributes
+                a.text
+                for part in parts
+                if isinstance(part, ast.Equivalence)
+                for a in part.attributes
+                if isinstance(a, ast.Name)
             )
             plain = [part for part in parts if not isinstance(part, ast.Equivalence)]
             known = variables(scope.body)

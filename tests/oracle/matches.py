@@ -65,9 +65,18 @@ def _has_aggregate(node: object) -> bool:
     return False
 
 
-def group_attributes(query: ast.Query) -> tuple[str, ...]:
-    """The attributes of GROUP BY; `T.a` is `a`."""
-    return tuple(item.parts[-1].text for item in query.group_by)
+def group_attributes(query: ast.Query, events: Events) -> tuple[str, ...]:
+    """The attributes of GROUP BY; `T.a` is `a`, and `a.b` a field of the column a."""
+    return tuple(
+        ".".join(p.text for p in item.parts) if item.parts[0].text in events.columns else item.parts[-1].text
+        for item in query.group_by
+    )
+
+
+def equivalent_attributes(parts: Iterable[ast.Expression]) -> tuple[str, ...]:
+    """The attributes of `[ ]` among the parts of a condition."""
+    named = (name for part in parts if isinstance(part, ast.Equivalence) for name in part.attributes)
+    return tuple(n.text if isinstance(n, ast.Name) else ".".join(p.text for p in n.parts) for n in named)
 
 
 class Finder:
@@ -79,9 +88,7 @@ class Finder:
         self.variables = variables(self.pattern)
         self.of_matches = is_match_query(query)
         parts = conjuncts(query.where)
-        self.equivalent = tuple(
-            name.text for part in parts if isinstance(part, ast.Equivalence) for name in part.attributes
-        )
+        self.equivalent = equivalent_attributes(parts)
         conditions = [part for part in parts if not isinstance(part, ast.Equivalence)]
         self.conditions = [Condition(part, self.variables, "", events) for part in conditions]
         self.length = None if isinstance(query.within, ast.Unbounded) else duration(query.within)
@@ -93,11 +100,11 @@ class Finder:
 
     def _partitions(self) -> Iterable[list[Event]]:
         """The events that agree on `[ ]` and GROUP BY."""
-        attributes = self.equivalent + group_attributes(self.query)
+        attributes = self.equivalent + group_attributes(self.query, self.events)
         groups: dict[object, list[Event]] = {}
         for event in self.events.all():
-            row = self.events.rows[event]
-            groups.setdefault(tuple(order_key(row.get(name)) for name in attributes), []).append(event)
+            key = tuple(order_key(self.events.attribute(event, name)) for name in attributes)
+            groups.setdefault(key, []).append(event)
         return groups.values()
 
     def windows(self, first: int, last: int) -> Iterator[Window]:

@@ -43,7 +43,7 @@ class Columns:
     def __init__(self, finder: Finder) -> None:
         self._finder, self._events = finder, finder.events
         query = finder.query
-        self._group = group_attributes(query)
+        self._group = group_attributes(query, finder.events)
         self._shared = finder.equivalent + self._group if finder.of_matches else self._group
         self._items = {column_name(item, self._group): item.expression for item in query.returns.items}
         self._columns = {name: compiled(expression, self._leaf) for name, expression in self._items.items()}
@@ -59,7 +59,7 @@ class Columns:
             try:
                 row[name] = column.run(env)
             except DoesNotFit:
-                values = [shared_value(self._events.rows[group.event].get(a)) for a in self._group]
+                values = [shared_value(self._events.attribute(group.event, a)) for a in self._group]
                 raise Overflow(self._finder.query.name.text, name, values, group.window) from None
         return row
 
@@ -109,9 +109,10 @@ class Columns:
         variable, rest = variable_in(parts, self._finder.variables)
         if variable is not None and self._finder.of_matches:
             return self._of_single(variable, rest)
-        if rest[0].text not in self._shared and rest[-1].text in self._shared:
+        dotted = [".".join(part.text for part in rest[:end]) for end in range(1, len(rest) + 1)]
+        if not any(name in self._shared for name in dotted) and rest[-1].text in self._shared:
             rest = rest[-1:]  # T.a for a grouping attribute a, T a type
-        if rest[0].text not in self._shared:
+        elif not any(name in self._shared for name in dotted):
             raise Unsupported(f"{rest[0].text} is no grouping attribute")
         column = self._events.column(rest, None)
         return Typed(column.type, lambda env: shared_value(column.run(env)))
@@ -181,8 +182,8 @@ def _aggregate_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) 
     events = finder.events
     groups: dict[tuple[Any, Window], list[Bindings]] = {}
     for result in matches:
-        row = events.rows[min(event for event, _ in result.match)]
-        key = tuple(order_key(row.get(name)) for name in group_attributes(finder.query))
+        first = min(event for event, _ in result.match)
+        key = tuple(order_key(events.attribute(first, name)) for name in group_attributes(finder.query, events))
         for window in result.windows:
             groups.setdefault((key, window), []).append(by_variable(result.match))
     found = []

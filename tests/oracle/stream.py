@@ -62,6 +62,14 @@ class Events:
     def all(self) -> Iterable[Event]:
         return range(len(self.rows))
 
+    def attribute(self, event: Event, name: str) -> object:
+        """A column of the event, or a field of one by its dotted name; null in a struct that is null."""
+        row, (first, *path) = self.rows[event], [name] if name in self.columns else name.split(".")
+        value: Any = row.get(first)
+        for part in path:
+            value = None if value is None else value[part]
+        return value
+
     def column(self, parts: tuple[ast.Name, ...], key: object) -> Typed:
         """The column, or field of a column, with this dotted name, of the row that the environment has under `key`."""
         name = parts[0].text

@@ -28,7 +28,10 @@ class PatternTooLarge(Exception):  # noqa: N818 - an answer, not a failure of th
 
 @dataclass(frozen=True, slots=True)
 class Built:
+    """The positions of a query's pattern, over these letters, of which other queries may use more."""
+
     positions: Positions
+    letters: Letters
     conditions: tuple[ConditionPlan, ...]  # those of scopes
     negated: dict[str, tuple[int, ...]]  # the negations in which each negated variable stands
 
@@ -74,7 +77,7 @@ def positions_of(query: model.Query, letters: Letters) -> Built:
         replace(k, negation=next((negated[v][0] for v in k.variables if v in negated), None))
         for k in construction.conditions
     )
-    return Built(built, conditions, dict(negated))
+    return Built(built, letters, conditions, dict(negated))
 
 
 def _build(c: Construction, pattern: model.Pattern) -> Positions:

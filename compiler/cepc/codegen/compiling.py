@@ -11,7 +11,7 @@ from ..shared_plans import Options, plan_shared
 from ..version import version
 from .hot import hot_groupings
 from .job import GeneratedJob, generate
-from .prepare import ReservedColumnError
+from .stream_job import ReservedColumnError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ def planned(
     if not program.queries:
         raise ProgramError([nothing_to_run("QUERY", "write one; `cepc explain W0007` shows a small program")], sources)
     found = plan_shared(program, options or Options(seconds=None))
-    if not found.plans:
+    if not found.workloads:
         raise ProgramError(found.diagnostics, sources)
     return found
 

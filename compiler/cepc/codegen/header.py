@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import is_counted
+from cepc_runtime.plan import Count, CountNeighbours, Join, List, Native
 
 from ..explaining.describe import pattern, window
 from .python import WIDTH, comment
@@ -13,10 +13,10 @@ from .python import WIDTH, comment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import PhysicalQuery
 
     from .. import model
-    from .prepare import StreamJob
+    from .stream_job import StreamJob
 
 
 def header(
@@ -30,7 +30,7 @@ def header(
     ]
     for job in jobs:
         lines += ["", *_stream(job)]
-        lines += [line for query in job.plan.queries for line in _query(query, program, job)]
+        lines += [line for query in job.batch.queries for line in _query(query, program, job)]
     return "\n".join(comment(part) for line in lines for part in _wrapped(line))
 
 
@@ -52,9 +52,9 @@ def _stream(job: StreamJob) -> Iterator[str]:
     yield f"stream {plan.name}: reads {read}, {made}events of {types}"
 
 
-def _query(query: QueryPlan, program: model.CheckedProgram, job: StreamJob) -> Iterator[str]:
+def _query(query: PhysicalQuery, program: model.CheckedProgram, job: StreamJob) -> Iterator[str]:
     checked = next(q for q in program.queries if q.name == query.name)
-    yield f"  {query.name}: {_how(query, job)}"
+    yield f"  {query.name}: {_how(query)}"
     yield f"    pattern  {pattern(checked.pattern, job.stream)}"
     if query.partition:
         yield f"    agreeing {', '.join(query.partition)}"
@@ -63,9 +63,11 @@ def _query(query: QueryPlan, program: model.CheckedProgram, job: StreamJob) -> I
     yield f"    window   {window(query, job.stream)}"
 
 
-def _how(query: QueryPlan, job: StreamJob) -> str:
-    if query.name in {native.name for native in job.native}:
-        return "aggregates events in Spark's own functions"
-    if query.kind == "match":
-        return "lists its matches"
-    return "counts" if is_counted(query) else "lists matches and aggregates them"
+def _how(query: PhysicalQuery) -> str:
+    match query.strategy:
+        case Native():
+            return "aggregates events in Spark's own functions"
+        case Count() | CountNeighbours():
+            return "counts"
+        case List() | Join():
+            return "lists its matches" if query.kind == "match" else "lists matches and aggregates them"

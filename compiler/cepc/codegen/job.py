@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 
 from .header import header
 from .names import bound_by, names_of
-from .prepare import prepare
 from .python import Code, call, lay_out, listed
-from .stream import stream_text
+from .stream_job import stream_job
+from .stream_text import stream_text
 from .streaming import whole_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
-    from cepc_runtime.plan import Plan
-    from cepc_runtime.spark.share import Groupings
+    from cepc_runtime.classes import Groupings
+    from cepc_runtime.plan import PhysicalPlan
 
     from .. import model
+    from ..planning.logical import LogicalPlan
     from .names import StreamNames
 
 IMPORTS = """\
@@ -47,14 +48,14 @@ class GeneratedJob:
     """
 
     text: str
-    plans: tuple[Plan, ...]
+    plans: tuple[PhysicalPlan, ...]
     queries: tuple[str, ...]
     declared: bool
 
 
 def generate(
     program: model.CheckedProgram,
-    plans: Sequence[Plan],
+    plans: Sequence[LogicalPlan],
     sources: Mapping[str, Source],
     version: str,
     hot: Sequence[Groupings],
@@ -62,7 +63,9 @@ def generate(
     """The job of a program: equal programs, equal text. `hot` are the GROUP BYs of each plan that have a group of many
     events. Raises ReservedColumnError.
     """
-    jobs = [prepare(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)]
+    jobs = [
+        stream_job(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)
+    ]
     taken = bound_by(f"{IMPORTS}\n{_main(())}")
     names = names_of(((job.stream.name, [query.name for query in job.native]) for job in jobs), taken)
     digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))

@@ -10,10 +10,10 @@ from cepc_runtime.plan_data import to_data
 from .python import long_string
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
 
 
-def plan_text(plan: Plan, name: str) -> str:
+def plan_text(plan: PhysicalPlan, name: str) -> str:
     """The plan as JSON in pieces; every query begins a line, so that a change in one changes its lines alone."""
     data = to_data(plan)
     queries = data.pop("queries")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 from .python import Code, call, comment, lay_out, tupled
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Plan
+    from cepc_runtime.plan import PhysicalPlan
 
-    from .prepare import StreamJob
+    from .stream_job import StreamJob
 
 _MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
 
 
-def streamed_plan(job: StreamJob) -> Plan:
+def streamed_plan(job: StreamJob) -> PhysicalPlan:
     """Of the queries that a batch leaves to Spark: a stream needs their windows closed one by one, like those of
     others.
     """
@@ -23,7 +23,7 @@ def streamed_plan(job: StreamJob) -> Plan:
     return replace(job.kernel, queries=tuple(query for query in job.plan.queries if query.name in names))
 
 
-def whole_plan(job: StreamJob) -> Plan:
+def whole_plan(job: StreamJob) -> PhysicalPlan:
     """Of all queries, as a stream has them."""
     return replace(job.kernel, queries=job.plan.queries)
 

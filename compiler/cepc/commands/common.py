@@ -36,6 +36,7 @@ class GivenEvents:
 
     events: tuple[str, ...]
     input_format: str | None
+    options: tuple[tuple[str, str], ...]
     skip_bad: bool
     dead: str | None
 
@@ -62,6 +63,13 @@ def together(
     return decorated
 
 
+def _pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for text in texts:
+        if "=" not in text:
+            raise click.BadParameter(f"write KEY=VALUE, not `{text}`")
+    return tuple((name, value) for name, _, value in (text.partition("=") for text in texts))
+
+
 def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where a command's events are, as `given`."""
     options = (
@@ -74,6 +82,10 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="What the events are, where the names of the files do not say it.",
         ),
         click.option(
+            "--option", "options", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+            help="How CSV is written: delimiter, quote, nullValue, decimal (`,`), encoding; any number of times.",
+        ),
+        click.option(
             "--skip-bad", is_flag=True, help="Pass over records that are no events, and say how many there were."
         ),
         click.option(
@@ -81,7 +93,7 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Pass over them, and write each to FILE with what is wrong, as JSON lines.",
         ),
     )  # fmt: skip
-    command = together("given", GivenEvents, ("events", "input_format", "skip_bad", "dead"))(command)
+    command = together("given", GivenEvents, ("events", "input_format", "options", "skip_bad", "dead"))(command)
     for option in reversed(options):
         command = option(command)
     return command
@@ -124,7 +136,7 @@ def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, Ev
     from ..running.local import streams_read
 
     try:
-        return sources.places(streams_read(program), given.events, given.input_format)
+        return sources.places(streams_read(program), given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
 
@@ -139,7 +151,7 @@ def loaded_from(
 
     def load(stream: model.Stream, plan: StreamPlan) -> Read:
         place = places[stream.name]
-        return read_events(place.path, plan, stream.input, place.format, progress.reading, bad)
+        return read_events(place.path, plan, stream.input, place.format, progress.reading, bad, place.options)
 
     return load
 

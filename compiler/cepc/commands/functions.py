@@ -51,19 +51,26 @@ def functions(ctx: click.Context, name: str | None) -> None:
     click.echo("Any other deterministic scalar function of Spark's makes a query run on Spark alone.")
 
 
+def described(name: str) -> tuple[tuple[str, str], ...]:
+    """Usage and meaning of what has the name; nothing of a function that not every engine has."""
+    from cepc_runtime.functions import find
+
+    of_events = [(usage, text) for rows in OF_EVENTS.values() for usage, text in rows if f"{name.upper()}(" in usage]
+    function = find(name)
+    if of_events or function is None:
+        return tuple(of_events)
+    also = "" if function.usage.startswith(f"{name.lower()}(") else f" (also written {name.lower()})"
+    return ((function.usage, f"{_summary(function)}{also}"),)
+
+
 def _describe(name: str) -> int:
-    from cepc_runtime.functions import find, names
+    from cepc_runtime.functions import names
     from cepc_runtime.functions.spark import find_spark
 
     from ..diagnostics.near import did_you_mean
 
-    of_events = [(usage, text) for rows in OF_EVENTS.values() for usage, text in rows if f"{name.upper()}(" in usage]
-    function = find(name)
-    if of_events:
-        click.echo("\n".join(f"{usage}: {text}" for usage, text in of_events))
-    elif function is not None:
-        also = "" if function.usage.startswith(f"{name.lower()}(") else f" (also written {name.lower()})"
-        click.echo(f"{function.usage}: {_summary(function)}{also}")
+    if found := described(name):
+        click.echo("\n".join(f"{usage}: {text}" for usage, text in found))
     elif (other := find_spark(name, 1)) is not None and other.kind == "scalar":
         click.echo(f"{other.name}: a function of Spark's; a query that calls it runs on Spark alone")
     elif other is not None:

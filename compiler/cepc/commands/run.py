@@ -12,6 +12,7 @@ import click
 from ..diagnostics.listed import listed
 from ..reading import readers
 from ..running.stages import Stages
+from ..visible import visible
 from ..writing import writers
 from . import completers
 from .common import (
@@ -119,6 +120,7 @@ def run(
     sharing: dict[str, Any],
 ) -> None:
     from ..errors import CepcError
+    from ..why.no_rows import no_rows
 
     check(sharing)
     stages = Stages()
@@ -137,6 +139,8 @@ def run(
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
+    for line in no_rows(program, report, checked.sources):
+        click.echo(visible(line), err=True)
     click.echo(summary(report, wanted), err=True)
 
 
@@ -173,7 +177,7 @@ def _by_spark(
         which = "--skip-bad" if given.skip_bad else "--dead"
         raise click.UsageError(f"{which} is for the engine of this process; a job of Spark's has --dead as a stream")
     try:
-        places = spark.places(program, given.events, given.input_format)
+        places = spark.places(program, given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, most)
@@ -223,6 +227,8 @@ def _write(tables: Mapping[str, Any], write: Write, wanted: RowOptions) -> None:
 
     try:
         write(tables, wanted.limit)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what is said to standard error comes after, also where both go to one file
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -1,11 +1,12 @@
 """Diagnostics for editors: one JSON object on each line.
 
     {"code": "E0201", "severity": "error", "title": …, "file": "rides.cep", "start": {"line": 14, "column": 25},
-     "end": {"line": 14, "column": 31}, "label": …, "notes": […], "hint": …,
+     "end": {"line": 14, "column": 31}, "label": …, "notes": […], "hint": …, "replacement": …,
      "others": [{"file": …, "start": …, "end": …, "label": …}]}
 
 Lines and columns count from 1, columns in characters; the end is the first column after the text. Where there is no
-text to point at, `start` and `end` are null.
+text to point at, `start` and `end` are null. `replacement` is what to write in place of the text from start to end,
+null where that is not certain enough.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def as_object(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> dict[str
         "label": diagnostic.label,
         "notes": list(diagnostic.notes),
         "hint": diagnostic.hint,
+        "replacement": diagnostic.replacement,
         "others": [{**_place(other.span, sources), "label": other.label} for other in diagnostic.others],
     }
 

@@ -1,5 +1,5 @@
 """Names near a mistyped one; the grammar has them too, for keywords."""
 
-from cepc_grammar.near import did_you_mean, distance, nearest
+from cepc_grammar.near import did_you_mean, distance, nearest, replacement
 
-__all__ = ["did_you_mean", "distance", "nearest"]
+__all__ = ["did_you_mean", "distance", "nearest", "replacement"]

@@ -6,8 +6,8 @@ import re
 from importlib.resources import files
 from typing import Final
 
-from cepc_grammar.builder import UNITS
 from cepc_grammar.pattern import PATTERN_WORDS
+from cepc_grammar.units import UNITS
 from cepc_runtime.aggregate_functions import spellings
 
 CONSTANTS: Final = ("FALSE", "NULL", "TRUE")

@@ -10,12 +10,16 @@ from itertools import chain, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import DROPPED, is_counted
+from cepc_runtime.plan import DROPPED
+
+from ..planning.logical import Uncountable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cepc_runtime.plan import Automaton, Move, QueryPlan
+
+    from ..planning.logical import Countability, LogicalQuery
 
 START = "start"
 
@@ -43,11 +47,11 @@ class Drawn:
     guarded: bool
 
 
-def drawn(query: QueryPlan) -> Drawn | None:
-    """None for a query whose matches are enumerated."""
-    if not is_counted(query):
+def drawn(query: LogicalQuery[Countability]) -> Drawn | None:
+    """None for a query whose matches cannot be counted."""
+    if isinstance(query.counting, Uncountable):
         return None
-    automaton = query.automaton
+    automaton = query.counting.automaton
     names = state_names(automaton)
     steps = [
         NamedStep(names[s.source], names[s.target], automaton.variables[s.variable], bool(ties))

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     from ..model import CheckedProgram
 
-UNITS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000), ("ms", 1_000))
+UNITS = (
+    ("day", 86_400_000_000),
+    ("hour", 3_600_000_000),
+    ("minute", 60_000_000),
+    ("second", 1_000_000),
+    ("ms", 1_000),
+    ("microsecond", 1),
+)
+_READABLE = 1_001
 TICKS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
@@ -60,7 +68,7 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
     ties = f", then by {', '.join(time.order_by)}" if time.order_by else ""
     yield "time", f"{time.column} {time.type}{unit}{ties}{late}"
     yield from listed("columns", (f"{name} {type_}" for name, type_ in stream.input.columns))
-    computed = stream.input.computed
+    computed = [column for column in stream.input.computed if column.name not in dict(stream.fields)]
     yield from listed("computed", (f"{c.name} {c.expression.type}: {expression(c.expression)}" for c in computed))
     if stream.source is not None:
         yield "source", f"{stream.source[0]} {stream.source[1]}"
@@ -130,17 +138,30 @@ def pattern(node: model.Pattern, stream: model.Stream) -> str:
 
 
 def duration(ticks: int, stream: model.Stream) -> str:
-    """A number of ticks of the stream in the largest unit that divides it.
-
-    1200000000 ticks of a TIMESTAMP are `20 minutes`.
-    """
+    """A number of ticks of the stream in words: 1200000000 of a TIMESTAMP are `20 minutes`."""
     time = stream.time
-    size = UNITS[0][1] if time.type == DATE else TICKS[time.unit or "us"]
+    return in_words(ticks * (UNITS[0][1] if time.type == DATE else TICKS[time.unit or "us"]))
+
+
+def in_words(microseconds: int) -> str:
+    """In the largest unit that divides it, or where that would be a number that nobody reads, in several.
+
+    >>> in_words(5_400_000_000), in_words(5_423_000_000)
+    ('90 minutes', '1 hour 30 minutes 23 seconds')
+    """
     for unit, length in UNITS:
-        amount, rest = divmod(ticks * size, length)
-        if rest == 0:
-            return f"{amount} {unit}{'' if amount == 1 or unit == 'ms' else 's'}"
-    return f"{ticks * size} microseconds"
+        amount, rest = divmod(microseconds, length)
+        if rest == 0 and amount < _READABLE:
+            return _amount(amount, unit)
+    parts, left = [], microseconds
+    for unit, length in UNITS:
+        amount, left = divmod(left, length)
+        parts += [_amount(amount, unit)] if amount else []
+    return " ".join(parts)
+
+
+def _amount(amount: int, unit: str) -> str:
+    return f"{amount} {unit}{'' if amount == 1 or unit == 'ms' else 's'}"
 
 
 def window(query: QueryPlan, stream: model.Stream) -> str:

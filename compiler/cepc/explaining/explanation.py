@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from cepc_runtime.plan import counted_queries
 from cepc_runtime.streaming.size import state_size
 
 from ..passes.strategy import strategy
+from ..planning.logical import is_countable
 from ..shared_plans import loads
 from .automata import drawn, places, state_names
 from .describe import window
@@ -19,13 +19,14 @@ from .strategies import explained
 from .stream_state import stream_state
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import CountedQuery, Plan, QueryPlan, SharedStates
+    from cepc_runtime.plan import SharedStates
     from cepc_runtime.streaming.size import QuerySize
     from cepc_runtime.windows import Window
 
     from .. import model
     from ..passes.engine import Load
     from ..passes.workload import Context, Note, Workload
+    from ..planning.logical import Countability, CountableQuery, LogicalPlan, LogicalQuery
     from ..shared_plans import SharedPlans
     from .automata import Drawn
     from .strategies import StrategyExplanation
@@ -91,12 +92,13 @@ def explain(program: model.CheckedProgram, shared: SharedPlans) -> tuple[Explana
 def _explanation(program: model.CheckedProgram, workload: Workload, context: Context) -> Explanation:
     plan, stream = workload.plan, program.stream(workload.plan.stream.name)
     alone, together = loads(workload, context)
-    sizes = {size.query: size for size in state_size(plan)}
+    sizes = {size.query: size for size in state_size(strategy(plan, "stream"))}
+    here, batch = strategy(plan, "local"), strategy(plan, "batch")
     return Explanation(
         plan.stream.name,
         tuple(
-            _execution(query, batch, stream, workload, context, sizes.get(query.name))
-            for query, batch in zip(plan.queries, strategy(plan, "batch").queries, strict=True)
+            _execution(query, (explained(local), explained(on_spark)), stream, workload, context, sizes.get(query.name))
+            for query, local, on_spark in zip(plan.queries, here.queries, batch.queries, strict=True)
         ),
         parts(plan),
         alone,
@@ -106,7 +108,7 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     )
 
 
-def parts(plan: Plan) -> tuple[SharedPart, ...]:
+def parts(plan: LogicalPlan) -> tuple[SharedPart, ...]:
     """What its queries share."""
     found = (
         SharedPart("found once", users, (label,), ((label,),) * len(users))
@@ -118,14 +120,14 @@ def parts(plan: Plan) -> tuple[SharedPart, ...]:
 
 
 def _execution(
-    query: QueryPlan,
-    batch: QueryPlan,
+    query: LogicalQuery[Countability],
+    strategies: tuple[StrategyExplanation, StrategyExplanation],
     stream: model.Stream,
     workload: Workload,
     context: Context,
     size: QuerySize | None,
 ) -> QueryExplanation:
-    """`batch` is the query as Spark executes it over all events."""
+    """`strategies` are that of this process, and that of Spark over all events."""
     automaton = drawn(query)
     of_parts = {name: found for one in joined(workload.plan) for name, found in one.drawn}
     single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
@@ -133,16 +135,15 @@ def _execution(
     along = None if automaton else of_parts.get(query.name) or places(query)
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    here, on_spark = explained(query), explained(batch)
-    return QueryExplanation(query.name, automaton, along, here, on_spark, alone, query.window, shown, size, keeps)
+    return QueryExplanation(query.name, automaton, along, *strategies, alone, query.window, shown, size, keeps)
 
 
-def _part(part: SharedStates, plan: Plan) -> SharedPart:
-    names = {query.name: _names(query) for query in counted_queries(plan.queries)}
+def _part(part: SharedStates, plan: LogicalPlan) -> SharedPart:
+    names = {query.name: _names(query) for query in plan.queries if is_countable(query)}
     members = tuple(tuple(names[m.query][state] for state in m.states) for m in part.members)
     how: How = "kept once" if part.equal else "on basis columns" if part.basis else "side by side"
     return SharedPart(how, tuple(m.query for m in part.members), members[0], members)
 
 
-def _names(query: CountedQuery) -> tuple[str, ...]:
+def _names(query: CountableQuery) -> tuple[str, ...]:
     return state_names(query.automaton)

@@ -15,7 +15,9 @@ from .automata import START, Drawn, NamedStep
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cepc_runtime.plan import Letter, MatchPart, Plan, SharedMatches
+    from cepc_runtime.plan import Letter, MatchPart, SharedMatches
+
+    from ..planning.logical import LogicalPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Joined:
     drawn: tuple[tuple[str, Drawn], ...]  # of each query the way from single events over parts to its matches
 
 
-def joined(plan: Plan) -> tuple[Joined, ...]:
+def joined(plan: LogicalPlan) -> tuple[Joined, ...]:
     """Those of several queries: the matches of one by itself are shown along the places of its pattern."""
     return tuple(_joined(shared, plan.letters) for shared in plan.shared_matches if len(shared.answers) > 1)
 

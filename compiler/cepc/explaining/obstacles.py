@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import is_counted
-
 from ..passes.pattern import events, outline
+from ..planning.logical import Uncountable
 from .describe import window
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from cepc_runtime.plan import Letter, QueryPlan
+    from cepc_runtime.plan import Letter
 
     from .. import model
     from ..passes.pattern import Pattern
     from ..passes.workload import Workload
+    from ..planning.logical import Countability, LogicalQuery
+
+    Asked = tuple[LogicalQuery[Countability], Pattern]
 
 MOST: Final = 20
 
@@ -27,7 +29,7 @@ def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, .
     it.
     """
     stream = program.stream(workload.plan.stream.name)
-    shapes: defaultdict[Hashable, list[tuple[QueryPlan, Pattern]]] = defaultdict(list)
+    shapes: defaultdict[Hashable, list[Asked]] = defaultdict(list)
     for query, pattern in zip(workload.plan.queries, workload.patterns, strict=True):
         if query.kind == "aggregate":
             shapes[_shape(pattern, workload.plan.letters)].append((query, pattern))
@@ -41,7 +43,7 @@ def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, .
     return (*found[:MOST], f"and {len(found) - MOST} more") if len(found) > MOST else tuple(found)
 
 
-def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], stream: model.Stream) -> Iterator[str]:
+def _wishes(first: Asked, other: Asked, stream: model.Stream) -> Iterator[str]:
     a, b = first[0], other[0]
     if a.window != b.window:
         yield f"its window were {window(a, stream)}"
@@ -49,9 +51,9 @@ def _wishes(first: tuple[QueryPlan, Pattern], other: tuple[QueryPlan, Pattern], 
         yield f"its events agreed on {', '.join(a.partition) or 'nothing'}"
     if different := _different(first[1], other[1]):
         yield f"{', '.join(different)} had the same conditions"
-    if a.select != b.select:
-        yield f"its matches were chosen by SELECT {a.select}"
-    elif is_counted(a) != is_counted(b):
+    if a.select.word != b.select.word:
+        yield f"its matches were chosen by SELECT {a.select.word}"
+    elif isinstance(a.counting, Uncountable) != isinstance(b.counting, Uncountable):
         yield "neither had its matches listed one by one"
 
 

@@ -11,7 +11,7 @@ from cepc_runtime.plan import Count, CountNeighbours, Join, List, Native, Reason
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan import PhysicalQuery
 
     from .describe import Fact
 
@@ -26,7 +26,7 @@ class StrategyExplanation:
     reason: Reason
 
 
-def explained(query: QueryPlan) -> StrategyExplanation:
+def explained(query: PhysicalQuery) -> StrategyExplanation:
     """The strategy that a plan has for the query."""
     match query.strategy:
         case Count(reason=reason):

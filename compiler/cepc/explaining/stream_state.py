@@ -19,7 +19,7 @@ def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
     if size is None:
         yield "cannot be one, for its window has no end"
         return
-    held = duration(size.held, stream)
+    held = min(duration(size.held, stream), f"less than {duration(size.held + 1, stream)}", key=len)
     yield f"an event takes {size.event} bytes at most, and is kept {held}"
     if size.pane is not None:
         pane = size.pane

@@ -75,15 +75,25 @@ def navigation_of_variable(typer: Typer, call: ast.Call, column: ast.Name) -> tu
     return None
 
 
+def is_variable(typer: Typer, reference: ast.Reference) -> bool:
+    """Whether it names a variable and no value."""
+    return isinstance(typer.scope.variable(reference), VariableInfo) and isinstance(
+        typer.scope.reference(reference), Diagnostic
+    )
+
+
 def navigation(typer: Typer, call: ast.Call) -> Expression | None:
     """`FIRST(v.x)`; without a column it is an event, not a value."""
     name = call.function.text.upper()
+    if len(call.arguments) == 2:
+        is_row = typer.context in (ExpressionContext.MATCH, ExpressionContext.HAVING_MATCH)
+        return typer.keep(say.navigation_offset(call.span, name, is_row))
     if len(call.arguments) != 1:
         return typer.keep(say.navigation_argument(call.span, name))
     argument = call.arguments[0]
     if isinstance(argument, ast.Reference):
         variable = typer.scope.variable(argument)
-        if isinstance(variable, VariableInfo) and isinstance(typer.scope.reference(argument), Diagnostic):
+        if isinstance(variable, VariableInfo) and is_variable(typer, argument):
             shown = f"{name}({'.'.join(p.text for p in argument.parts)})"
             return typer.keep(say.event_as_value(call.span, shown, _some_column(variable)))
     return _navigate(typer, call, argument)

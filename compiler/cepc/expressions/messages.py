@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.habits.foreign import FUNCTIONS
+from cepc_grammar.spelling import name_text
 from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
 from cepc_runtime.types import is_numeric
 
@@ -33,7 +36,8 @@ def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
         span,
         "no such function",
         notes=("functions of Spark can be called, and those that the program declares: `FUNCTION name(x) AS …`",),
-        hint=_did_you_mean(near) or "`cepc functions` lists the functions",
+        hint=FUNCTIONS.get(name.upper()) or _did_you_mean(near) or "`cepc functions` lists the functions",
+        replacement=None if name.upper() in FUNCTIONS else near,
     )
 
 
@@ -150,6 +154,7 @@ def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
         "no such type",
         notes=("types are Spark SQL's: STRING, INT, BIGINT, DOUBLE, DECIMAL(p, s), BOOLEAN, DATE, TIMESTAMP, …",),
         hint=_did_you_mean(near),
+        replacement=near,
     )
 
 
@@ -301,6 +306,28 @@ def navigation_argument(span: Span, name: str) -> Diagnostic:
     )
 
 
+def navigation_offset(span: Span, name: str, is_row: bool) -> Diagnostic:
+    """`LAST(v.x, 1)`; `is_row` where it is asked for in a row and not in a condition."""
+    hints = {
+        "PREV": "PREV is of the event before; to look further back, give events names of their own: "
+        "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`",
+        "LAST": "the event of v before is `PREV(v).x`",
+        "FIRST": "to look at the second event, give it a name of its own: `SEQ(E e1, E e2, E* more)`",
+    }
+    listed = {
+        "LAST": "`ELEMENT_AT(COLLECT(v.x), -2)` is the last value but one",
+        "FIRST": "`ELEMENT_AT(COLLECT(v.x), 2)` is the second value",
+    }
+    hint = listed.get(name, hints[name]) if is_row else hints[name]
+    return Diagnostic(
+        "E0110",
+        f"{name} with an offset is not supported yet",
+        span,
+        f"{name} takes one column of a variable",
+        hint=hint,
+    )
+
+
 def prev_of_single(span: Span, variable: str) -> Diagnostic:
     return Diagnostic(
         "E0318",
@@ -334,7 +361,12 @@ def not_a_struct(span: Span, name: str, found: DataType) -> Diagnostic:
 
 def unknown_field(span: Span, name: str, found: DataType, near: str | None) -> Diagnostic:
     return Diagnostic(
-        "E0322", f"unknown field `{name}`", span, f"{found.sql} has no such field", hint=_did_you_mean(near)
+        "E0322",
+        f"unknown field `{name}`",
+        span,
+        f"{found.sql} has no such field",
+        hint=_did_you_mean(near),
+        replacement=near and name_text(ast.Name(near)),
     )
 
 
@@ -379,6 +411,13 @@ def prev_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diag
         notes=("PREV relates neighbouring events of one variable, whatever the rest of the match is",),
         hint="split the condition at AND, or use FIRST or LAST",
     )
+
+
+def event_by_number(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0221", f"`{name}` is an event, not a value", span, "events of a variable have no numbers",
+        hint=f"`FIRST({name}).x` and `LAST({name}).x` are of its first and last event, `COLLECT({name}.x)` of all",
+    )  # fmt: skip
 
 
 def event_as_value(span: Span, name: str, column: str | None) -> Diagnostic:

@@ -71,7 +71,7 @@ def _text(expression: ast.Expression) -> str:
         case ast.Extract(field, operand):
             return f"extract({field} FROM {_text(operand)})"
         case ast.Equivalence(attributes):
-            return f"[{', '.join(a.text for a in attributes)}]"
+            return f"[{', '.join(a.text if isinstance(a, ast.Name) else _text(a) for a in attributes)}]"
     return _predicate(expression)
 
 

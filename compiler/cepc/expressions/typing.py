@@ -159,6 +159,9 @@ class Typer:
                 return self.keep(say.misplaced_star(e.span, ""))
             case ast.Equivalence():
                 raise TypeError("an equivalence is not an expression: the parser lets it stand alone only")
+            case ast.Index(ast.Reference() as operand) if aggregates.is_variable(self, operand):
+                name = ".".join(part.text for part in operand.parts)
+                return self.keep(say.event_by_number(operand.span, name))
             case ast.Index(operand, index):
                 return self._built("an element `a[i]`", item, (operand, index), e)
             case ast.Extract():

@@ -19,8 +19,7 @@ from .workload import counted, leaders
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from cepc_runtime.plan import CountedQuery
-
+    from ..planning.logical import CountableQuery
     from .workload import Context, Workload
 
 
@@ -40,7 +39,7 @@ def columns(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 -
     return workload.shared(*(SharedStates(tuple(members)) for members in classes.values() if len(members) > 1))
 
 
-def _labels(query: CountedQuery) -> dict[int, Hashable]:
+def _labels(query: CountableQuery) -> dict[int, Hashable]:
     """What makes a state stand beside another: the query's groups, the letters that lead to it, and which of such
     states it is.
     """

@@ -20,8 +20,9 @@ from .workload import counted, leaders
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cepc_runtime.plan import CountedQuery, Plan, SharedStates
+    from cepc_runtime.plan import SharedStates
 
+    from ..planning.logical import CountableQuery, LogicalPlan
     from .workload import Rates
 
 Place = tuple[str, int]
@@ -46,7 +47,7 @@ class Load(NamedTuple):
     nanoseconds: float
 
 
-def load(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Load:
+def load(plan: LogicalPlan, rates: Rates, model: EngineModel, second: float) -> Load:
     """The work of all counted queries, with what they share."""
     total = Load(0.0, 0.0, 0.0)
     for operations, numbers, price in _work(plan, rates, model, second):
@@ -54,12 +55,12 @@ def load(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Load:
     return total
 
 
-def width(query: CountedQuery) -> int:
+def width(query: CountableQuery) -> int:
     """The numbers in a row of the query: those of one plane for each window that can be open, times planes."""
     return query.window.open_at_once * planes(query)
 
 
-def planes(query: CountedQuery) -> int:
+def planes(query: CountableQuery) -> int:
     """About how many planes the kernel keeps: the count, and two for each measure with an argument."""
     return 1 + sum(2 if m.argument is not None else 1 for m in query.measures if m.variable is not None)
 
@@ -74,7 +75,7 @@ class RowOperation:
     letter: int
 
 
-def operations(plan: Plan) -> Iterator[RowOperation]:
+def operations(plan: LogicalPlan) -> Iterator[RowOperation]:
     """The row operations of all counted queries; those of states that are kept once, once."""
     leader = leaders(plan)
     for query in counted(plan):
@@ -98,7 +99,7 @@ def border(part: SharedStates, found: Mapping[str, Sequence[RowOperation]]) -> f
     )
 
 
-def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterator[tuple[float, float, float]]:
+def _work(plan: LogicalPlan, rates: Rates, model: EngineModel, second: float) -> Iterator[tuple[float, float, float]]:
     by_name = {q.name: q for q in counted(plan)}
     rate = [rates.rate(letter) for letter in plan.letters]
     place: dict[Place, tuple[int, int]] = {}
@@ -131,7 +132,7 @@ def _work(plan: Plan, rates: Rates, model: EngineModel, second: float) -> Iterat
 
 
 def _on_basis(
-    steps: Sequence[tuple[float, float]], members: Sequence[CountedQuery], rows: int, runs: float, model: EngineModel
+    steps: Sequence[tuple[float, float]], members: Sequence[CountableQuery], rows: int, runs: float, model: EngineModel
 ) -> tuple[float, float, float]:
     """A part's own steps (rate and numbers) in so many runs a second, by the cheaper way."""
     total, depth = sum(width(q) for q in members), max(planes(q) for q in members)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Member, counted_queries
+from cepc_runtime.plan import Member
 
-from .workload import leaders
+from .workload import counted, leaders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ LEAST: Final = 4
 def with_entries(parts: Sequence[SharedStates], workload: Workload) -> tuple[SharedStates, ...]:
     """The parts, those of enough queries with the entry of each query, if it has one of its own in no other part."""
     leader = leaders(workload.plan)
-    automata = {q.name: q.automaton for q in counted_queries(workload.plan.queries)}
+    automata = {q.name: q.automaton for q in counted(workload.plan)}
     taken = {place for part in parts for place in part.places}
 
     def entered(part: SharedStates) -> SharedStates:

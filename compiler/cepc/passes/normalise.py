@@ -20,8 +20,9 @@ from .workload import counted
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from cepc_runtime.plan import Automaton, CountedQuery
+    from cepc_runtime.plan import Automaton
 
+    from ..planning.logical import CountableQuery
     from .workload import Context, Workload
 
 Place = tuple[str, int]  # a query's name, and a state of its automaton
@@ -49,7 +50,7 @@ def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001
     return result
 
 
-def _classes(queries: Sequence[CountedQuery]) -> list[list[Place]]:
+def _classes(queries: Sequence[CountableQuery]) -> list[list[Place]]:
     """All states by what they hold, as the coarsest partition that is stable under what is added to them."""
     incoming = {q.name: list(_incoming(q)) for q in queries}
     numbers = _numbered({(q.name, state): _kind(q, state) for q in queries for state in range(_automaton(q).states)})
@@ -77,7 +78,7 @@ def _numbered(kinds: Mapping[Place, Hashable]) -> dict[Place, int]:
     return {place: found.setdefault(kind, len(found)) for place, kind in kinds.items()}
 
 
-def _kind(query: CountedQuery, state: int) -> Hashable:
+def _kind(query: CountableQuery, state: int) -> Hashable:
     """What two states must agree on before anything is said of how they are reached. Where a NOT moves values between
     states, only states of the same number in queries with the same moves are compared.
     """
@@ -87,7 +88,7 @@ def _kind(query: CountedQuery, state: int) -> Hashable:
     return query.partition, query.window, state == 0, negation
 
 
-def _incoming(query: CountedQuery) -> Iterator[tuple[int, Hashable, int]]:
+def _incoming(query: CountableQuery) -> Iterator[tuple[int, Hashable, int]]:
     """What is added to each state: the state, on what, and the state from which it comes."""
     automaton = _automaton(query)
     for tie, steps in enumerate((automaton.steps, automaton.ties)):
@@ -100,13 +101,13 @@ def _incoming(query: CountedQuery) -> Iterator[tuple[int, Hashable, int]]:
 
 
 def _sentences(
-    queries: Sequence[CountedQuery], classes: Sequence[Sequence[Place]]
+    queries: Sequence[CountableQuery], classes: Sequence[Sequence[Place]]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Queries that ask the same, and those that count prefixes of another's matches."""
     number = {place: i for i, places in enumerate(classes) for place in places}
     accepted = {q.name: frozenset(number[q.name, state] for state in _automaton(q).accepting) for q in queries}
     states = {q.name: frozenset(number[q.name, s] for s in range(_automaton(q).states)) for q in queries}
-    by_matches: defaultdict[frozenset[int], list[CountedQuery]] = defaultdict(list)
+    by_matches: defaultdict[frozenset[int], list[CountableQuery]] = defaultdict(list)
     for query in queries:
         by_matches[accepted[query.name]].append(query)
     for same in by_matches.values():
@@ -122,5 +123,5 @@ def _sentences(
             yield (shorter, longer), f"what {shorter} counts is a prefix of what {longer} counts"
 
 
-def _automaton(query: CountedQuery) -> Automaton:
+def _automaton(query: CountableQuery) -> Automaton:
     return query.automaton

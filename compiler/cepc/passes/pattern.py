@@ -3,8 +3,8 @@ are equal.
 
     SEQ(A a, B+ b) with a.x > 0      →      Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None)))
 
-Letters are numbers into `Plan.letters`. What a tree leaves out are conditions over several variables, also those of
-named patterns: whoever shares matches, not counts, looks at `QueryPlan.conditions` too.
+Letters are numbers into `LogicalPlan.letters`. What a tree leaves out are conditions over several variables, also those
+of named patterns: whoever shares matches, not counts, looks at `QueryPlan.conditions` too.
 """
 
 from __future__ import annotations

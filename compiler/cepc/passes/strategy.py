@@ -1,47 +1,55 @@
 """strategy, the last pass: by which strategy each query is executed, and why.
 
-What planning gives a query is how it would be executed by itself. It is joined where another pass has found parts for
-it, and left to Spark where Spark's own aggregation gives the kernel's rows. No pass comes after this one, and no engine
-chooses again.
+It makes the physical plan, which is all that a target needs to know. A query is counted where it can be, and joined
+where another pass has found parts for it; else its matches are listed. Where Spark's own aggregation gives the kernel's
+rows, it is left to Spark. No engine chooses again.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from cepc_runtime.plan import Count, Join, List, Reason
+from cepc_runtime.plan import Count, CountNeighbours, Join, List, PhysicalPlan, Reason, executed
 
+from ..planning.logical import Countable, CountableNeighbours, Uncountable, is_countable
 from ..planning.native import native_aggregation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.plan import Plan, QueryPlan
+    from cepc_runtime.plan import Strategy
+
+    from ..planning.logical import Countability, LogicalPlan, LogicalQuery
 
 Target = OneOf["local", "batch", "stream"]
 """What executes the plan: this process, or a job of Spark's, over all events or as they come."""
 
 
-def strategy(plan: Plan, target: Target) -> Plan:
-    """The plan in which every query has the strategy by which the target executes it. Of a plan that has been here for
-    another target, too, unless that was Spark's batch.
-    """
+def strategy(plan: LogicalPlan, target: Target) -> PhysicalPlan:
+    """The plan by which the target executes the queries."""
     joins = {answer.query: number for number, shared in enumerate(plan.shared_matches) for answer in shared.answers}
-    return replace(plan, queries=tuple(_executed(query, plan, joins, target) for query in plan.queries))
+    queries = tuple(executed(query, _strategy(query, plan, joins, target)) for query in plan.queries)
+    return PhysicalPlan(plan.stream, plan.letters, queries, plan.sharing, plan.shared_matches)
 
 
-def _executed(query: QueryPlan, plan: Plan, joins: Mapping[str, int], target: Target) -> QueryPlan:
-    match query.strategy:
-        case List() if query.name in joins:
+def _strategy(
+    query: LogicalQuery[Countability], plan: LogicalPlan, joins: Mapping[str, int], target: Target
+) -> Strategy:
+    if target == "batch" and is_countable(query) and (found := native_aggregation(query, plan.stream)) is not None:
+        return found
+    match query.counting:
+        case Countable(automaton):
+            return Count(automaton)
+        case CountableNeighbours(automaton, conditions):
+            return CountNeighbours(automaton, conditions, Reason("neighbours", query.conditions[0].text))
+        case Uncountable() if query.name in joins:
             number = joins[query.name]
-            return replace(query, strategy=Join(number, Reason("joins", _others(query, plan, number))))
-        case Count() if target == "batch" and (found := native_aggregation(query, plan.stream)) is not None:
-            return replace(query, strategy=found)
-    return query
+            return Join(number, Reason("joins", _others(query.name, plan, number)))
+        case Uncountable(reason):
+            return List(reason)
 
 
-def _others(query: QueryPlan, plan: Plan, number: int) -> str:
+def _others(name: str, plan: LogicalPlan, number: int) -> str:
     """The queries that are joined with it."""
-    return ", ".join(answer.query for answer in plan.shared_matches[number].answers if answer.query != query.name)
+    return ", ".join(answer.query for answer in plan.shared_matches[number].answers if answer.query != name)

@@ -6,10 +6,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import CountedQuery
+    from ..planning.logical import CountableQuery
 
 
-def state_of(query: CountedQuery) -> dict[str, int]:
+def state_of(query: CountableQuery) -> dict[str, int]:
     """By variable, the state in which its events leave the automaton; variables that can leave it in several are left
     out.
     """

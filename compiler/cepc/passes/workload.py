@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from cepc_runtime.plan import Count, CountedQuery, counted_queries
+from cepc_runtime.plan import SelectAny
+
+from ..planning.logical import is_countable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.plan import Letter, Plan, SharedStates
+    from cepc_runtime.plan import Letter, SharedStates
 
+    from ..planning.logical import CountableQuery, LogicalPlan
     from .engine import EngineModel
     from .pattern import Pattern
 
@@ -37,7 +40,7 @@ class Proposal:
 class Workload:
     """All queries over one stream: what they share so far is `plan.sharing`. `patterns` are those of `plan.queries`."""
 
-    plan: Plan
+    plan: LogicalPlan
     patterns: tuple[Pattern, ...]
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -95,14 +98,14 @@ class Context:
     forced: str | None = None
 
 
-def counted(plan: Plan) -> tuple[CountedQuery, ...]:
+def counted(plan: LogicalPlan) -> tuple[CountableQuery, ...]:
     """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all
     matches.
     """
-    return tuple(q for q in counted_queries(plan.queries) if isinstance(q.strategy, Count) and q.select == "ANY")
+    return tuple(q for q in plan.queries if is_countable(q) and isinstance(q.select, SelectAny))
 
 
-def leaders(plan: Plan) -> Mapping[tuple[str, int], str]:
+def leaders(plan: LogicalPlan) -> Mapping[tuple[str, int], str]:
     """For each state that is kept once for several queries, the first of them, whose columns stand for all."""
     return {
         (member.query, state): part.members[0].query

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.aggregate_texts import aggregate_text, cure
 from cepc_runtime.expression import Aggregate, Field, aggregates
-from cepc_runtime.plan import Count, Fitting, Native, NativeAggregate
+from cepc_runtime.plan import Fitting, Native, NativeAggregate
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import BIGINT, DATE, TIMESTAMP, DataType, is_integer
 from cepc_runtime.windows import Sliding
@@ -21,12 +21,12 @@ from .event_sql import column_of, ticks
 if TYPE_CHECKING:
     from cepc_runtime.plan import QueryPlan, StreamPlan
 
+    from .logical import CountableQuery
 
-def native_aggregation(query: QueryPlan, stream: StreamPlan) -> Native | None:
+
+def native_aggregation(query: CountableQuery, stream: StreamPlan) -> Native | None:
     """How Spark alone answers the query, or None where its result would not be the kernel's to the last bit."""
-    if not isinstance(query.strategy, Count):
-        return None
-    automaton = query.strategy.automaton
+    automaton = query.automaton
     time = dict(stream.columns)[stream.time_column]
     guarded = automaton.ties or automaton.moves or automaton.new_moves or automaton.kills
     if len(automaton.steps) != 1 or automaton.accepting != (1,) or guarded:

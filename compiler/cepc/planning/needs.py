@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_runtime.expression import Aggregate, fields, walk
+from cepc_runtime.plan import SelectContiguous
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 def columns_needed(stream: model.Stream, letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> frozenset[str]:
     """The columns that order, type, partition, test or show events; all of them where canonical order is shown."""
-    if any(_shows_canonical_order(q) for q in queries):
-        return frozenset(name for name, _ in stream.columns)
     needed = {stream.time.column, *stream.time.order_by}
+    if any(_shows_canonical_order(q) for q in queries):
+        needed.update(name for name, _ in stream.columns)
     if stream.type_column is not None:
         needed.add(stream.type_column)
     for query in queries:
@@ -52,6 +53,8 @@ def _expressions(letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) ->
 
 def raw_types_needed(letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> tuple[str, ...] | None:
     """The types that some letter asks for; None when events of every type count."""
-    if any(q.select == "CONTIGUOUS" for q in queries) or any(letter.raw_type is None for letter in letters):
+    if any(isinstance(q.select, SelectContiguous) for q in queries) or any(
+        letter.raw_type is None for letter in letters
+    ):
         return None
     return tuple(sorted({letter.raw_type for letter in letters if letter.raw_type is not None}))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cepc_runtime.plan import Plan, StreamPlan
+from cepc_runtime.plan import StreamPlan
 
 from ..automaton.letters import Letters
 from ..automaton.positions import PatternTooLarge
+from .logical import LogicalPlan
 from .messages import too_large
 from .needs import columns_needed, raw_types_needed
 from .query import plan_query
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import Letter, QueryPlan
 
     from .. import model
+    from .logical import Countability, LogicalQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plans of a program, or what is wrong; never both."""
+    """What a program's queries ask, stream by stream, or what is wrong; never both."""
 
-    plans: tuple[Plan, ...]
+    plans: tuple[LogicalPlan, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -32,10 +34,10 @@ def plan_program(program: model.CheckedProgram, *, listed: bool = False) -> Plan
     """One plan for each stream that some query reads, in the order of the text. `listed`: matches are, in every
     query.
     """
-    plans: list[Plan] = []
+    plans: list[LogicalPlan] = []
     diagnostics: list[Diagnostic] = []
     for stream in program.streams:
-        queries: list[QueryPlan] = []
+        queries: list[LogicalQuery[Countability]] = []
         letters = Letters()
         for query in (q for q in program.queries if q.stream == stream.name):
             try:
@@ -43,7 +45,7 @@ def plan_program(program: model.CheckedProgram, *, listed: bool = False) -> Plan
             except PatternTooLarge as problem:
                 diagnostics.append(too_large(query, problem))
         if queries:
-            plans.append(Plan(_stream(stream, letters.all(), tuple(queries)), letters.all(), tuple(queries)))
+            plans.append(LogicalPlan(_stream(stream, letters.all(), tuple(queries)), letters.all(), tuple(queries)))
     return Planned(() if diagnostics else tuple(plans), tuple(diagnostics))
 
 
@@ -51,7 +53,7 @@ def _stream(stream: model.Stream, letters: tuple[Letter, ...], queries: tuple[Qu
     needed = columns_needed(stream, letters, queries)
     return StreamPlan(
         name=stream.name,
-        columns=tuple(c for c in stream.columns if c[0] in needed),
+        columns=tuple(c for c in stream.column_types.items() if c[0] in needed),
         all_columns=tuple(name for name, _ in stream.columns),
         time_column=stream.time.column,
         unit=_tick(stream.time),

@@ -1,4 +1,4 @@
-"""One checked query to its plan: its automata, and how it is executed by itself, counted or its matches listed."""
+"""One checked query to its plan: its automata, and whether its matches can be counted."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from cepc_runtime.plan import (
     AdjacentCondition,
     Automaton,
     ConditionPlan,
-    Count,
-    Counting,
-    CountNeighbours,
-    List,
     Measure,
     OutputPlan,
-    PlannedQuery,
     Positions,
-    QueryPlan,
     Reason,
-    Strategy,
+    Select,
+    SelectAny,
+    SelectContiguous,
+    SelectNext,
 )
 from cepc_runtime.types import DOUBLE
 
@@ -30,6 +27,7 @@ from ..automaton.bound import MAX_STATES
 from ..automaton.deterministic import Deterministic, TooManyStates, Undecided, deterministic
 from ..automaton.gaps import NotCounted
 from ..automaton.positions import PatternTooLarge, positions_of
+from .logical import Countable, CountableNeighbours, LogicalQuery, Uncountable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,17 +36,26 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..automaton.letters import Letters
+    from ..automaton.positions import Built
+    from .logical import Countability
 
 
 MOST_LETTERS = 62
 """Of what is negated, where there are conditions between neighbours: the kernel keeps them as bits."""
 
 
-def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) -> QueryPlan:
-    """With `listed` for who wants the matches, whatever could be counted. Raises PatternTooLarge."""
-    built = positions_of(query, letters)
+def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) -> LogicalQuery[Countability]:
+    """With `listed` for who wants the matches, and not to know whether they can be counted. Raises PatternTooLarge."""
+    return plan_built(query, positions_of(query, letters), listed=listed)
+
+
+def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> LogicalQuery[Countability]:
+    """The same, from the query's positions."""
     conditions = (*(p for c in query.conditions for p in _conditions(c, built.negated)), *built.conditions)
-    return PlannedQuery(
+    counting: Countability = Uncountable(Reason("match query"))
+    if query.kind == "aggregate" and not listed:
+        counting = _counting(query, built.positions, conditions, built.letters)
+    return LogicalQuery(
         name=query.name,
         kind=query.kind,
         partition=query.partition,
@@ -58,13 +65,13 @@ def plan_query(query: model.Query, letters: Letters, *, listed: bool = False) ->
         lists=tuple(v.name for v in query.variables if v.is_list and not v.negated),
         positions=built.positions,
         conditions=conditions,
-        strategy=_strategy(query, built.positions, conditions, letters, listed=listed),
         measures=_measures(query),
         outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
         having=query.having,
         returns_events=query.returns_events,
-        select=query.select,
+        select=_select(query, built.positions, built.letters),
         after=(query.after_match.skip, query.after_variable) if query.after_match else None,
+        counting=counting,
     )
 
 
@@ -75,47 +82,33 @@ def _conditions(condition: model.Condition, negated: dict[str, tuple[int, ...]])
         yield ConditionPlan(condition.expression, condition.variables, None, number, condition.text)
 
 
-def _strategy(
-    query: model.Query,
-    positions: Positions,
-    conditions: tuple[ConditionPlan, ...],
-    letters: Letters,
-    *,
-    listed: bool,
-) -> Strategy:
-    """Counting, where the kernel can; else listing, and what is in the way."""
-    found = Reason("match query") if listed else _counting(query, positions, conditions, letters)
-    if not isinstance(found, Reason):
-        return found
-    return List(_prefixes(positions, letters) if query.select == "NEXT" else None, found)
-
-
 def _counting(
     query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
-) -> Counting | Reason:
-    if query.kind == "match":
-        return Reason("match query")
+) -> Countability:
+    """Along which automaton the kernel can count, or what is in the way."""
     if query.select == "NEXT" and conditions:
-        return Reason("NEXT", conditions[0].text)
+        return Uncountable(Reason("NEXT", conditions[0].text))
     try:
         on_edges = edge_conditions(positions, conditions)
         made = deterministic(positions, letters, on_edges, query.select)
     except NotAdjacent as answer:
-        return Reason("no neighbours" if answer.condition.negation is None else "negated", answer.condition.text)
+        return Uncountable(
+            Reason("no neighbours" if answer.condition.negation is None else "negated", answer.condition.text)
+        )
     except NotCounted as answer:
-        return Reason("NOT", str(answer))
+        return Uncountable(Reason("NOT", str(answer)))
     except Undecided:
-        return Reason("undecided")
+        return Uncountable(Reason("undecided"))
     except TooManyStates:
         if query.select != "ANY":
-            return Reason("states")
+            return Uncountable(Reason("states"))
         raise PatternTooLarge("the pattern", MAX_STATES) from None
     if not on_edges:
-        return Count(made.automaton)
+        return Countable(made.automaton)
     watched = frozenset().union(*made.automaton.negation_letters.values())
     if len(watched) > MOST_LETTERS:
-        return Reason("letters")
-    return CountNeighbours(made.automaton, _adjacent(made), Reason("neighbours", conditions[0].text))
+        return Uncountable(Reason("letters"))
+    return CountableNeighbours(made.automaton, _adjacent(made))
 
 
 def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:
@@ -123,6 +116,16 @@ def _adjacent(made: Deterministic) -> tuple[AdjacentCondition, ...]:
     for step, condition in made.conditions:
         steps[condition].append(step)
     return tuple(AdjacentCondition(tuple(numbers), condition) for condition, numbers in steps.items())
+
+
+def _select(query: model.Query, positions: Positions, letters: Letters) -> Select:
+    match query.select:
+        case "NEXT":
+            return SelectNext(_prefixes(positions, letters))
+        case "CONTIGUOUS":
+            return SelectContiguous()
+        case "ANY":
+            return SelectAny()
 
 
 def _prefixes(positions: Positions, letters: Letters) -> Automaton:

@@ -39,7 +39,8 @@ def _check(name: str, column: str, type_: DataType, arrow: Any, stream: str, ins
     found = TIMESTAMP if instant else from_arrow(arrow)
     if found is not None and widens(found, type_):
         return []
-    return [messages.other_type(name, column, type_, found.sql if found else str(arrow), stream)]
+    hint = messages.numbers_as_times(column, type_, found)
+    return [messages.other_type(name, column, type_, found.sql if found else str(arrow), stream, hint)]
 
 
 def conformed(name: str, column: Any, label: str, type_: DataType, stream: str) -> Any:
@@ -53,26 +54,24 @@ def conformed(name: str, column: Any, label: str, type_: DataType, stream: str) 
 
 
 def _not_conforming(name: str, column: str, type_: DataType, arrow: Any, stream: str, error: Exception) -> Diagnostic:
-    """Of a column whose type is right, but not all its values: times in nanoseconds, binary that is no text."""
-    import pyarrow as pa
-
-    hint = ""
-    if pa.types.is_timestamp(arrow):
-        hint = "Spark has microseconds: write the times with `coerce_timestamps='us'`, or round them"
-    return messages.other_type(name, column, type_, f"{arrow} with values that are none ({error})", stream, hint)
+    """Of a column whose type is right, but not all its values: binary that is no text."""
+    return messages.other_type(name, column, type_, f"{arrow} with values that are none ({error})", stream)
 
 
 def conform(column: Any, type_: DataType) -> Any:
     """The column in the Arrow type of `type_`, to which its own type widens.
 
-    A time without a zone is UTC where one with a zone is declared. Raises pyarrow's ArrowInvalid where a value is
-    finer than a microsecond or no UTF-8 text.
+    A time without a zone is UTC where one with a zone is declared, and nanoseconds are cut off. Raises pyarrow's
+    ArrowInvalid where a value is no UTF-8 text.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     wanted = to_arrow(type_)
     if column.type == wanted:
         return column
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = pc.floor_temporal(column, unit="microsecond") if has_nanoseconds(column) else column
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([conform(chunk, type_) for chunk in column.chunks], wanted)
     if pa.types.is_dictionary(column.type):
@@ -89,6 +88,19 @@ def conform(column: Any, type_: DataType) -> Any:
     if type_ == TIMESTAMP and pa.types.is_timestamp(column.type) and column.type.tz is None:
         return column.cast(pa.timestamp("us")).view(wanted)
     return column.cast(wanted)
+
+
+def has_nanoseconds(column: Any) -> bool:
+    """Whether it has times that are finer than a microsecond."""
+    import pyarrow as pa
+
+    if not pa.types.is_timestamp(column.type) or column.type.unit != "ns":
+        return False
+    try:
+        column.cast(pa.timestamp("us", column.type.tz))
+    except pa.ArrowInvalid:
+        return True
+    return False
 
 
 def _list(column: Any, element: DataType) -> Any:

@@ -1,4 +1,5 @@
-"""CSV files with a header, as RFC 4180 has them: commas, double quotes, a quote in a quoted value doubled.
+"""CSV files with a header, as RFC 4180 has them: commas, double quotes, a quote in a quoted value doubled, unless
+options say otherwise (`csv_options.py`).
 
 An empty value is null, an empty quoted one the empty string, as Spark reads them. Every value is read as text and then
 converted, so that a wrong one can be shown.
@@ -17,12 +18,13 @@ from cepc_runtime.types import Array, Interval, Map, Struct
 from ..errors import DataError
 from . import messages
 from .bad_records import BadRecord, Line, NotARecord, NotAValue, Said
+from .csv_options import CsvOptions, csv_options, options_of
 from .files import open_text, read_head, reason
 from .reader import Batch, Reader, Wanted
 from .text_values import BadValueError, bad_values, from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.columns import Ints
@@ -60,11 +62,20 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
 
 def header(file: DataFile) -> list[str] | None:
     """The names in the first line that is not empty, or None where there is none."""
-    return next((row for row in csv.reader(io.StringIO(_text(file), newline="")) if row), None)
+    return next((row for row in _records(io.StringIO(_text(file), newline=""), options_of(file)) if row), None)
 
 
 def _text(file: DataFile) -> str:
-    return read_head(file).decode("utf-8-sig", errors="replace")
+    return read_head(file).decode(options_of(file).python_encoding, errors="replace")
+
+
+def _records(lines: Iterable[str], options: CsvOptions, *, strict: bool = False) -> Any:
+    """The standard library's reader, for where a thing stands."""
+    return csv.reader(lines, delimiter=options.delimiter, quotechar=options.quote, strict=strict)
+
+
+def _lines(file: DataFile, stream: Any) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, options_of(file).python_encoding, errors="replace", newline="")
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
@@ -77,7 +88,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     done = 0
     rows = _Rows()
     with raw:
-        counted = _Quotes(stream)
+        counted = _Quotes(stream, options_of(file).quote.encode())
         reader = _reader(file, wanted, counted, rows)
         while True:
             try:
@@ -91,9 +102,12 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 return
             except pa.ArrowInvalid as error:
                 raise _invalid(file, str(error)) from None
+            except UnicodeError:
+                why = f"it is no text in {options_of(file).encoding}"
+                raise DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")]) from None
             except OSError as error:
                 raise DataError([messages.unreadable(file.name, reason(error))]) from None
-            table, wrong, good = _converted(wanted, batch, done, rows)
+            table, wrong, good = _converted(wanted, options_of(file), batch, done, rows)
             numbers = rows.numbers(good + done) if rows.left_out or len(good) < batch.num_rows else None
             yield Batch(table, raw.tell(), wrong=(*rows.taken(), *wrong), numbers=numbers)
             done += batch.num_rows
@@ -130,15 +144,15 @@ class _Rows:
 class _Quotes(io.RawIOBase):
     """A stream that counts the quotes that pass."""
 
-    def __init__(self, stream: Any) -> None:
-        self.stream, self.found = stream, 0
+    def __init__(self, stream: Any, quote: bytes) -> None:
+        self.stream, self.quote, self.found = stream, quote, 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         data: bytes = self.stream.read(size)
-        self.found += data.count(b'"')
+        self.found += data.count(self.quote)
         return data
 
 
@@ -147,9 +161,9 @@ def _ends_in_quotes(file: DataFile) -> bool:
     may have one.
     """
     raw, stream = open_text(file)
-    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
+    with raw, _lines(file, stream) as lines:
         try:
-            for _ in csv.reader(lines, strict=True):
+            for _ in _records(lines, options_of(file), strict=True):
                 pass
         except csv.Error as error:
             return "unexpected end" in str(error)
@@ -164,15 +178,22 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
     import pyarrow.csv as pa_csv
 
     names = [name for name, _ in wanted.columns] or (header(file) or [])[:1]
+    options = options_of(file)
     try:
         return pa_csv.open_csv(
             stream,
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=BLOCK),  # threads cost the numbers of rows
-            parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=rows),
+            # Threads cost the numbers of rows.
+            read_options=pa_csv.ReadOptions(use_threads=False, block_size=BLOCK, encoding=options.encoding),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=options.delimiter,
+                quote_char=options.quote,
+                newlines_in_values=True,
+                invalid_row_handler=rows,
+            ),
             convert_options=pa_csv.ConvertOptions(
                 include_columns=names,
                 column_types={name: pa.binary() for name in names},
-                null_values=[""],
+                null_values=["", *options.nulls],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
@@ -183,7 +204,9 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
         raise DataError([messages.unreadable(file.name, reason(error))]) from None
 
 
-def _converted(wanted: Wanted, batch: Any, done: int, rows: _Rows) -> tuple[Any, list[NotAValue], Ints]:
+def _converted(
+    wanted: Wanted, options: CsvOptions, batch: Any, done: int, rows: _Rows
+) -> tuple[Any, list[NotAValue], Ints]:
     """The columns of the rows that are right, what is wrong with the others, and which are right."""
     import numpy as np
     import pyarrow as pa
@@ -195,9 +218,9 @@ def _converted(wanted: Wanted, batch: Any, done: int, rows: _Rows) -> tuple[Any,
     wrong: dict[int, tuple[str, DataType, BadValueError]] = {}
     for name, type_ in wanted.columns:
         try:
-            columns.append(_values(batch.column(name), type_))
+            columns.append(_values(batch.column(name), type_, options))
         except BadValueError:
-            for bad in islice(_bad_values(batch.column(name), type_), wanted.most):
+            for bad in islice(_bad_values(batch.column(name), type_, options), wanted.most):
                 wrong.setdefault(bad.index, (name, type_, bad))
     if not wrong:
         return pa.table(columns, [name for name, _ in wanted.columns]), [], every
@@ -210,19 +233,19 @@ def _converted(wanted: Wanted, batch: Any, done: int, rows: _Rows) -> tuple[Any,
     if wanted.most is not None and len(said) >= wanted.most:
         return None, said, good  # there may be more, and nothing comes of the table
     right = batch.take(pa.array(good))
-    return pa.table({name: _values(right.column(name), type_) for name, type_ in wanted.columns}), said, good
+    return pa.table({name: _values(right.column(name), type_, options) for name, type_ in wanted.columns}), said, good
 
 
-def _values(column: Any, type_: DataType) -> Any:
+def _values(column: Any, type_: DataType, options: CsvOptions) -> Any:
     import pyarrow as pa
 
     try:
-        return from_text(column.cast(pa.string()), type_)
+        return from_text(options.with_point(column.cast(pa.string()), type_), type_)
     except pa.ArrowInvalid:
         raise BadValueError(0, "", NO_TEXT) from None
 
 
-def _bad_values(column: Any, type_: DataType) -> Iterator[BadValueError]:
+def _bad_values(column: Any, type_: DataType, options: CsvOptions) -> Iterator[BadValueError]:
     """Those that are no text, then those of the others that are none of the type."""
     import pyarrow as pa
 
@@ -235,7 +258,8 @@ def _bad_values(column: Any, type_: DataType) -> Iterator[BadValueError]:
             if value is not None and decoded is None:
                 yield BadValueError(i, value.decode(errors="replace"), NO_TEXT)
         text = pa.array(texts, pa.string())
-    yield from bad_values(text, type_)
+    for bad in bad_values(options.with_point(text, type_), type_):
+        yield BadValueError(bad.index, text[bad.index].as_py(), bad.why)
 
 
 def _decoded(value: bytes) -> str | None:
@@ -263,9 +287,9 @@ def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
     for one in wrong:
         waiting.setdefault(one.record, []).append(one)
     raw, stream = open_text(file)
-    with raw, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as lines:
+    with raw, _lines(file, stream) as lines:
         kept: list[str] = []
-        reader = csv.reader(_keep(lines, kept))
+        reader = _records(_keep(lines, kept), options_of(file))
         names: list[str] = []
         seen = -1
         while waiting and (row := next(reader, None)) is not None:
@@ -276,7 +300,7 @@ def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
                 line = kept[0].rstrip("\r\n")
                 at = (0, len(line))
                 if isinstance(one, NotAValue) and one.column in names:
-                    at = _value(line, names.index(one.column), one.written) or at
+                    at = _value(line, names.index(one.column), one.written, options_of(file)) or at
                 first = Line(reader.line_num - len(kept) + 1, line, at)
                 yield BadRecord(file.name, _cut(file, one, lines, row, kept) or one, first)
             kept.clear()
@@ -300,9 +324,10 @@ def _keep(lines: Any, kept: list[str]) -> Iterator[str]:
         yield line
 
 
-def _value(line: str, index: int, value: str) -> tuple[int, int] | None:
+def _value(line: str, index: int, value: str, options: CsvOptions) -> tuple[int, int] | None:
     """Where value number `index` stands in a line."""
-    found = re.match(r'(?:(?:"(?:[^"]|"")*"|[^,]*),){' + str(index) + "}", line)
+    mark, quote = re.escape(options.delimiter), re.escape(options.quote)
+    found = re.match(f"(?:(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{mark}]*){mark}){{{index}}}", line)
     if found is None:
         return None
     start = line.find(value, found.end())
@@ -314,4 +339,7 @@ def looks_like(first: bytes) -> bool:
     return text.isascii() and b"," in (text.splitlines() or [b""])[0] and not text.startswith(b"{")
 
 
-READER = Reader("csv", "CSV", (".csv",), looks_like, problems, batches, with_lines, detail="with a header")
+READER = Reader(
+    "csv", "CSV", (".csv",), looks_like, problems, batches, with_lines, check_options=csv_options,
+    detail="with a header",
+)  # fmt: skip

@@ -16,7 +16,8 @@ from . import messages
 class DataFile:
     """One file of events. `data` is its content where it is not on a disk (standard input), `size` is in bytes.
 
-    `partitions` are the columns that the folders around it name; None stands for null.
+    `partitions` are the columns that the folders around it name; None stands for null. `options` say how its format is
+    written.
     """
 
     name: str
@@ -24,6 +25,7 @@ class DataFile:
     size: int
     partitions: tuple[tuple[str, str | None], ...] = ()
     data: bytes | None = None
+    options: tuple[tuple[str, str], ...] = ()
 
     def open_raw(self) -> Any:
         """A pyarrow file of the bytes as they are. Raises DataError."""
@@ -42,6 +44,10 @@ class DataFile:
         with self.open_raw() as raw:
             raw.seek(max(raw.size() - len(last), 0))
             return bytes(raw.read(len(last))) == last
+
+
+class OptionError(ValueError):
+    """An option that there is not, or a value that it cannot have; the text says which."""
 
 
 def reason(error: OSError) -> str:

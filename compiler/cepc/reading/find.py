@@ -7,6 +7,7 @@ A directory means every file in it and below, as Spark reads it: names that begi
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -15,7 +16,7 @@ from ..diagnostics.near import nearest
 from ..errors import DataError
 from ..files.read import STDIN
 from . import csv_files, messages, readers
-from .files import DataFile, reason
+from .files import DataFile, OptionError, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,8 +32,19 @@ FIRST = 64  # bytes that a format is guessed from
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
 
 
-def find_files(path: str, form: str | None = None) -> tuple[Reader, tuple[DataFile, ...]]:
-    """The files of a path, in the order of their names, and what reads them. Raises DataError."""
+def find_files(
+    path: str, form: str | None = None, options: tuple[tuple[str, str], ...] = ()
+) -> tuple[Reader, tuple[DataFile, ...]]:
+    """The files of a path, in the order of their names, and what reads them, with these options. Raises DataError."""
+    reader, files = _found(path, form)
+    try:
+        reader.check_options(options)
+    except OptionError as error:
+        raise DataError([messages.wrong_option(path, reader.title, str(error))]) from None
+    return reader, tuple(replace(file, options=options) for file in files)
+
+
+def _found(path: str, form: str | None) -> tuple[Reader, tuple[DataFile, ...]]:
     given = readers.by_name(form) if form is not None else None
     if path == "-":
         return _standard_input(given)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
+from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer, quote_name
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from cepc_runtime.evaluate.errors import EvaluationError
     from cepc_runtime.types import DataType
 
-UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705")
+UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705", "E0718")
 """Codes that say that the command names no events that can be read; the others say that the events are wrong."""
 
 
@@ -44,7 +45,7 @@ def no_files(name: str, others: Sequence[str], form: str | None) -> Diagnostic:
 
 def nothing_to_look_at(name: str) -> Diagnostic:
     return _about(
-        "E0718", f"there are no events in {name}", name,
+        "E0719", f"there are no events in {name}", name,
         "what the columns are and which events there are is seen from the events",
         hint="give some events that are already there; a hundred will do",
     )  # fmt: skip
@@ -66,6 +67,10 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
         f"known are {listed(suffixes, 'and')}, the text formats also with .gz, .zst, .bz2 or .lz4",
         hint=f"{what}add `--input-format {form}`",
     )  # fmt: skip
+
+
+def wrong_option(name: str, title: str, why: str) -> Diagnostic:
+    return _about("E0718", f"{title} files cannot be read so: {why}", name)
 
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
@@ -118,8 +123,19 @@ def other_type(name: str, column: str, type_: DataType, found: str, stream: str,
     return _about(
         "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name,
         _declares(stream, column, type_),
-        hint=hint or f"declare it as {found}, if that is what is meant, or change the data",
+        hint=hint
+        or _of_text(column, type_, found)
+        or f"declare it as {found}, if that is what is meant, or change the data",
     )  # fmt: skip
+
+
+def _of_text(column: str, type_: DataType, found: str) -> str:
+    """What is written as text is read as text, and computed from it."""
+    if found != "STRING":
+        return ""
+    other = f"{column}_{type_.sql.partition('(')[0].lower()}"
+    name, other = (one if one.isidentifier() else quote_name(one) for one in (column, other))
+    return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
 
 
 def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
@@ -127,7 +143,9 @@ def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
     hint = f"begin the file with `{','.join(expected)}`"
     if separator:
         by = "tabs" if separator == "\t" else f"`{separator}`"
-        hint = f"the columns seem to be parted by {by}; a CSV file has commas"
+        shown = r"\t" if separator == "\t" else separator
+        options = f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
+        hint = f"the columns seem to be parted by {by}: {options}"
     shown = first if len(first) <= 80 else first[:77] + "…"
     return _about(
         "E0708", f"`{name}` does not begin with the names of its columns", name,
@@ -156,7 +174,7 @@ def malformed(place: Span, what: str, reason: str, hint: str = "") -> Diagnostic
 def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str) -> Diagnostic:
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
-        hint=_VALUE_HINTS.get(type_.sql, ""),
+        hint=_of_numbers(column, type_, found.strip('`"')) or _VALUE_HINTS.get(type_.sql, ""),
     )  # fmt: skip
 
 
@@ -199,6 +217,21 @@ def spark_only(column: str, stream: str, function: str) -> Diagnostic:
     )  # fmt: skip
 
 
+def _of_numbers(column: str, type_: DataType, found: str) -> str:
+    """Numbers can be the event time, but say no unit; how many digits they have mostly does."""
+    if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or not found.isdecimal():
+        return ""
+    unit = "s" if len(found) < 12 else "ms" if len(found) < 15 else "us"
+    return f"declare `{column} BIGINT`, and `EVENT TIME {column} UNIT {unit}` if it is the event time"
+
+
+def numbers_as_times(column: str, type_: DataType, found: DataType | None) -> str:
+    """The same of a column whose numbers are not looked at."""
+    if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or found is None or not is_integer(found):
+        return ""
+    return f"declare `{column} {found.sql}`, and `EVENT TIME {column} UNIT ms` (or s, us) if it is the event time"
+
+
 _VALUE_HINTS = {
     "TIMESTAMP": "times are ISO 8601, `2026-01-31T12:30:00Z`; a time without a zone is UTC",
     "TIMESTAMP_NTZ": "times are ISO 8601 without a zone, `2026-01-31T12:30:00`",
@@ -224,6 +257,13 @@ def column_never_occurs(name: str, column: str, type_: DataType, stream: str, ha
     return _about(
         "W0714", f"no line has the key `{column}`: it is null everywhere", name, _declares(stream, column, type_),
         hint=f"did you mean `{near}`?" if near else "",
+    )  # fmt: skip
+
+
+def nanoseconds(name: str, column: str) -> Diagnostic:
+    return _about(
+        "W0718", f"times of `{column}` have nanoseconds, which are cut off", name,
+        "a TIMESTAMP has microseconds, here as in Spark; events that are less than one apart tie",
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from . import messages
-from .conform import check_schema, conformed
+from .conform import check_schema, conformed, has_nanoseconds
 from .files import reason
 from .reader import Batch, NotThisFormatError, Reader, Wanted
 
@@ -44,7 +44,8 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 done += batch.num_rows
                 columns = [conformed(file.name, batch.column(n), n, t, wanted.stream) for n, t in wanted.columns]
                 table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
-                yield Batch(table, file.size * done // max(rows, 1))
+                cut = frozenset(n for n in names if has_nanoseconds(batch.column(n)))
+                yield Batch(table, file.size * done // max(rows, 1), cut=cut)
         except (OSError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 

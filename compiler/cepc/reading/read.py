@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,16 @@ from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.columns import Ints
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile
+    from .reader import FormatOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +35,14 @@ class Read:
     """Events that were read.
 
     `table` has the columns that the plan reads, in its order and types. Rows of types for which no query asks are left
-    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` are those that occur,
-    None where the stream has no type column. Records that are no events were `passed_over`.
+    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` says how often each
+    occurs, None where the stream has no type column. Records that are no events were `passed_over`.
     """
 
     table: Any
     rows: int
     files: int
-    types: frozenset[str] | None
+    types: Mapping[str, int] | None
     warnings: tuple[Diagnostic, ...] = ()
     passed_over: int = 0
 
@@ -48,24 +50,27 @@ class Read:
 def read_events(
     path: str,
     stream: StreamPlan,
-    given: Input,
+    given: StreamInput,
     form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
+    options: FormatOptions = (),
 ) -> Read:
-    """The events at a path: a file, a directory, or `-` for standard input. Raises DataError.
+    """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
+    Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
     what becomes of records that are no events.
     """
-    reader, files = find_files(path, form)
+    reader, files = find_files(path, form, options)
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)
     collected = _Collected(stream, needed)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
+    cut: dict[str, str] = {}
     bad = BadRecords(treatment)
     for file in files:
         inside = replace(wanted.without([name for name, _ in file.partitions]), most=bad.most)
@@ -74,6 +79,7 @@ def read_events(
         collected.begin(file.name)
         for batch in reader.batches(file, inside):
             keys |= batch.keys
+            cut = dict.fromkeys(batch.cut, file.name) | cut
             wrong += batch.wrong
             if batch.table is not None:
                 table = _with(batch.table, constants, wanted.columns)
@@ -84,10 +90,10 @@ def read_events(
                 progress(before + batch.done, total)
         bad.take(wrong, partial(reader.shown, file))
         before += file.size
-    passed_over = bad.end()
+    warnings = (*bad.end(), *(messages.nanoseconds(name, column) for column, name in cut.items()))
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     absent = _absent(reader, files, wanted, keys, certain) if collected.rows else ()
-    return replace(collected.read(), files=len(files), warnings=(*absent, *passed_over), passed_over=bad.count)
+    return replace(collected.read(), files=len(files), warnings=(*absent, *warnings), passed_over=bad.count)
 
 
 def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
@@ -114,7 +120,7 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
 
 
-def collect(stream: StreamPlan, needed: Input, table: Any, treatment: Treatment = STOP) -> Read:
+def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Treatment = STOP) -> Read:
     """A table with the columns needed of the input, in their types, as events that were read."""
     collected, bad = _Collected(stream, needed), BadRecords(treatment)
     bad.take(collected.add(table, None, bad.most), lambda wrong: (BadRecord("", one) for one in wrong))
@@ -158,7 +164,7 @@ def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan, needed: Input) -> None:
+    def __init__(self, stream: StreamPlan, needed: StreamInput) -> None:
         import pyarrow as pa
 
         self.rows = 0
@@ -169,7 +175,7 @@ class _Collected:
         self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
         self._tables: list[Any] = []
-        self._types: set[str] = set()
+        self._types: Counter[str] = Counter()
         type_ = dict(stream.columns).get(stream.type_column) if stream.type_column is not None else None
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
         self._typed = type_ is not None and (type_ == STRING or is_integer(type_))
@@ -198,9 +204,12 @@ class _Collected:
 
         kinds = pa.chunked_array(table.column(self._stream.type_column)).cast(pa.string()).combine_chunks()
         kinds = (kinds if isinstance(kinds, pa.Array) else pa.concat_arrays(kinds.chunks)).dictionary_encode()
-        self._types.update(kinds.dictionary.to_pylist())
+        names, counts = kinds.dictionary.to_pylist(), pc.value_counts(kinds.indices)
+        for index, count in zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True):
+            if index is not None:
+                self._types[names[index]] += count
         wanted = self._stream.raw_types
-        if wanted is None or set(kinds.dictionary.to_pylist()) <= set(wanted):
+        if wanted is None or set(names) <= set(wanted):
             return None
         keep = pc.fill_null(pc.take(pc.is_in(kinds.dictionary, pa.array(wanted, pa.string())), kinds.indices), True)
         no_time = pc.is_null(table.column(self._stream.time_column))
@@ -214,7 +223,7 @@ class _Collected:
             if self._tables
             else self._schema.empty_table()
         )
-        return Read(table, self.rows, 0, frozenset(self._types) if self._typed else None)
+        return Read(table, self.rows, 0, dict(self._types) if self._typed else None)
 
 
 # ---- columns that never occur where there is no schema ---------------------------------------------------------------

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .bad_records import BadRecord
+from .files import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .files import DataFile
 
 Columns = tuple[tuple[str, "DataType"], ...]
+FormatOptions = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Wanted:
 class Batch:
     """`table` has the wanted columns, or is None where nothing was found; so many bytes of the file are `done`. What is
     `wrong` with records is said, and they are not in the table, whose rows have these `numbers` then; without them they
-    follow each other.
+    follow each other. In the `cut` columns times were finer than a microsecond.
     """
 
     table: Any
@@ -49,6 +51,13 @@ class Batch:
     keys: frozenset[str] = frozenset()  # of a format without a schema: which of the wanted columns occur
     wrong: tuple[Wrong, ...] = ()
     numbers: Ints | None = None
+    cut: frozenset[str] = frozenset()
+
+
+def without_options(options: FormatOptions) -> None:
+    """For a format that has none. Raises OptionError."""
+    if options:
+        raise OptionError(f"there is no option `{options[0][0]}`, nor any other")
 
 
 def without_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
@@ -67,7 +76,8 @@ class Reader:
     `problems` says what is wrong with a file's columns before a row of any file is read, or raises NotThisFormatError;
     `batches` has the wanted columns of a file without problems, in the Arrow types of the declared ones. Of a format
     without a schema, where a column that a row does not have is null, `keys_of` has the columns of the first rows.
-    `shown` has the bad records of a file with their lines. All raise DataError.
+    `shown` has the bad records of a file with their lines. All raise DataError. `check_options` raises OptionError
+    for an option that the format does not have.
     """
 
     name: str  # in `--input-format`, in FROM, and for Spark
@@ -80,4 +90,5 @@ class Reader:
     keys_of: Callable[[DataFile], list[str]] | None = None
     aliases: tuple[str, ...] = ()
     is_text: bool = True  # which may be compressed as a whole, as in `.csv.gz`
+    check_options: Callable[[FormatOptions], object] = without_options
     detail: str = ""  # after the title in `--help`

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import csv_files, json_lines, parquet_files
+from . import avro_files, csv_files, json_lines, orc_files, parquet_files
 
 if TYPE_CHECKING:
     from .reader import Reader
 
-READERS: tuple[Reader, ...] = (parquet_files.READER, csv_files.READER, json_lines.READER)
+READERS: tuple[Reader, ...] = (
+    parquet_files.READER, csv_files.READER, json_lines.READER, orc_files.READER, avro_files.READER,
+)  # fmt: skip
 
 
 def names() -> list[str]:

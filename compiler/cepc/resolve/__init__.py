@@ -15,7 +15,7 @@ warnings     what is right and may still surprise
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -30,6 +30,7 @@ from .names import clashes, declarations
 from .patterns import check_patterns
 from .query import resolve_query
 from .streams import resolve_stream, stream_of, time_columns
+from .struct_parts import over_columns
 from .tests import check_tests
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
+    from cepc_runtime.computed import Computed
 
+    from ..automaton.positions import Built
     from .names import Declarations
     from .streams import KnownStream
 
@@ -47,12 +50,13 @@ __all__ = ["Loader", "Resolved", "check"]
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """`program` is None where there is an error, and without a STREAM. `sources` are the texts that imports brought
-    in.
+    in; `built` the positions of queries for which a warning needed them, by name.
     """
 
     program: model.CheckedProgram | None
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[Source, ...] = ()
+    built: Mapping[str, Built] = field(default_factory=dict)
 
 
 def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Resolved:
@@ -70,27 +74,46 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     types = {name: EventTypes(stream, declared, streams) for name, stream in streams.items()}
     problems += check_events(declared, types)
     problems += check_patterns(declared, types)
-    queries, found = _queries(declared, streams, types)
-    problems += found
+    checked = _queries(declared, streams, types)
+    problems += checked.problems
     own = {statement.span.source for statement in program.statements}
-    tests, found = check_tests([t for t in declared.tests if t.span.source in own], declared, streams, queries)
+    written_here = [t for t in declared.tests if t.span.source in own]
+    tests, found = check_tests(written_here, declared, streams, checked.queries)
     problems += found
     problems = [d for d in problems if d.span not in written.given_up]
     diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Resolved(None, diagnostics, imported.sources)
-    models = tuple(s.checked for s in streams.values() if s.checked is not None)
-    return Resolved(model.CheckedProgram(models, tuple(queries), tuple(tests)), diagnostics, imported.sources)
+    models = tuple(
+        s.checked.with_fields(checked.fields.get(name, {}).values())
+        for name, s in streams.items()
+        if s.checked is not None
+    )
+    resolved = model.CheckedProgram(models, tuple(checked.queries), tuple(tests))
+    return Resolved(resolved, diagnostics, imported.sources, checked.built)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQueries:
+    """The queries that are right, positions of theirs, the fields that they group by as columns of each stream, and
+    what is wrong with the other queries.
+    """
+
+    queries: list[model.Query]
+    built: Mapping[str, Built]
+    fields: Mapping[str, Mapping[str, Computed]]
+    problems: list[Diagnostic]
 
 
 def _queries(
     declared: Declarations, streams: Mapping[str, KnownStream], types: Mapping[str, EventTypes]
-) -> tuple[list[model.Query], list[Diagnostic]]:
-    """The queries that are right, and what is wrong with the others."""
+) -> CheckedQueries:
     problems: list[Diagnostic] = []
     queries: list[model.Query] = []
+    built: dict[str, Built] = {}
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
+    fields: dict[str, dict[str, Computed]] = {}
     nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
@@ -99,9 +122,19 @@ def _queries(
         if not isinstance(name, str | None):
             problems.append(name)
             continue
-        checked = resolve_query(query, declared, nothing_known if name is None else types[name])
+        over = over_columns(query, None if name is None else streams[name])
+        problems += over.problems
+        known = nothing_known if name is None else types[name]
+        if over.stream is not known.stream:
+            known = EventTypes(over.stream, declared, streams)
+        checked = resolve_query(over.query, declared, known)
         problems += checked.diagnostics
-        queries += [] if checked.query is None else [checked.query]
+        if name is not None:
+            fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
+        if checked.query is not None:
+            queries.append(checked.query)
+            if checked.built is not None:
+                built[checked.query.name] = checked.built
         for type_, span in checked.types.items():
             used.setdefault(name, {}).setdefault(type_, ast.Name(type_, span))
         if checked.overflow is not None and query.span.source not in overflowing:
@@ -114,7 +147,7 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    return queries, problems
+    return CheckedQueries(queries, built, fields, problems)
 
 
 def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.computed import Computed, Input
+from cepc_runtime.computed import Computed, StreamInput
 from cepc_runtime.expression import Expression, Field
 from cepc_runtime.functions.coercion import can_store, cast_to
 from cepc_runtime.types import NULL
@@ -31,7 +31,7 @@ class Columns:
     """
 
     visible: Mapping[str, DataType]
-    input: Input
+    input: StreamInput
     broken: frozenset[str]
     problems: tuple[Diagnostic, ...]
 
@@ -63,7 +63,7 @@ def resolve_columns(stream: ast.Stream) -> Columns:
     taken = {name.casefold() for name in computed}
     return Columns(
         {name: type_ for name, type_ in types.items() if name not in of_input or name.casefold() not in taken},
-        Input(
+        StreamInput(
             tuple((name, type_) for name, type_ in types.items() if name in of_input),
             tuple(Computed(name, e) for name, e in computed.items() if name not in of_input),
         ),

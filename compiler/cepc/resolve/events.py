@@ -87,7 +87,8 @@ class EventTypes:
         if others:
             return say.type_of_other_stream(name, stream.name, others)
         known = [*(stream.types or ()), *self._declared.events]
-        return say.unknown_type(name, known, self._declared.patterns, f"the stream `{stream.name}`")
+        untyped = stream.name if stream.has_one_type else None
+        return say.unknown_type(name, known, self._declared.patterns, f"the stream `{stream.name}`", untyped)
 
     def place(self, name: str) -> Span | None:
         """Where the name is declared or listed as an event type."""

@@ -35,13 +35,13 @@ def partition(query: ast.Query, stream: KnownStream | None, names: Names) -> tup
     problems: list[Diagnostic] = []
     written = equivalences(query.where)
     for second in written[1:]:
-        both = ", ".join(dict.fromkeys(a.text for e in written for a in e.attributes))
+        both = ", ".join(dict.fromkeys(a.text for e in written for a in names_in(e)))
         problems.append(say_pattern.equivalence_twice(second.span, written[0].span, both))
-    agree = [a for e in written for a in e.attributes]
+    agree = [a for e in written for a in names_in(e)]
     groups: list[ast.Name] = []
     wrong: set[str] = set()
     for item in query.group_by:
-        column, problem = _grouped(item, stream, names)
+        column, problem = _grouped(item, names)
         problems += [problem] if problem is not None else []
         if column is None:
             wrong.add(item.parts[0].text)
@@ -56,9 +56,12 @@ def partition(query: ast.Query, stream: KnownStream | None, names: Names) -> tup
     return Partition(tuple(dict.fromkeys((*(a.text for a in agree), *group_by))), group_by, frozenset(wrong)), problems
 
 
-def _grouped(
-    item: ast.GroupItem, stream: KnownStream | None, names: Names
-) -> tuple[ast.Name | None, Diagnostic | None]:
+def names_in(equivalence: ast.Equivalence) -> list[ast.Name]:
+    """Its attributes, where columns stand in the place of fields (`struct_parts`)."""
+    return [attribute for attribute in equivalence.attributes if isinstance(attribute, ast.Name)]
+
+
+def _grouped(item: ast.GroupItem, names: Names) -> tuple[ast.Name | None, Diagnostic | None]:
     """The column meant: `T.a` is `a`, where T is a variable or an event type of the pattern."""
     if len(item.parts) == 1:
         return item.parts[0], None
@@ -69,8 +72,6 @@ def _grouped(
         return path[0], say.group_by_event(item, path[0].text)
     if len(path) > 1:
         return None, say.not_a_column(item.span, text, path[0].text)
-    if found is None and (stream is not None and item.parts[0].text in stream.columns):
-        return None, say.not_a_column(item.span, text, item.parts[0].text)
     if not names.complete:
         return item.parts[-1], None
     return None, names.unknown(ast.Reference(item.parts, item.span))

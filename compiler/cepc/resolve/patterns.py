@@ -15,6 +15,7 @@ from .messages import names as say
 from .messages import patterns as say_pattern
 from .negation import check_parts
 from .query import named_conditions
+from .struct_parts import text_of
 from .walk import atoms, references, walk
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def check_patterns(declared: Declarations, types: Mapping[str, EventTypes]) -> I
     for name, pattern in declared.patterns.items():
         yield from _parameters(pattern)
         for equivalence in equivalences(pattern.where):
-            attributes = ", ".join(a.text for a in equivalence.attributes)
+            attributes = ", ".join(
+                a.text if isinstance(a, ast.Name) else text_of(a.parts) for a in equivalence.attributes
+            )
             yield say_pattern.equivalence_in_pattern(equivalence.span, attributes)
         if (way := declared.circles.get(name)) is not None and reported.isdisjoint(way):
             reported |= set(way)

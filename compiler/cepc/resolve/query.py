@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cepc_grammar.pattern import Named
     from cepc_grammar.source import Span
 
+    from ..automaton.positions import Built
     from .durations import Tick
     from .events import EventTypes
     from .names import Declarations
@@ -42,13 +43,15 @@ class ResolvedQuery:
     """`query` is None where something is wrong, and without a stream. `types` are the event types in use, with a place
     of each.
 
-    `overflow` is the warning that its counts can pass BIGINT, which is given once a file.
+    `overflow` is the warning that its counts can pass BIGINT, which is given once a file. `built` are its positions,
+    where a warning needed them.
     """
 
     query: model.Query | None
     diagnostics: tuple[Diagnostic, ...]
     types: Mapping[str, Span]
     overflow: Diagnostic | None = None
+    built: Built | None = None
 
 
 def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -> ResolvedQuery:
@@ -104,8 +107,9 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         after,
         query.span,
     )
-    problems += warnings.enumeration(checked)
-    return ResolvedQuery(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern))
+    built = warnings.positions_to_warn(checked)
+    problems += () if built is None else warnings.enumeration(checked, built)
+    return ResolvedQuery(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern), built)
 
 
 def _variables(

@@ -20,7 +20,7 @@ from .walk import atoms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
 
     from .names import Declarations
 
@@ -39,7 +39,7 @@ class KnownStream:
     name: str
     declaration: ast.Stream
     columns: Mapping[str, DataType]
-    input: Input
+    input: StreamInput
     broken: frozenset[str]
     tick: Tick | None
     types: Mapping[str, ast.Name] | None
@@ -82,8 +82,9 @@ def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
         types = None if resolved.types is None or resolved.has_one_type else tuple(resolved.types)
         type_column = None if stream.event_type is None else stream.event_type.column.text
         source = None if stream.source is None else (stream.source.format, stream.source.path)
+        options = () if stream.source is None else tuple((name.text, value) for name, value in stream.source.options)
         checked = model.Stream(
-            resolved.name, resolved.pairs, found.input, time, type_column, types, source, stream.span
+            resolved.name, resolved.pairs, found.input, time, type_column, types, source, options, stream.span
         )  # fmt: skip
     return replace(resolved, tick=unit, checked=checked), problems
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.plan import ConditionPlan, Positions
 
+    from ..automaton.positions import Built
     from .written import Written
 
 
@@ -43,26 +44,33 @@ def overflow(query: ast.Query, checked: model.Query, pattern: Written) -> Diagno
     return None
 
 
-def enumeration(checked: model.Query) -> Iterator[Diagnostic]:
-    """Conditions of an aggregate query that cannot be checked while counting."""
-    scoped = [c for scope in model.scopes(checked.pattern) for c in scope.conditions]
-    if checked.kind != "aggregate" or not (checked.conditions or scoped):
-        return
+def positions_to_warn(checked: model.Query) -> Built | None:
+    """What `enumeration` looks at, if it may have something to say."""
+    if checked.kind != "aggregate" or not (checked.conditions or _scoped(checked)):
+        return None
     if _states(checked.pattern) > MOST_STATES:
-        return
-
-    from cepc_runtime.plan import ConditionPlan
+        return None
 
     from ..automaton.letters import Letters
     from ..automaton.positions import PatternTooLarge, positions_of
 
     try:
-        built = positions_of(checked, Letters())
+        return positions_of(checked, Letters())
     except PatternTooLarge:
-        return
+        return None
+
+
+def _scoped(checked: model.Query) -> list[model.Condition]:
+    return [c for scope in model.scopes(checked.pattern) for c in scope.conditions]
+
+
+def enumeration(checked: model.Query, built: Built) -> Iterator[Diagnostic]:
+    """Conditions of an aggregate query that cannot be checked while counting."""
+    from cepc_runtime.plan import ConditionPlan
+
     negated = {v.name for v in checked.variables if v.negated}
     own = [ConditionPlan(c.expression, c.variables, None, None, c.text) for c in checked.conditions]
-    places = {c.text: c for c in (*scoped, *checked.conditions)}
+    places = {c.text: c for c in (*_scoped(checked), *checked.conditions)}
     reported: set[str] = set()
     for plan in (*own, *built.conditions):
         condition = places[plan.text]

@@ -4,25 +4,41 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.types import FLOATS, from_arrow, is_integer, to_arrow
+from cepc_grammar.source import NOWHERE
+from cepc_runtime.types import (
+    DATE,
+    FLOATS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+    from_arrow,
+    is_integer,
+    to_arrow,
+)
 
 from ..errors import DataError
 from ..reading.bad_records import STOP
-from ..reading.conform import check_schema, conformed
-from ..reading.messages import missing_column, other_type
+from ..reading.conform import check_schema, conformed, has_nanoseconds
+from ..reading.messages import bad_value, missing_column, nanoseconds, other_type
 from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
+from ..reading.text_values import BadValueError, from_text
 from .session import is_of_spark
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import Input
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.plan import StreamPlan
     from cepc_runtime.types import DataType
 
     from ..reading.bad_records import Treatment
     from ..reading.read import Read
+
+
+TIMES: Final = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def is_frame(events: Any) -> bool:
@@ -43,7 +59,7 @@ def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
     return dict.fromkeys(streams, events)
 
 
-def read_given(events: Any, stream: StreamPlan, given: Input, bad: Treatment = STOP) -> Read:
+def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatment = STOP) -> Read:
     """The events of a table.
 
     Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
@@ -65,8 +81,10 @@ def read_given(events: Any, stream: StreamPlan, given: Input, bad: Treatment = S
     problems = check_schema("", table.schema, wanted)
     if problems:
         raise DataError(problems)
+    cut = [nanoseconds("", name) for name, _ in needed.columns if has_nanoseconds(table.column(name))]
     columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in needed.columns]
-    return collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad)
+    read = collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad)
+    return replace(read, warnings=(*read.warnings, *cut))
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------------------
@@ -84,7 +102,9 @@ def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
 
 
 def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
-    """As pandas has one kind of integers and of floats, floats where integers are missing, a number that fits does."""
+    """As pandas has one kind of integers and of floats, floats where integers are missing, and knows neither decimals
+    nor, in what it reads from CSV, times: a number that fits does, and a text that is a time.
+    """
     import pyarrow as pa
 
     try:
@@ -93,6 +113,10 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
         found = from_arrow(column.type)
         if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
             return column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
+        if (found in FLOATS and isinstance(type_, Decimal)) or (found == STRING and type_ in TIMES):
+            return from_text(column.cast(pa.string()).combine_chunks(), type_)
+    except BadValueError as bad:
+        raise DataError([bad_value(NOWHERE, name, type_, f"`{bad.found}`", bad.why)]) from None
     except pa.ArrowException as error:
         said = f"{series.dtype} ({str(error).splitlines()[0]})"
         raise DataError([other_type("", name, type_, said, stream)]) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..errors import ProgramError, RunError
+from ..passes.strategy import strategy
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
 from ..shared_plans import Options, share
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source, Span
     from cepc_runtime.kernel.run import Effort
-    from cepc_runtime.plan import Plan, StreamPlan
+    from cepc_runtime.plan import PhysicalPlan, StreamPlan
 
     from .. import model
     from ..passes.workload import Workload
+    from ..planning.logical import LogicalPlan
     from ..reading.read import Read
 
 SAMPLE: Final = 20_000
@@ -39,6 +41,7 @@ class Report:
     `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's
     workers tell no efforts. `without_time` and `without_type` are rows that were no events, and so many bad records
     were `passed_over`. `read` and `files` are None where Spark read them: it does not count what it leaves out.
+    `reads` are the events of each stream, of Spark none.
     """
 
     tables: dict[str, Any]
@@ -50,6 +53,7 @@ class Report:
     passed_over: int = 0
     efforts: Mapping[str, Effort] = field(default_factory=dict)
     workloads: tuple[Workload, ...] = ()
+    reads: Mapping[str, Read] = field(default_factory=dict)
 
     @property
     def shared(self) -> tuple[int, int]:
@@ -121,7 +125,8 @@ def run(
         with stages("deciding what to share"):
             workload = share_for(program, plan, read, options)
         with stages("finding matches"):
-            execution = execute_plan(workload.plan, read, program.queries, sources, running(read.rows), most)
+            physical = strategy(workload.plan, "local")
+            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), most)
         executed.append((read, workload, execution))
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
@@ -136,10 +141,11 @@ def run(
         passed_over=sum(read.passed_over for read, _, _ in executed),
         efforts={workload.plan.stream.name: execution.effort for _, workload, execution in executed},
         workloads=tuple(workload for _, workload, _ in executed),
+        reads={workload.plan.stream.name: read for read, workload, _ in executed},
     )
 
 
-def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Options) -> Workload:
+def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, options: Options) -> Workload:
     """The plan with what its queries share on these events, of which the first say how frequent they are unless that is
     known.
     """
@@ -156,7 +162,7 @@ def share_for(program: model.CheckedProgram, plan: Plan, read: Read, options: Op
 
 
 def execute_plan(
-    plan: Plan,
+    plan: PhysicalPlan,
     read: Read,
     queries: Iterable[model.Query],
     sources: Mapping[str, Source],
@@ -195,5 +201,5 @@ def _types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query]
             for variable in query.variables:
                 if variable.test.raw_type is not None:
                     asked.setdefault(variable.test.raw_type, variable.span)
-    occur = sorted(t for t in read.types if t is not None)
+    occur = sorted(read.types)
     return [type_never_occurs(type_, place, occur) for type_, place in asked.items() if type_ not in read.types]

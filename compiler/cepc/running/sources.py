@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,24 +13,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .. import model
+    from ..reading.reader import FormatOptions
 
 
 @dataclass(frozen=True, slots=True)
 class EventSource:
-    """A path of events; `format` is None where the names of the files say it."""
+    """A path of events; `format` is None where the names of the files say it. `options` say how it is written."""
 
     path: str
     format: str | None
+    options: FormatOptions = ()
 
 
 class UnclearSourceError(ValueError):
     """The command line does not say which events are for which stream."""
 
 
-def places(streams: Iterable[model.Stream], given: Iterable[str], form: str | None = None) -> dict[str, EventSource]:
+def places(
+    streams: Iterable[model.Stream], given: Iterable[str], form: str | None = None, options: FormatOptions = ()
+) -> dict[str, EventSource]:
     """A place for each stream, of the paths given or of its FROM. Raises DataError and UnclearSourceError.
 
-    What is given is a path, where there is one stream, or `stream=path`.
+    What is given is a path, where there is one stream, or `stream=path`. `options` come before those of FROM.
     """
     wanted = {stream.name: stream for stream in streams}
     found: dict[str, EventSource] = {}
@@ -40,8 +44,8 @@ def places(streams: Iterable[model.Stream], given: Iterable[str], form: str | No
             raise UnclearSourceError(f"the events of `{name}` are named twice")
         found[name] = EventSource(path, form)
     for name, stream in wanted.items():
-        if name not in found:
-            found[name] = declared(stream, form)
+        place = found[name] if name in found else declared(stream, form)
+        found[name] = replace(place, options=tuple({**dict(stream.options), **dict(options)}.items()))
     return found
 
 
@@ -65,4 +69,4 @@ def declared(stream: model.Stream, form: str | None = None) -> EventSource:
     beside = Path(stream.span.source).parent / path
     if not Path(path).exists() and beside.exists():
         path = str(beside)
-    return EventSource(path, form or declared_form)
+    return EventSource(path, form or declared_form, stream.options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..codegen.compiling import LoadedJob
+    from ..reading.reader import FormatOptions
     from ..shared_plans import Options
     from .sources import EventSource
 
@@ -65,7 +67,7 @@ def _frame(session: Any, job: LoadedJob, stream: str, events: Any) -> Any:
         )
     path = os.fspath(events)
     form = _format_of(path)
-    return read(session, job.streams[stream], form or "table", path)
+    return read(session, job.streams[stream], form or "table", path, dict(job.streams[stream].options))
 
 
 def _format_of(path: str) -> str | None:
@@ -109,7 +111,7 @@ def run(
         session.conf.set(MOST, str(most))
     try:
         events = {
-            name: read(session, job.streams[name], place.format or "parquet", place.path)
+            name: read(session, job.streams[name], place.format or "parquet", place.path, dict(place.options))
             for name, place in places.items()
         }
         dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
@@ -151,7 +153,9 @@ def _utc(type_: Any) -> Any:
     return type_
 
 
-def places(program: model.CheckedProgram, given: Sequence[str], form: str | None) -> dict[str, EventSource]:
+def places(
+    program: model.CheckedProgram, given: Sequence[str], form: str | None, options: FormatOptions
+) -> dict[str, EventSource]:
     """The places of the streams that the command names, and of those that the local engine could read too.
 
     Raises DataError, and UnclearError where the command does not say which events are for which stream.
@@ -159,7 +163,7 @@ def places(program: model.CheckedProgram, given: Sequence[str], form: str | None
     from ..reading import readers
     from ..reading.find import find_files
     from .local import streams_read
-    from .sources import EventSource, places
+    from .sources import places
 
     streams = streams_read(program)
     named = {text.partition("=")[0] for text in given}
@@ -167,8 +171,7 @@ def places(program: model.CheckedProgram, given: Sequence[str], form: str | None
     here = [s for s in streams if len(streams) == 1 or s.name in named or s.name in readable]
     if not given:
         here = [s for s in here if s.name in readable]
-    found = places(here, given, form)
+    found = places(here, given, form, options)
     return {
-        n: p if p.format or "://" in p.path else EventSource(p.path, find_files(p.path)[0].name)
-        for n, p in found.items()
+        n: p if p.format or "://" in p.path else replace(p, format=find_files(p.path)[0].name) for n, p in found.items()
     }

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from cepc_runtime.events import Events, Reading
-    from cepc_runtime.plan import Plan
+
+    from ..planning.logical import LogicalPlan
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "day": 86_400.0}
 """The length of a tick."""
 
 
-def measure(plan: Plan, table: Any, listed: Collection[str] | None = None) -> Statistics:
+def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None) -> Statistics:
     """The statistics of a table of the plan's columns with events of all types. Raises EvaluationError.
 
     Where the stream lists its types, others are not told apart: no query can name them.
@@ -49,7 +50,7 @@ def measure(plan: Plan, table: Any, listed: Collection[str] | None = None) -> St
     return Statistics(types, anything, groupings, length, span) if length else Statistics()
 
 
-def _seen(reading: Reading, plan: Plan) -> Reading:
+def _seen(reading: Reading, plan: LogicalPlan) -> Reading:
     """The events of types that some query looks at: others stand in nobody's way."""
     wanted = plan.stream.raw_types
     if wanted is None:

@@ -45,7 +45,7 @@ def _misfits(path: str, found: Mapping[str, Statistics], program: model.CheckedP
             yield messages.does_not_fit(path, "stream", name, list(streams), "the program")
             continue
         owner = f"the stream `{name}`"
-        columns = [column for column, _ in streams[name].columns]
+        columns = list(streams[name].column_types)
         for column in dict.fromkeys(c for by in statistics.groupings for c in by if c not in columns):
             yield messages.does_not_fit(path, "column", column, columns, owner)
         types = declared_types(streams[name])

@@ -7,6 +7,12 @@ row.py          a row that is there: its matches, and its conditions with their 
 missing.py      a row that is not: the least that stopped the nearest match
 spoilers.py     which events a match does not stand beside
 furthest.py     where nothing completes the bare pattern: how far it came
+looked_at.py    the events among which it is looked for why a query has no rows at all
+unsatisfied.py  places of the pattern that none of them can take
+event_times.py  times that were meant in another unit
+reach.py        how far the pattern comes from each beginning
+empty.py        why a query has no rows, in a few sentences
+no_rows.py      these of all queries of a run
 values.py       events, conditions and their values as text
 report.py       all of it put together
 

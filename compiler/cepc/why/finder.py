@@ -14,7 +14,7 @@ from cepc_runtime.enumerate.extension import Sources
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import arrange, select
 from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import letters_listed
+from cepc_runtime.plan import SelectContiguous, letters_listed
 from cepc_runtime.windows import Sliding
 
 from ..planning import plan_program
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from cepc_runtime.enumerate.enumerator import Enumerator
     from cepc_runtime.enumerate.standing import Matches
     from cepc_runtime.events import Reading
-    from cepc_runtime.plan import Plan, StreamPlan
+    from cepc_runtime.plan import StreamPlan
 
     from .. import model
+    from ..planning.logical import LogicalPlan
 
 PARTIAL_MATCHES = 300_000
 """How many one search may look at: seconds."""
@@ -48,14 +49,15 @@ Match = tuple[MatchEvent, ...]
 @dataclass(frozen=True)
 class Finder:
     """Looks for matches of queries that are variants of one of the program's. `reading` has all events, `stream` how
-    the query's own plan reads them.
+    the query's own plan reads them. One search looks at no more than `limit` partial matches.
     """
 
     program: model.CheckedProgram
     stream: StreamPlan
     reading: Reading
+    limit: int = PARTIAL_MATCHES
 
-    def plan(self, query: model.Query, *, listed: bool = False) -> Plan | None:
+    def plan(self, query: model.Query, *, listed: bool = False) -> LogicalPlan | None:
         """The plan of a variant; None where the pattern, with other things left out, is too large."""
         planned = plan_program(replace(self.program, queries=(query,)), listed=listed)
         return planned.plans[0] if planned.plans else None
@@ -78,13 +80,13 @@ class Finder:
         (query_plan,) = plan.queries
         reading = select(self.reading, rows)
         kinds = classify(reading, plan.letters)
-        if query_plan.select != "CONTIGUOUS":
+        if not isinstance(query_plan.select, SelectContiguous):
             wanted = letters_listed(query_plan)
             keep = np.flatnonzero(np.array([bool(k & wanted) for k in kinds.letters], dtype=np.bool_)[kinds.of])
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))
-        arranged = Arranged(replace(plan, stream=self.stream), events, Kinds(kinds.of[events.order], kinds.letters))
-        enumerator = arranged.enumerator(query_plan, block=256, limit=PARTIAL_MATCHES)
+        arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters))
+        enumerator = arranged.enumerator(query_plan, block=256, limit=self.limit)
         for batch in _batches(enumerator, query, start):
             ticks = events.ticks[batch.positions[0]]
             some = np.arange(len(batch)) if start is None else np.flatnonzero(ticks == start)

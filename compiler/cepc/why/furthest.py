@@ -38,7 +38,7 @@ class Reached:
 
 def furthest(positions: Positions, events: Sequence[GroupEvent]) -> Reached:
     """The state from which the fewest events are missing; of several the one with the most events behind it."""
-    distance = _distances(positions)
+    distance = distances(positions)
     found = _reached(positions, events)
     state = min(found, key=lambda s: (distance[s], -len(_way(found, s)), s))
     return Reached(state, _way(found, state), distance[state])
@@ -46,7 +46,7 @@ def furthest(positions: Positions, events: Sequence[GroupEvent]) -> Reached:
 
 def awaited(positions: Positions, state: int) -> tuple[Edge, ...]:
     """The edges by which the pattern goes on from a state towards its end, one for each letter and variable."""
-    distance = _distances(positions)
+    distance = distances(positions)
     onward = [e for e in positions.edges if e.source == state and not e.tie and distance[e.target] < distance[state]]
     return tuple({(e.letter, e.variable): e for e in reversed(onward)}.values())[::-1]
 
@@ -97,7 +97,7 @@ def _way(found: Mapping[int, _Step | None], state: int) -> Match:
     return tuple(reversed(way))
 
 
-def _distances(positions: Positions) -> list[int]:
+def distances(positions: Positions) -> list[int]:
     """For each state how many events are needed at least until the pattern is complete."""
     far = positions.states + 1
     distance = [far] * positions.states

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from cepc_runtime.columns import Ints
-    from cepc_runtime.plan import Edge, Letter, Plan
+    from cepc_runtime.plan import Edge, Letter
 
     from .. import model
+    from ..planning.logical import LogicalPlan
     from .finder import Finder, Match
 
 
@@ -50,7 +51,7 @@ class Unfinished:
 
     reached: Reached
     edges: tuple[Edge, ...]
-    plan: Plan
+    plan: LogicalPlan
     rows: Ints  # of the group in which it came so far
 
 
@@ -110,7 +111,7 @@ def _nearness(reached: Reached) -> tuple[int, int]:
     return reached.missing, -len(reached.match)
 
 
-def _groups(finder: Finder, asked: Question, plan: Plan) -> list[tuple[Ints, list[GroupEvent]]]:
+def _groups(finder: Finder, asked: Question, plan: LogicalPlan) -> list[tuple[Ints, list[GroupEvent]]]:
     """The events of each group in canonical order."""
     rows = asked.rows if asked.start is None else asked.rows[finder.reading.ticks[asked.rows] >= asked.start]
     reading = select(finder.reading, rows)

@@ -17,7 +17,9 @@ from cepc_runtime.sql import describe
 from ..planning import plan_program
 from .absent import SHOWN, Absent
 from .constraints import Joint, Local, constraints_of, unbounded
+from .empty import at_a_glance
 from .finder import Finder, Match
+from .looked_at import look_at
 from .missing import Question
 from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, match_values
 from .scope import RowScope, equals, time_text
@@ -54,10 +56,11 @@ def why(
     """
     (plan,) = plan_program(replace(program, queries=(query,))).plans
     stream = program.stream(query.stream)
-    reading = read(load(stream, plan.stream).table, plan.stream)
+    given = load(stream, plan.stream)
+    reading = read(given.table, plan.stream)
     finder = Finder(program, plan.stream, reading)
     values = ValueTexts(reading, plan.stream, [name for name, _ in plan.stream.columns])
-    lines = _Report(finder, query, stream, scope, values, sources, limit).lines()
+    lines = _Report(finder, query, stream, scope, values, sources, limit, given).lines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -70,11 +73,16 @@ class _Report:
     values: ValueTexts
     sources: Mapping[str, Source]
     limit: int
+    given: Read
 
     def lines(self) -> Lines:
         group = np.flatnonzero(self.scope.of_group(self.finder.reading))
-        if not len(group):
+        if not len(group) and self.scope.group:
             yield from self._no_events()
+        elif not len(group):
+            yield f"{self._what()}: there is no row."
+            yield from self._glance()
+            yield from self._dropped()
         elif self.query.kind == "match":
             yield from self._match_query(group)
         else:
@@ -242,9 +250,18 @@ class _Report:
 
     def _absent(self, asked: Question) -> Lines:
         yield f"{self._what()}: there is no row."
+        if not self.scope.group and self.scope.start is None:
+            yield from self._glance()
         yield ""
         yield from Absent(self.finder, asked, self.stream, self.values).lines()
         yield from self._dropped()
+
+    def _glance(self) -> Lines:
+        """What the events show whatever their order, a paragraph of each."""
+        looked = look_at(self.finder.program, self.query, self.given)
+        for sentence in () if looked is None else at_a_glance(looked):
+            yield ""
+            yield f"{sentence[0].upper()}{sentence[1:]}."
 
     def _dropped(self) -> Lines:
         dropped = self.finder.reading.dropped

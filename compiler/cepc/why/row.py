@@ -16,6 +16,7 @@ from cepc_runtime.expression import Aggregate, Field, walk
 from cepc_runtime.windows import Sliding
 
 from .. import model
+from ..passes.strategy import strategy
 from ..reading.read import Read
 from ..running.local import execute_plan
 from ..writing.order import in_order
@@ -51,12 +52,12 @@ def aggregate_rows(
     """The rows of an aggregate query over some events, in the order in which `cepc run` prints them. Raises
     RunError.
     """
-    types = finder.program.stream(query.stream).columns
-    keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types if n in query.group_by)
+    types = finder.program.stream(query.stream).column_types
+    keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types.items() if n in query.group_by)
     plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))
     assert plan is not None  # the program has been planned before
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
-    table = in_order(execute_plan(plan, events, [query], sources).tables[query.name])
+    table = in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
     starts = (
         None if not isinstance(query.window, Sliding) or not table.num_rows else ticks_of(table.column("window_start"))
     )

@@ -51,7 +51,7 @@ class RowScope:
 
 def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], start: str | None) -> RowScope:
     """The scope that `name=value` texts and the text of a time name. Raises UnclearRowError."""
-    types = dict(stream.columns)
+    types = stream.column_types
     values: dict[str, Any] = {}
     for text in group:
         name, equals, value = text.partition("=")
@@ -86,7 +86,7 @@ def _aligned(query: model.Query, stream: model.Stream, tick: int) -> int:
 
 def time_text(tick: int, stream: model.Stream) -> str:
     """A time as the tables of `cepc run` show it."""
-    type_ = dict(stream.columns)[stream.time.column]
+    type_ = stream.column_types[stream.time.column]
     return as_text(times_of(np.array([tick], dtype=np.int64), to_arrow(type_)), iso=False)[0] or "NULL"
 
 

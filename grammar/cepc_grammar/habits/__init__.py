@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import brackets, clauses, patterns, statements
+from . import brackets, clauses, foreign, patterns, statements
 from .common import shown_text
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ __all__ = ["HABITS", "shown_text"]
 
 # The order matters where two recognise the same place: the more specific one stands first.
 HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
+    foreign.foreign,
+    foreign.skip_to,
+    foreign.absence_for,
+    foreign.repetition,
+    foreign.filter_in_pattern,
+    foreign.duration_in_expression,
     statements.unknown_character,
     statements.other_comments,
     statements.reserved,
@@ -33,7 +39,6 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.source_without_format,
     statements.rows_of_a_test,
     clauses.slide_alone,
-    clauses.qualified_equivalence,
     brackets.unclosed_bracket,
     brackets.closes_nothing,
     patterns.sequence,

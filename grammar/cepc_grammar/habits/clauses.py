@@ -21,9 +21,6 @@ _STRATEGIES = {
 
 def other_language(spot: Spot) -> Diagnostic | None:
     for offset in (0, -1):
-        if spot.word(offset) in ("MATCH_RECOGNIZE", "MEASURES", "DEFINE"):
-            hint = "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself"
-            return wrong(spot.span(offset), f"{spot.word(offset)} is no clause of a query", "cannot stand here", hint)
         if spot.word(offset) == "ON" and spot.clause() == "PATTERN":
             return wrong(
                 spot.span(offset), "ON is no clause of a query", "cannot stand here", "conditions stand in WHERE"
@@ -62,9 +59,7 @@ def sql_clause(spot: Spot) -> Diagnostic | None:
         if word in _SQL_CLAUSES and (two or starts_line):
             shown = f"{word} BY" if two else word
             hint = ""
-            if word == "PARTITION":
-                hint = "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [driver_id]`"
-            elif word in ("ORDER", "SORT"):
+            if word == "SORT":
                 hint = "remove it: result rows have no order"
             elif word == "LIMIT":
                 hint = "remove it; `cepc run --limit` shows fewer rows"
@@ -93,20 +88,6 @@ def duration(spot: Spot) -> Diagnostic | None:
     if spot.at_end:
         return wrong(spot.span(-1), "a duration is missing", f"{word} requires a duration", hint)
     return wrong(spot.span(0 if direct else -1), "this is no duration", f"{word} requires a duration", hint)
-
-
-def qualified_equivalence(spot: Spot) -> Diagnostic | None:
-    bracket = spot.open_bracket()
-    if spot.text() != "." or bracket is None or spot.tokens[bracket].text != "[" or not spot.is_name(1):
-        return None
-    note = "`[a, b]` says that all events of a match agree on a and b"
-    found = wrong(
-        spot.span(-1, 1),
-        "`[ ]` takes plain columns",
-        "a column without a variable is expected",
-        f"write `[{spot.text(1)}]`",
-    )
-    return Diagnostic(found.code, found.title, found.span, found.label, (note,), found.hint)
 
 
 def conjunction(spot: Spot) -> Diagnostic | None:

@@ -19,8 +19,8 @@ def shown_text(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def wrong(span: Span, title: str, label: str, hint: str = "") -> Diagnostic:
-    return Diagnostic("E0101", title, span, label, hint=hint)
+def wrong(span: Span, title: str, label: str, hint: str = "", replacement: str | None = None) -> Diagnostic:
+    return Diagnostic("E0101", title, span, label, hint=hint, replacement=replacement)
 
 
 def not_yet(what: str, span: Span, hint: str) -> Diagnostic:

@@ -26,14 +26,12 @@ def lone_negation(spot: Spot) -> Diagnostic | None:
 
 
 def sequence(spot: Spot) -> Diagnostic | None:
-    """Order written as an arrow, THEN, FOLLOWED BY, or commas alone."""
+    """Order written as an arrow, THEN, or commas alone."""
     if spot.clause() != "PATTERN":
         return None
     hint = "events in order are written `SEQ(A, B)`"
-    if spot.text() in _ARROWS or spot.word() in ("THEN", "FOLLOWED", "BEFORE"):
+    if spot.text() in _ARROWS or spot.word() in ("THEN", "BEFORE"):
         return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "a pattern has no such operator", hint)
-    if spot.word(-1) == "FOLLOWED":
-        return wrong(spot.span(-1, 0), "FOLLOWED BY cannot stand here", "a pattern has no such operator", hint)
     if spot.text() == "-" and spot.text(1) == ">":
         return wrong(spot.span(0, 1), "`->` cannot stand here", "a pattern has no such operator", hint)
     if spot.text() == "," and spot.open_bracket() is None:

@@ -74,12 +74,12 @@ def statement_begins(spot: Spot) -> Diagnostic | None:
         return wrong(spot.span(), title, "this is a clause of a query", hint)
     near = nearest(word, STATEMENT_WORDS) if word else None
     hint = f"did you mean `{near}`?" if near else _FIRST_WORDS.get(word, "")
-    return wrong(spot.span(), f"`{shown_text(spot.text())}` begins no statement", label, hint)
+    return wrong(spot.span(), f"`{shown_text(spot.text())}` begins no statement", label, hint, near)
 
 
 def equals_for_as(spot: Spot) -> Diagnostic | None:
     if spot.text() in ("=", ":") and "AS" in spot.expected:
-        return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "AS is expected", "write AS")
+        return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "AS is expected", "write AS", "AS")
     return None
 
 

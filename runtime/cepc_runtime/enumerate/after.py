@@ -18,11 +18,11 @@ from .extension import Sources
 from .ragged import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from .block import MatchBlock
-    from .budget import MatchBudget
     from .extension import Extension, Ranges
+    from .search import SearchMeans
     from .standing import Matches, Standing
     from .timeline import Bools, Ints
 
@@ -110,25 +110,22 @@ class _Pace:
 
 
 class AfterMatch:
-    """Finds the matches of a query with AFTER MATCH SKIP `skip` (and `variable`, where it names one)."""
+    """Finds the matches of a query; `after` is what AFTER MATCH SKIP says, and the variable where it names one."""
 
     def __init__(
         self,
         extension: Extension,
         standing: Standing,
-        budget: MatchBudget,
-        skip: str,
-        variable: str | None,
+        means: SearchMeans,
+        after: tuple[str, str | None],
         merging: bool,
-        limit: int,
-        reached: Callable[[float], None],
     ) -> None:
-        self._extension, self._standing, self._budget = extension, standing, budget
-        self._skip, self._variable, self._merging, self._limit = skip, variable, merging, limit
-        self._timeline, self._reached = extension.timeline, reached
+        self._extension, self._standing, self._means, self._merging = extension, standing, means, merging
+        self._skip, self._variable = after
+        self._timeline = extension.timeline
 
     def matches(self) -> Iterator[Matches]:
-        pace = _Pace(self._firsts(), self._timeline.group_starts, min(_FEW, self._limit))
+        pace = _Pace(self._firsts(), self._timeline.group_starts, min(_FEW, self._means.block))
         while len(groups := pace.groups()):
             counts = pace.counts(groups)
             start = 0
@@ -136,7 +133,7 @@ class AfterMatch:
                 stop = start + max(int(np.searchsorted(np.cumsum(counts[start:]), pace.room, side="right")), 1)
                 yield from self._of_groups(pace, groups[start:stop], np.minimum(counts[start:stop], pace.room))
                 start = stop
-            self._reached(pace.done)
+            self._means.reached(pace.done)
 
     def _of_groups(self, pace: _Pace, groups: Ints, counts: Ints) -> Iterator[Matches]:
         """The matches that so many of the groups' next first events lead to."""
@@ -145,7 +142,7 @@ class AfterMatch:
         group = self._timeline.group[chosen.first]
         kept, allowed = _chain(group, chosen.first, self._resume(levels, chosen))
         pace.move(groups, counts, allowed)
-        pace.learn(groups, group[kept], group[~kept], sum(len(level.block) for level in levels), self._limit)
+        pace.learn(groups, group[kept], group[~kept], sum(len(level.block) for level in levels), self._means.block)
         yield from self._taken(levels, chosen.take(np.flatnonzero(kept)))
 
     def _firsts(self) -> Ints:
@@ -205,7 +202,7 @@ class AfterMatch:
         block = self._extension.admit(candidates, parent, sources)
         if self._merging and len(block):
             block = merge(block, self._extension, by_word=False)
-        self._budget.spend(tried=len(candidates), partial=len(block))
+        self._means.budget.spend(tried=len(candidates), partial=len(block))
         return block
 
     def _level(self, block: MatchBlock, ends: Ints, below: Level | None) -> Level:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..events import arrange, select
 from ..letters import Kinds
-from ..plan import letters_listed
+from ..plan import SelectContiguous, letters_listed
 from ..windows import Sliding
 from ..work_done import Work
 from .enumerator import Enumerator, timeline_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..events import Events, Reading
-    from ..plan import Plan, QueryPlan
+    from ..plan import QueryPlan, StreamPlan
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Arranged:
     `work` is told what is done.
     """
 
-    plan: Plan
+    stream: StreamPlan
     events: Events
     kinds: Kinds
     work: Work = field(default_factory=Work)
@@ -51,13 +51,13 @@ class Arranged:
 
 
 def arrange_for(
-    reading: Reading, kinds: Kinds, plan: Plan, queries: Sequence[QueryPlan], work: Work | None = None
+    reading: Reading, kinds: Kinds, stream: StreamPlan, queries: Sequence[QueryPlan], work: Work | None = None
 ) -> Arranged:
     """The events that matter to some of the queries, which have the same partition."""
-    if all(query.select != "CONTIGUOUS" for query in queries):  # to which every event matters
+    if not any(isinstance(query.select, SelectContiguous) for query in queries):  # to which every event matters
         wanted = frozenset().union(*map(letters_listed, queries))
         concerned = np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
         if not concerned.all():
             reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)
-    events = arrange(reading, plan.stream, queries[0].partition)
-    return Arranged(plan, events, Kinds(kinds.of[events.order], kinds.letters), work or Work())
+    events = arrange(reading, stream, queries[0].partition)
+    return Arranged(stream, events, Kinds(kinds.of[events.order], kinds.letters), work or Work())

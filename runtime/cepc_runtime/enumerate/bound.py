@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .block import Path
 from .memory import BoundEnd, Start
 
 if TYPE_CHECKING:
-    from .block import Path
+    from .block import MatchBlock
     from .condition import Condition
     from .memory import MatchMemory
     from .pattern import IndexedPositions
-    from .timeline import Ints
+    from .timeline import Bools, Ints
 
 
 class PathBound:
@@ -50,6 +51,32 @@ class PathBound:
         return self._path.level(self._path.length - 1)[1]
 
 
+class Extended:
+    """Rows `above` of `parent` with a new event each, read along one edge. `before` is what they keep in mind without
+    it, `memory` what they do with it.
+    """
+
+    def __init__(
+        self,
+        edge: int,
+        parent: MatchBlock | None,
+        above: Ints,
+        position: Ints,
+        before: Ints | None,
+        memory: Ints | None,
+    ) -> None:
+        self.edge, self.parent, self.above, self.position = edge, parent, above, position
+        self.before, self.memory = before, memory
+        self.path = Path(parent, above, edge, position)
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def take(self, some: Bools) -> Extended:
+        before, memory = (None if kept is None else kept[:, some] for kept in (self.before, self.memory))
+        return Extended(self.edge, self.parent, self.above[some], self.position[some], before, memory)
+
+
 class CurrentBound(PathBound):
     """What rows have bound in the current instance of the scope, or without one in all, given their `memory`.
 
@@ -79,27 +106,22 @@ class CurrentBound(PathBound):
 
 
 class NewestBound(CurrentBound):
-    """The same where, of the variable that the newest event is bound to, only that event counts. `memory` is that with
-    the event, `before` that without it.
-    """
+    """The same where, of the variable that the newest event is bound to, only that event counts."""
 
     def __init__(
         self,
         pattern: IndexedPositions,
-        path: Path,
-        edge: int,
+        rows: Extended,
         condition: Condition,
         kept: MatchMemory,
-        memory: Ints | None,
-        before: Ints | None,
         instant_start: Ints,
     ) -> None:
-        super().__init__(pattern, path, condition.plan.scope, kept, memory)
-        self._newest = pattern.edges[edge].variable
+        super().__init__(pattern, rows.path, condition.plan.scope, kept, rows.memory)
+        self._newest = pattern.edges[rows.edge].variable
         self._by_first = self._newest not in condition.eaches
         self._instant_start = instant_start
-        self._before = kept.of(BoundEnd(self._newest, self._scope, "last"), before)
-        self._enters = self._scope in pattern.edges[edge].enters
+        self._before = kept.of(BoundEnd(self._newest, self._scope, "last"), rows.before)
+        self._enters = self._scope in pattern.edges[rows.edge].enters
 
     def first(self, variable: str) -> Ints:
         found = super().first(variable)

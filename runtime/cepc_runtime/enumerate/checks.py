@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .block import Path
 from .bound import CurrentBound, NewestBound
 from .memory import MatchMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .block import MatchBlock
-    from .bound import PathBound
+    from .block import Path
+    from .bound import Extended, PathBound
     from .condition import Condition
     from .evaluation import Evaluator
     from .pattern import IndexedPositions
@@ -88,55 +87,38 @@ class Checks:
             yield Check(c, "new")
 
     def admit(
-        self,
-        edge: int,
-        parent: MatchBlock | None,
-        above: Ints,
-        position: Ints,
-        before: Ints | None,
-        memory: Ints | None,
-        due: Sequence[Check] | None = None,
-        demanding: bool = False,
+        self, extended: Extended, due: Sequence[Check] | None = None, demanding: bool = False
     ) -> tuple[Ints, Ints]:
-        """Which candidates pass what is due (without `due`: on their edge), and for these the bits of undecided
-        conditions.
+        """Which rows pass what is due (without `due`: on their edge), and for these the bits of undecided conditions.
 
-        `before` and `memory` are the rows' memory before and after reading the new event. With `demanding`, what cannot
-        be evaluated and nothing else excludes is an error.
+        With `demanding`, what cannot be evaluated and nothing else excludes is an error.
         """
-        due = self.on_edge[edge] if due is None else due
-        rows = np.arange(len(position))
-        bits = np.zeros(len(position), dtype=np.int64)
-        path = Path(parent, above, edge, position)
-
-        def judged(check: Check) -> PathBound:
-            old, new = (None if m is None else m[:, rows] for m in (before, memory))
-            return self._bound(check, edge, path, old, new)
-
+        due = self.on_edge[extended.edge] if due is None else due
+        rows = np.arange(len(extended))
+        bits = np.zeros(len(extended), dtype=np.int64)
         failing: list[Check] = []
         for check in due:
             condition = self.conditions[check.condition]
-            verdict = condition.judge(judged(check), self._timeline.instant_start, self._evaluator)
+            verdict = condition.judge(self._bound(check, extended), self._timeline.instant_start, self._evaluator)
             if verdict.undecided.any():
                 bits[rows[verdict.undecided]] |= bit(check.condition)
                 failing.append(check)
             if not verdict.holds.all():
-                rows = rows[verdict.holds]
-                path = Path(parent, above[rows], edge, position[rows])
+                rows, extended = rows[verdict.holds], extended.take(verdict.holds)
         for check in failing if demanding else ():
-            self.conditions[check.condition].demand(judged(check), self._timeline.instant_start, self._evaluator)
+            bound = self._bound(check, extended)
+            self.conditions[check.condition].demand(bound, self._timeline.instant_start, self._evaluator)
         return rows, bits[rows]
 
-    def _bound(self, check: Check, edge: int, path: Path, before: Ints | None, memory: Ints | None) -> PathBound:
+    def _bound(self, check: Check, rows: Extended) -> PathBound:
         condition = self.conditions[check.condition]
         match check.extent:
             case "new":
-                instant_start = self._timeline.instant_start
-                return NewestBound(self.pattern, path, edge, condition, self.memory, memory, before, instant_start)
+                return NewestBound(self.pattern, rows, condition, self.memory, self._timeline.instant_start)
             case "all":
-                return self.current(condition, path, memory)
-        stop = np.full(path.count, path.length - 1, dtype=np.int64)
-        return CurrentBound(self.pattern, path, condition.plan.scope, self.memory, before, stop)
+                return self.current(condition, rows.path, rows.memory)
+        stop = np.full(len(rows), rows.path.length - 1, dtype=np.int64)
+        return CurrentBound(self.pattern, rows.path, condition.plan.scope, self.memory, rows.before, stop)
 
     def current(self, condition: Condition, path: Path, memory: Ints | None) -> PathBound:
         """What the rows of a path, whose memory is given, have bound in the current instance of the condition's

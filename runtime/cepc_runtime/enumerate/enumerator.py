@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import List
+from ..plan import SelectAny
 from .after import AfterMatch
 from .budget import MatchBudget
 from .checks import Checks
@@ -17,8 +17,8 @@ from .extension import Extension, Sources
 from .forbidden import Forbidden
 from .guards import Guards
 from .pattern import IndexedPositions
-from .search import BLOCK, Search
-from .selection import Contiguous, NextMatch
+from .search import BLOCK, Search, SearchMeans, untold
+from .selection import NextByDerivations, selection_of
 from .standing import Bounded, Standing
 from .timeline import Timeline
 
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
     from ..events import Events
     from ..letters import Kinds
-    from ..plan import Automaton, ConditionPlan, Positions, QueryPlan
+    from ..plan import ConditionPlan, Positions, QueryPlan, Select
     from .evaluation import Evaluator
-    from .extension import Selection
     from .standing import Frames, HoldingWindows, Matches
     from .timeline import Bools, Ints
 
@@ -60,20 +59,19 @@ class Enumerator:
         windows: HoldingWindows | None = None,
         limit: int | None = None,
         block: int = BLOCK,
-        reached: Callable[[float], None] = lambda _part: None,
+        reached: Callable[[float], None] = untold,
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
         text = query.conditions[0].text if query.conditions else None
-        self._budget, self._block = MatchBudget(query.name, limit, text, query.select, query.kind == "match"), block
-        self._reached = reached
+        budget = MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
+        self._means = SearchMeans(budget, block, reached)
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
         positive = [c for c in query.conditions if c not in about_negated]
         self.extension, self.standing = self._parts(
             query.positions, positive, about_negated, query.window.span,
-            windows or Bounded(timeline, query.window.span),
-            query.strategy.prefixes if isinstance(query.strategy, List) else None, query.select,
+            windows or Bounded(timeline, query.window.span), query.select,
         )  # fmt: skip
 
     def matches(self, sources: Sources | None = None) -> Iterator[Matches]:
@@ -81,17 +79,9 @@ class Enumerator:
         anywhere; AFTER MATCH, where the next match depends on the last, looks everywhere.
         """
         if self.query.after is not None:
-            yield from AfterMatch(
-                self.extension,
-                self.standing,
-                self._budget,
-                *self.query.after,
-                self._merging,
-                self._block,
-                self._reached,
-            ).matches()
+            yield from AfterMatch(self.extension, self.standing, self._means, self.query.after, self._merging).matches()
             return
-        search = Search(self.extension, self._budget, self._merging, self._block, self._reached)
+        search = Search(self.extension, self._means, self._merging)
         for block in search.blocks(self.everywhere() if sources is None else sources):
             found = self.standing.matches(block)
             if found is not None:
@@ -99,7 +89,7 @@ class Enumerator:
 
     def standing_matches(self) -> Iterator[tuple[Matches, Frames]]:
         """The same with the windows in which they stand; `row` is of the batch."""
-        search = Search(self.extension, self._budget, self._merging, self._block, self._reached)
+        search = Search(self.extension, self._means, self._merging)
         for block in search.blocks(self.everywhere()):
             frames = self.standing.frames(block)
             if len(frames.row):
@@ -117,8 +107,7 @@ class Enumerator:
         every: Sequence[ConditionPlan],
         span: int | None,
         windows: HoldingWindows,
-        prefixes: Automaton | None = None,
-        select: str = "ANY",
+        select: Select,
     ) -> tuple[Extension, Standing]:
         """What extends the partial matches of a pattern, and what finds the matches that stand among them.
 
@@ -135,22 +124,22 @@ class Enumerator:
             joined = [c for c in conditions if not c.variables <= inner]
             if joined:
                 fits = span if negation.within is None else None
-                parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None))
-                search = Search(parts[0], self._budget, False, self._block)
+                parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None), SelectAny())
+                search = Search(parts[0], self._means.within, False)
                 forbidden[number] = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
             elif alone:
                 ends[number] = partial(self._ends, negation.positions, alone)
         guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)
-        selection = _selection(select, pattern, self.timeline, checks, prefixes)
-        keeps_excluded = self._merging and isinstance(selection, NextMatch) and selection.by_derivations
+        selection = selection_of(select, pattern, self.timeline, checks)
+        keeps_excluded = self._merging and isinstance(selection, NextByDerivations)
         extension = Extension(pattern, self.timeline, checks, guards, span, selection, keeps_excluded)
         return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
 
     def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
         """What `earliest_ends` gives, for a negation with conditions of its own: by enumeration."""
-        extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None))
+        extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None), SelectAny())
         ends = np.full(self.timeline.length, self.timeline.length)
-        for block in Search(extension, self._budget, False, self._block).blocks(self.everywhere()):
+        for block in Search(extension, self._means.within, False).blocks(self.everywhere()):
             found = standing.matches(block)
             if found is not None:
                 np.minimum.at(ends, found.positions[0], found.positions[-1])
@@ -161,14 +150,3 @@ def _within(condition: ConditionPlan, positions: Positions) -> ConditionPlan:
     """A condition on what is negated alone. One of a named pattern around the NOT is about all of it."""
     inside = any(condition.scope in edge.scopes for edge in positions.edges)
     return condition if inside else replace(condition, scope=None)
-
-
-def _selection(
-    select: str, pattern: IndexedPositions, timeline: Timeline, checks: Checks, prefixes: Automaton | None
-) -> Selection | None:
-    match select:
-        case "NEXT":
-            return NextMatch(pattern, timeline, checks, prefixes)
-        case "CONTIGUOUS":
-            return Contiguous(timeline)
-    return None

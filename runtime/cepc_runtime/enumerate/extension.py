@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .block import MatchBlock
+from .bound import Extended
 from .ragged import expand, slices
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ class Extension:
             above, position = candidates.above[rows], candidates.position[rows]
             old = None if before is None else before[:, rows]
             new = None if memory is None else memory[:, rows]
-            passed, undecided = self.checks.admit(number, parent, above, position, old, new)
+            passed, undecided = self.checks.admit(Extended(number, parent, above, position, old, new))
             keep[rows] = False
             keep[rows[passed]] = True
             bits[rows[passed]] = undecided

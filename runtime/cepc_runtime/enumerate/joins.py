@@ -19,15 +19,14 @@ from ..plan import part_inputs
 from .condition import Condition
 from .extension import Sources
 from .ragged import expand, slices
-from .search import BLOCK
 from .standing import Matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from ..plan import JoinStep, MatchAnswer, MatchPart, QueryPlan, SharedMatches
-    from .budget import MatchBudget
     from .evaluation import Evaluator
+    from .search import SearchMeans
     from .timeline import Bools, Ints, Timeline
 
 PORTION = 1 << 19
@@ -137,11 +136,19 @@ class _Part:
             self.tests[step].append(_Test(Condition(given.condition), names))
 
 
+@dataclass(frozen=True, slots=True)
+class JoinRoom:
+    """How many numbers may be held, and how many events a portion has, at first."""
+
+    held: int = HELD
+    portion: int = PORTION
+
+
 class Joins:
     """Answers the queries of one `SharedMatches` over the events of their partition.
 
-    `search` gives the matches of a query that begin within a stretch of positions by other means. `budget` counts.
-    `reached` is told how many queries are done, with the part of those at hand.
+    `search` gives the matches of a query that begin within a stretch of positions by other means. `means` are told how
+    many queries are done, with the part of those at hand.
     """
 
     def __init__(
@@ -151,16 +158,13 @@ class Joins:
         timeline: Timeline,
         evaluator: Evaluator,
         search: Callable[[str, Sources], Iterator[Matches]],
-        budget: MatchBudget,
-        *,
-        block: int = BLOCK,
-        held: int = HELD,
-        portion: int = PORTION,
-        reached: Callable[[float], None] = lambda _queries: None,
+        means: SearchMeans,
+        room: JoinRoom | None = None,
     ) -> None:
+        room = room or JoinRoom()
         self._shared, self._timeline, self._evaluator = shared, timeline, evaluator
-        self._search, self._budget, self._reached = search, budget, reached
-        self._block, self._held, self._size = block, held, portion
+        self._search, self._means = search, means
+        self._held, self._size = room.held, room.portion
         self._queries = {query.name: query for query in queries}
         self._parts = [_Part(part) for part in shared.parts]
         self._reaches: dict[int | None, Ints] = {}
@@ -242,7 +246,7 @@ class Joins:
     def _tell(self, portion: _Portion, part: float) -> None:
         """So much of the portion is done."""
         events = portion.low + part * (portion.stop - portion.low)
-        self._reached(len(self._queries) * events / self._timeline.length)
+        self._means.reached(len(self._queries) * events / self._timeline.length)
 
     def _smaller(self, portion: _Portion, wanted: Sequence[MatchAnswer]) -> Iterator[tuple[str, Matches]]:
         if portion.stop - portion.low > 1:
@@ -313,7 +317,7 @@ class Joins:
         for rows in self._grown(self._tested(begins, tests), joins, plan, tables, portion):
             kept = rows if not plan.absent else rows.take(self._lacking(rows, plan))
             if len(kept):
-                self._budget.spend(tried=0, partial=len(kept))
+                self._means.budget.spend(tried=0, partial=len(kept))
                 yield kept
 
     def _begun(self, join: JoinStep, tables: Mapping[int, _Rows], low: int, stop: int) -> _Rows:
@@ -357,7 +361,7 @@ class Joins:
             assert join.part is not None
             start = np.searchsorted(tables[join.part].first, low)
             count = np.searchsorted(tables[join.part].first, high) - start
-        for begin, end in slices(count, self._block):
+        for begin, end in slices(count, self._means.block):
             which, place = expand(count[begin:end])
             if len(which):
                 found = self._extended(rows, which + begin, start[begin:end][which] + place, high, join, tables)
@@ -379,7 +383,7 @@ class Joins:
         self, rows: _Rows, above: Ints, chosen: Ints, high: Ints, join: JoinStep, tables: Mapping[int, _Rows]
     ) -> _Rows:
         """Rows `above` with the events, or the matches, number `chosen` of what is joined, where these fit."""
-        self._budget.spend(tried=len(above), partial=0)
+        self._means.budget.spend(tried=len(above), partial=0)
         if join.letter is not None:
             at = self._timeline.events_of(join.letter)[chosen]
             new, first, last = {join.leaves[0]: at}, at, at
@@ -442,8 +446,8 @@ class Joins:
 
     def _out(self, answer: MatchAnswer, rows: _Rows) -> Iterator[tuple[str, Matches]]:
         """The rows as matches of a query, in portions."""
-        for start in range(0, len(rows), self._block):
-            some = rows if len(rows) <= self._block else rows.take(slice(start, start + self._block))
+        for start in range(0, len(rows), self._means.block):
+            some = rows if len(rows) <= self._means.block else rows.take(slice(start, start + self._means.block))
             if self._failed:
                 with about(answer.query):
                     some = self._decided(answer, some)

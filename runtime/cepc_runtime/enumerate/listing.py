@@ -14,18 +14,19 @@ from .evaluation import Evaluator
 from .joins import Joins
 from .matches import MatchRows
 from .measures import Measuring
+from .search import SearchMeans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..plan import QueryPlan, SharedMatches
+    from ..plan import PhysicalQuery, SharedMatches
     from ..stretch import Means, Stretch
     from .arranged import Arranged
     from .extension import Sources
     from .standing import Matches
 
 
-def listed(arranged: Arranged, query: QueryPlan, stretch: Stretch, means: Means) -> Iterator[Any]:
+def listed(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Means) -> Iterator[Any]:
     """The rows of a query, table by table: those of a match query as its matches are found, the first table being
     empty, so that there is always one; those of an aggregate query in one. Raises ResultOverflowError,
     TooManyPartialMatchesError, EvaluationError.
@@ -37,34 +38,34 @@ def listed(arranged: Arranged, query: QueryPlan, stretch: Stretch, means: Means)
             yield _aggregated(arranged, query, stretch, means)
 
 
-def _of_matches(arranged: Arranged, query: QueryPlan, stretch: Stretch, means: Means) -> Iterator[Any]:
+def _of_matches(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Means) -> Iterator[Any]:
     enumerator = arranged.enumerator(query, means.block, for_matches(means.most, arranged.events.length))
-    rows = MatchRows(query, arranged.plan.stream, enumerator.evaluator)
+    rows = MatchRows(query, arranged.stream, enumerator.evaluator)
     yield rows.schema().empty_table()
     for matches in enumerator.matches():
         if len(asked := _asked(matches, query, arranged, stretch)):
             yield rows.table(asked)
 
 
-def _aggregated(arranged: Arranged, query: QueryPlan, stretch: Stretch, means: Means) -> Any:
-    check_edges(arranged.events.ticks, query, arranged.plan.stream)
+def _aggregated(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Means) -> Any:
+    check_edges(arranged.events.ticks, query, arranged.stream)
     only = stretch.span.numbers(query.window) if isinstance(query.window, Sliding) else None
     enumerator = arranged.enumerator(query, means.block, means.most, only)
     measuring = Measuring(query, arranged.events, enumerator.evaluator)
     for matches, frames in enumerator.standing_matches():
         measuring.add(matches, frames)
-    return result_table(Results(measuring.totals(), arranged.plan.stream))
+    return result_table(Results(measuring.totals(), arranged.stream))
 
 
 def joined(
-    arranged: Arranged, shared: SharedMatches, queries: Sequence[QueryPlan], stretch: Stretch, means: Means
+    arranged: Arranged, shared: SharedMatches, queries: Sequence[PhysicalQuery], stretch: Stretch, means: Means
 ) -> Iterator[tuple[str, Any]]:
     """The rows of match queries that share parts, by name, as they are found; the first table of each is empty. Raises
     the same.
     """
     evaluator = Evaluator(arranged.events.table)
     by_name = {query.name: query for query in queries}
-    makers = {query.name: MatchRows(query, arranged.plan.stream, evaluator) for query in queries}
+    makers = {query.name: MatchRows(query, arranged.stream, evaluator) for query in queries}
     yield from ((name, rows.schema().empty_table()) for name, rows in makers.items())
     for name, matches in _joined_matches(arranged, shared, by_name, evaluator, means):
         if len(asked := _asked(matches, by_name[name], arranged, stretch)):
@@ -74,11 +75,11 @@ def joined(
 
 
 def _joined_matches(
-    arranged: Arranged, shared: SharedMatches, queries: dict[str, QueryPlan], evaluator: Evaluator, means: Means
+    arranged: Arranged, shared: SharedMatches, queries: dict[str, PhysicalQuery], evaluator: Evaluator, means: Means
 ) -> Iterator[tuple[str, Matches]]:
     first = next(iter(queries.values()))
     most = for_matches(means.most, arranged.events.length)
-    budget = MatchBudget(first.name, most, None, first.select, matches=True)
+    budget = MatchBudget(first.name, most, None, first.select.word, matches=True)
     timeline = timeline_of(arranged.events, arranged.kinds)
 
     def search(name: str, sources: Sources) -> Iterator[Matches]:
@@ -87,11 +88,11 @@ def _joined_matches(
             yield from enumerator.matches(sources)
 
     joins = Joins(
-        shared, list(queries.values()), timeline, evaluator, search, budget,
-        block=means.block, reached=arranged.work.reached,
+        shared, list(queries.values()), timeline, evaluator, search,
+        SearchMeans(budget, means.block, arranged.work.reached),
     )  # fmt: skip
     yield from joins.matches()
 
 
-def _asked(matches: Matches, query: QueryPlan, arranged: Arranged, stretch: Stretch) -> Matches:
+def _asked(matches: Matches, query: PhysicalQuery, arranged: Arranged, stretch: Stretch) -> Matches:
     return matches if stretch.known is None else matches.take(stretch.known(query, matches, arranged))

@@ -61,14 +61,14 @@ class MatchRows:
         return pa.table([flat(c).cast(f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
 
     def _event(self) -> Any:
-        columns = [pa.field(name, to_arrow(type_)) for name, type_ in self._stream.columns]
+        columns = [pa.field(name, to_arrow(type_)) for name, type_ in self._stream.shown]
         return pa.struct([pa.field("variable", pa.string()), *columns])
 
     def _events(self, matches: Matches) -> Any:
         """Each match as a list of structs, in canonical order."""
         names = pa.array(matches.names, pa.string()).take(pa.array(matches.variables.T.ravel()))
         positions = matches.positions.T.ravel()
-        columns = [flat(self._evaluator.take(name, positions)).cast(to_arrow(t)) for name, t in self._stream.columns]
+        columns = [flat(self._evaluator.take(name, positions)).cast(to_arrow(t)) for name, t in self._stream.shown]
         structs = pa.StructArray.from_arrays([names, *columns], fields=list(self._event()))
         offsets = np.arange(len(matches) + 1, dtype=np.int32) * len(matches.positions)
         return pa.ListArray.from_arrays(pa.array(offsets), structs)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..events import Events
     from ..kernel.planes import Role
-    from ..plan import Measure, QueryPlan
+    from ..plan import Measure, PhysicalQuery
     from .evaluation import Evaluator
     from .lists import Column, Lists
     from .standing import Frames, Matches
@@ -55,7 +55,7 @@ class Sums:
 class Measuring:
     """Adds up the measures of one query over its matches."""
 
-    def __init__(self, query: QueryPlan, events: Events, evaluator: Evaluator) -> None:
+    def __init__(self, query: PhysicalQuery, events: Events, evaluator: Evaluator) -> None:
         self._query, self._evaluator = query, evaluator
         keys = {name: events.keys.column(name) for name in query.group_by}
         partitions = len(events.group_starts) - 1

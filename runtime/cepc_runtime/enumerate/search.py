@@ -4,6 +4,7 @@ matches.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,22 +26,34 @@ _DEEP = 32
 """Where partial matches have more events than this, blocks have fewer rows."""
 
 
-class Search:
-    """Goes through the partial matches of a pattern. With `merging`, all derivations of one match are in the same
-    block, and those that nothing can tell apart any more are one row. `reached` is told which part of the first events
-    have been seen to.
+def untold(_part: float) -> None:
+    """Nobody asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchMeans:
+    """How a search may go: `budget` counts what it tries, a `block` holds so many rows at once, and `reached` is told
+    which part has been seen to.
     """
 
-    def __init__(
-        self,
-        extension: Extension,
-        budget: MatchBudget,
-        merging: bool,
-        limit: int = BLOCK,
-        reached: Callable[[float], None] = lambda _part: None,
-    ) -> None:
-        self._extension, self._budget, self._merging, self._limit = extension, budget, merging, limit
-        self._reached = reached
+    budget: MatchBudget
+    block: int = BLOCK
+    reached: Callable[[float], None] = untold
+
+    @property
+    def within(self) -> SearchMeans:
+        """Of a search that another one makes."""
+        return SearchMeans(self.budget, self.block)
+
+
+class Search:
+    """Goes through the partial matches of a pattern. With `merging`, all derivations of one match are in the same
+    block, and those that nothing can tell apart any more are one row. The part that `means` are told is that of the
+    first events.
+    """
+
+    def __init__(self, extension: Extension, means: SearchMeans, merging: bool) -> None:
+        self._extension, self._means, self._merging = extension, means, merging
         self.pattern = extension.pattern
 
     def blocks(self, sources: Sources) -> Iterator[MatchBlock]:
@@ -60,11 +73,11 @@ class Search:
             yield from self._portions(self._extension.first_ranges(sources), None, sources)
             return
         done, every = 0, max(int((sources.stop - sources.low).sum()), 1)
-        for chunk in sources.chunks(self._limit):  # an event that begins matches in several ways does so in one block
+        for chunk in sources.chunks(self._means.block):  # all ways in which an event begins matches are in one block
             ranges = self._extension.first_ranges(chunk)
             yield from self._admitted(ranges, [(0, len(ranges.row))], None, chunk)
             done += int((chunk.stop - chunk.low).sum())
-            self._reached(done / every)
+            self._means.reached(done / every)
 
     def _grown(self, block: MatchBlock, sources: Sources) -> Iterator[MatchBlock]:
         ranges = self._extension.ranges(block)
@@ -87,14 +100,15 @@ class Search:
 
     def _told(self, portions: Iterable[tuple[int, int]], ranges: Ranges) -> Iterator[tuple[int, int]]:
         for start, stop in portions:
-            self._reached(start / len(ranges.row))
+            self._means.reached(start / len(ranges.row))
             yield start, stop
 
     def _room(self, parent: MatchBlock | None) -> int:
         """How many rows the next blocks may have: what is done with them takes room for each row and each of its
         events.
         """
-        return self._limit if parent is None else max(self._limit * _DEEP // max(parent.depth, _DEEP), 1)
+        block = self._means.block
+        return block if parent is None else max(block * _DEEP // max(parent.depth, _DEEP), 1)
 
     def _admitted(
         self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: MatchBlock | None, sources: Sources
@@ -107,7 +121,7 @@ class Search:
         for start, stop in portions:
             candidates = self._extension.candidates(ranges, start, stop)
             block = self._extension.admit(candidates, parent, sources)
-            self._budget.spend(tried=len(candidates), partial=0)
+            self._means.budget.spend(tried=len(candidates), partial=0)
             if len(block):
                 waiting.append(block)
                 rows += len(block)
@@ -121,5 +135,5 @@ class Search:
         block = concatenate(blocks)
         if self._merging:
             block = merge(block, self._extension)
-        self._budget.spend(tried=0, partial=len(block))
+        self._means.budget.spend(tried=0, partial=len(block))
         return block

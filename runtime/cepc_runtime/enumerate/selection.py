@@ -9,18 +9,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..plan import SelectContiguous, SelectNext
+from .bound import Extended
 from .checks import Check
 from .ragged import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..plan import Automaton
+    from ..plan import Automaton, Select
     from .block import MatchBlock
     from .checks import Checks
-    from .extension import Candidates
+    from .extension import Candidates, Selection
     from .pattern import IndexedPositions
     from .timeline import Ints, Timeline
+
+    Ways = Mapping[int, Sequence[tuple[int, int]]]  # from a state on: letters, and edges that bind as is to be bound
+
+
+def selection_of(select: Select, pattern: IndexedPositions, timeline: Timeline, checks: Checks) -> Selection | None:
+    """What a match may not skip; None where it may skip anything."""
+    match select:
+        case SelectContiguous():
+            return Contiguous(timeline)
+        case SelectNext(prefixes):
+            following = Following(pattern, timeline, checks)
+            if any(condition.plan.scope is not None for condition in checks.conditions):
+                return NextByDerivations(following)
+            return NextByPrefixes(following, prefixes)
+    return None
 
 
 class Contiguous:
@@ -36,6 +53,70 @@ class Contiguous:
         return None
 
 
+class NextByPrefixes:
+    """An event may not be skipped that would extend the partial match to a prefix of the pattern, all conditions true
+    of what is bound so far; NOT and WITHIN play no part. What is a prefix, an automaton says, whose state after each
+    partial match is kept.
+    """
+
+    def __init__(self, following: Following, automaton: Automaton) -> None:
+        self._following, self._automaton = following, automaton
+        edge_of = {edge.variable: number for number, edge in enumerate(following.pattern.edges)}
+        self._ways: dict[int, list[tuple[int, int]]] = {}
+        for step in automaton.steps:
+            edge = edge_of[automaton.variables[step.variable]]
+            self._ways.setdefault(step.source, []).append((step.letter, edge))
+
+    def prefixes(self, candidates: Candidates, parent: MatchBlock | None) -> Ints:
+        """The state of the automaton after each candidate; -1 cannot be."""
+        automaton, pattern = self._automaton, self._following.pattern
+        before = np.zeros(len(candidates), dtype=np.int64) if parent is None else _states(parent)[candidates.above]
+        after = np.full(len(candidates), -1, dtype=np.int64)
+        names = np.array([automaton.variables.index(v) for v in pattern.variables])
+        variable = names[pattern.variable[candidates.edge]]
+        tied = np.array([edge.tie for edge in pattern.edges], dtype=np.bool_)[candidates.edge]
+        for steps, tie in ((automaton.steps, False), (automaton.ties, True)):
+            for step in steps:
+                some = (before == step.source) & (variable == step.variable) & (tied == tie)
+                some[some] = self._following.timeline.satisfies(step.letter)[candidates.position[some]]
+                after[some] = step.target
+        return after
+
+    def limit(self, block: MatchBlock) -> Ints:
+        return self._following.limit(block, _states(block), self._ways)
+
+
+def _states(block: MatchBlock) -> Ints:
+    assert block.prefix is not None  # each block of this search has been asked for it
+    return block.prefix
+
+
+class NextByDerivations:
+    """The same where named patterns have conditions. Rows look at the edges of their own derivation, and, where blocks
+    have words, at those of all derivations of the same word; so derivations that a NOT excludes have to be kept.
+    """
+
+    def __init__(self, following: Following) -> None:
+        self._following = following
+        edges = following.pattern.edges
+        self._ways = {
+            state: [(edges[number].letter, number) for number in leaving if not edges[number].tie]
+            for state, leaving in enumerate(following.pattern.leaving)
+        }
+
+    def prefixes(self, candidates: Candidates, parent: MatchBlock | None) -> None:  # noqa: ARG002
+        return None
+
+    def limit(self, block: MatchBlock) -> Ints:
+        states = self._following.pattern.target[block.edge].astype(np.int64)
+        limit = self._following.limit(block, states, self._ways)
+        if block.word is not None:
+            least = np.full(int(block.word.max()) + 1, self._following.timeline.length)
+            np.minimum.at(least, block.word, limit)
+            limit = least[block.word]
+        return limit
+
+
 @dataclass(frozen=True, slots=True)
 class PossibleEvent:
     """A way in which an event could extend some rows to a prefix of the pattern: an event of `letter`, bound as `edge`
@@ -48,81 +129,21 @@ class PossibleEvent:
     due: tuple[Check, ...]
 
 
-class NextMatch:
-    """An event may not be skipped that would extend the partial match to a prefix of the pattern, all conditions true
-    of what is bound so far; NOT and WITHIN play no part.
+class Following:
+    """The first events that extend partial matches, whose conditions hold of what is bound so far."""
 
-    `prefixes` says what is a prefix, without guards. Without it, rows look at the edges of their own derivation (and,
-    where blocks have words, at those of all derivations of the same word): the way to go where named patterns have
-    conditions. Then derivations that a NOT excludes have to be kept.
-    """
+    def __init__(self, pattern: IndexedPositions, timeline: Timeline, checks: Checks) -> None:
+        self.pattern, self.timeline, self._checks = pattern, timeline, checks
 
-    def __init__(
-        self, pattern: IndexedPositions, timeline: Timeline, checks: Checks, prefixes: Automaton | None
-    ) -> None:
-        self._pattern, self._timeline, self._checks = pattern, timeline, checks
-        self._automaton = None if any(c.plan.scope is not None for c in checks.conditions) else prefixes
-        self._steps: dict[
-            int, list[tuple[int, int, int]]
-        ] = {}  # source: (target, letter, an edge that binds the same variable)
-        if self._automaton is not None:
-            edge_of = {edge.variable: number for number, edge in enumerate(pattern.edges)}
-            for step in self._automaton.steps:
-                edge = edge_of[self._automaton.variables[step.variable]]
-                self._steps.setdefault(step.source, []).append((step.target, step.letter, edge))
-
-    @property
-    def by_derivations(self) -> bool:
-        return self._automaton is None
-
-    # ---- states among prefixes ---------------------------------------------------------------------------------------
-
-    def prefixes(self, candidates: Candidates, parent: MatchBlock | None) -> Ints | None:
-        """The state of the automaton of prefixes after each candidate; -1 cannot be."""
-        automaton = self._automaton
-        if automaton is None:
-            return None
-        before = np.zeros(len(candidates), dtype=np.int64)
-        if parent is not None:
-            assert parent.prefix is not None
-            before = parent.prefix[candidates.above]
-        after = np.full(len(candidates), -1, dtype=np.int64)
-        names = np.array([automaton.variables.index(v) for v in self._pattern.variables])
-        variable = names[self._pattern.variable[candidates.edge]]
-        tied = np.array([edge.tie for edge in self._pattern.edges], dtype=np.bool_)[candidates.edge]
-        for steps, tie in ((automaton.steps, False), (automaton.ties, True)):
-            for step in steps:
-                some = (before == step.source) & (variable == step.variable) & (tied == tie)
-                some[some] = self._timeline.satisfies(step.letter)[candidates.position[some]]
-                after[some] = step.target
-        return after
-
-    # ---- limits ------------------------------------------------------------------------------------------------------
-
-    def limit(self, block: MatchBlock) -> Ints:
-        limit = np.full(len(block), self._timeline.length)
-        for option in self._options(block):
+    def limit(self, block: MatchBlock, states: Ints, ways: Ways) -> Ints:
+        """For each row the end of the first instant that has such an event; `states` are those of the rows."""
+        limit = np.full(len(block), self.timeline.length)
+        for option in self._options(states, ways):
             found = self._first(block, option, limit)
-            limit[option.rows] = np.minimum(limit[option.rows], self._timeline.instant_end[found])
-        if self._automaton is None and block.word is not None:
-            least = np.full(int(block.word.max()) + 1, self._timeline.length)
-            np.minimum.at(least, block.word, limit)
-            limit = least[block.word]
+            limit[option.rows] = np.minimum(limit[option.rows], self.timeline.instant_end[found])
         return limit
 
-    def _options(self, block: MatchBlock) -> Iterator[PossibleEvent]:
-        if self._automaton is not None:
-            assert block.prefix is not None
-            states, ways = (
-                block.prefix,
-                {source: [(w[1], w[2]) for w in steps] for source, steps in self._steps.items()},
-            )
-        else:
-            states = self._pattern.target[block.edge].astype(np.int64)
-            ways = {
-                state: [(self._pattern.edges[n].letter, n) for n in leaving if not self._pattern.edges[n].tie]
-                for state, leaving in enumerate(self._pattern.leaving)
-            }
+    def _options(self, states: Ints, ways: Ways) -> Iterator[PossibleEvent]:
         for state in np.unique(states).tolist():
             rows = np.flatnonzero(states == state)
             for letter, edge in ways.get(state, ()):
@@ -132,7 +153,7 @@ class NextMatch:
         """What has to be true of the events so far with a new one read along the edge; what is known to hold is left
         out.
         """
-        edge = self._pattern.edges[number]
+        edge = self.pattern.edges[number]
         for c, condition in enumerate(self._checks.conditions):
             scope = condition.plan.scope
             enters = scope is not None and scope in edge.enters
@@ -148,7 +169,7 @@ class NextMatch:
         """For each of the option's rows the first event after it that extends it; the number of events if none does
         before the limit known so far and the end of the match's bound.
         """
-        timeline = self._timeline
+        timeline = self.timeline
         low = timeline.instant_end[block.position[option.rows]]
         rank, events = timeline.rank(option.letter), timeline.events_of(option.letter)
         place = rank[low]
@@ -175,4 +196,5 @@ class NextMatch:
         before = None if block.memory is None else block.memory[:, rows]
         edges = np.full(len(rows), option.edge, dtype=np.int32)
         memory = self._checks.memory.after(edges, position, block.depth + 1, before)
-        return self._checks.admit(option.edge, block, rows, position, before, memory, option.due, demanding=True)[0]
+        extended = Extended(option.edge, block, rows, position, before, memory)
+        return self._checks.admit(extended, option.due, demanding=True)[0]

@@ -74,6 +74,7 @@ _HINTS = {
     "/": "`try_divide` gives null there",
     "%": "`try_mod` gives null there",
     "cast": "TRY_CAST gives null there",
+    "to_timestamp": "`try_to_timestamp` gives null there",
 }
 
 

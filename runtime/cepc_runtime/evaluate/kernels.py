@@ -95,6 +95,7 @@ KERNELS: Final[dict[str, Kernel]] = {
     **_all(moments.since_epoch, "unix_seconds", "unix_millis", "unix_micros"),
     "unix_timestamp": moments.unix_timestamp,
     **_all(moments.from_epoch, "timestamp_seconds", "timestamp_millis", "timestamp_micros"),
+    **_all(moments.by_pattern, "to_timestamp", "try_to_timestamp"),
     "date_trunc": moments.date_trunc,
 }  # fmt: skip
 
@@ -106,7 +107,8 @@ NEVER_FAIL: Final = frozenset(
         "concat",
         "concat_ws", "contains", "startswith", "endswith", "replace", "instr", "locate", "reverse", "year", "quarter",
         "month", "day", "dayofyear", "weekday", "dayofweek", "weekofyear", "hour", "minute", "second", "date_trunc",
-        "datediff", "unix_seconds", "unix_millis", "unix_micros", "unix_timestamp", "try_cast", "try_add",
+        "datediff", "unix_seconds", "unix_millis", "unix_micros", "unix_timestamp", "try_cast", "try_to_timestamp",
+        "try_add",
         "try_subtract",
         "try_multiply", "try_divide", "sqrt", "exp", "ln", "log", "log10", "log2", "pow", "sign",
     ]

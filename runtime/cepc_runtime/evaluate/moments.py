@@ -20,9 +20,10 @@ from ..calendar import (
 )
 from ..functions.times import DATE_TRUNC_UNITS
 from ..parsing import DECIMALS, MAX_LONG, MIN_LONG
-from ..types import BIGINT, DATE, INT, Decimal, Interval, is_time
+from ..time_patterns import is_portable, parse
+from ..types import BIGINT, DATE, INT, STRING, Decimal, Interval, is_time
 from .arrays import Value, any_true, arrow_type, as_array, from_numpy, numbers, row_wise, valid
-from .errors import fail
+from .errors import fail, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -297,6 +298,23 @@ def from_epoch(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Arra
         return int(micros)
 
     return row_wise(moment, [as_array(arguments[0], length)], [type_], call.type)
+
+
+def by_pattern(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Array:
+    """`to_timestamp` and `try_to_timestamp` of a text and a pattern."""
+    text, form = arguments
+    if not (isinstance(form, pa.Scalar) and (form.as_py() is None or is_portable(form.as_py()))):
+        unsupported(call, f"{call.function} with this pattern")
+    if form.as_py() is None:
+        return pa.nulls(length, arrow_type(call.type))
+
+    def moment(x: str) -> int | None:
+        found = parse(x, form.as_py())
+        if found is None and call.function == "to_timestamp":
+            fail(call, f"'{x}' is no time of the form '{form.as_py()}'")
+        return found
+
+    return row_wise(moment, [as_array(text, length)], [STRING], call.type)
 
 
 def _clamped(x: float) -> int:

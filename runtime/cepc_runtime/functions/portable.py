@@ -6,6 +6,7 @@ from typing import Final
 
 from ..expression import Call, Expression, Literal, walk
 from ..like import is_portable
+from ..time_patterns import is_portable as reads
 from . import GROUPS
 
 _SYNTAX: Final = (
@@ -32,7 +33,8 @@ PORTABLE: Final = frozenset(_SYNTAX) | {f.name for group in GROUPS.values() for 
 def spark_only(expression: Expression) -> tuple[str, ...]:
     """The different functions in it that only Spark computes, in the order of first mention.
 
-    RLIKE is one of them where its pattern uses what only Java's regular expressions have.
+    RLIKE is one of them where its pattern uses what only Java's regular expressions have, TO_TIMESTAMP where its
+    pattern has other letters than the common ones.
     """
     found = (node.function for node in walk(expression) if isinstance(node, Call) and not _is_portable(node))
     return tuple(dict.fromkeys(found))
@@ -42,4 +44,6 @@ def _is_portable(call: Call) -> bool:
     match call:
         case Call("rlike", (_, Literal(value=str(pattern)))):
             return is_portable(pattern)
+        case Call("to_timestamp" | "try_to_timestamp", (_, pattern)):
+            return isinstance(pattern, Literal) and isinstance(pattern.value, str) and reads(pattern.value)
     return call.function in PORTABLE

@@ -63,8 +63,16 @@ def _to_date(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
     return coerced if isinstance(coerced, Mismatch) else cast_to(coerced[0], DATE)
 
 
+def _by_pattern(name: str) -> Build:
+    """Of a text alone: with a time, Spark does not look at the pattern."""
+    build = fixed(name, STRING, STRING, to=TIMESTAMP)
+    return lambda arguments: build(arguments) if arguments[0].type in (STRING, NULL) else Mismatch(0, "a STRING")
+
+
 def _to_timestamp(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
     x = arguments[0]
+    if len(arguments) == 2:
+        return _by_pattern("to_timestamp")(arguments)
     if not (is_time(x.type) or x.type in (STRING, NULL)):
         return Mismatch(0, "a date, a timestamp or a STRING")
     return cast_to(x, TIMESTAMP)
@@ -174,7 +182,14 @@ TIMES: Final = (
     Function("add_months", "add_months(date, n)", "so many months later", 2, 2, _ADD_MONTHS),
     Function("last_day", "last_day(date)", "the last day of its month", 1, 1, fixed("last_day", DATE, to=DATE)),
     Function("to_date", "to_date(x)", "as CAST(x AS DATE)", 1, 1, _to_date),
-    Function("to_timestamp", "to_timestamp(x)", "as CAST(x AS TIMESTAMP)", 1, 1, _to_timestamp),
+    Function(
+        "to_timestamp", "to_timestamp(x[, pattern])", "as CAST(x AS TIMESTAMP), or of text by a pattern", 1, 2,
+        _to_timestamp,
+    ),
+    Function(
+        "try_to_timestamp", "try_to_timestamp(x, pattern)", "the same, and null where it fails", 2, 2,
+        _by_pattern("try_to_timestamp"),
+    ),
     Function("make_date", "make_date(year, month, day)", "the DATE", 3, 3, fixed("make_date", INT, to=DATE)),
     Function("unix_timestamp", "unix_timestamp(time)", "seconds since 1970-01-01", 1, 1, _unix_timestamp),
     _since_epoch("unix_seconds", "seconds"),

@@ -32,13 +32,13 @@ from .effects import order
 from .joint import Atom, cleared, copied_to, in_place
 from .lanes import Column, add_region
 from .operations import LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
-from .sharing import SharedLanes
+from .shared_lanes import SharedLanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .lanes import Bound, LaneMemory, LaneRegion
-    from .sharing import Place
+    from .shared_lanes import Place
 
 
 USUAL_RUN: Final = 16

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..plan import Step
     from .lanes import Column, LaneMemory
-    from .sharing import Place
+    from .shared_lanes import Place
 
 
 class Atom(NamedTuple):

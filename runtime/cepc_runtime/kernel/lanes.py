@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..plan import Automaton, CountedQuery
     from .effects import Effect
     from .planes import QueryPlanes, ValueKey
-    from .sharing import Place, SharedLanes, Sharing
+    from .shared_lanes import Place, SharedLanes, Sharing
 
 
 Bound = list[tuple[int, int, int]]

@@ -14,9 +14,9 @@ import numpy as np
 from ..columns import combine_codes, dense
 from ..letter_words import BITS as LETTERS
 from . import digits
-from .compiled import run_function
 from .digits import BITS, DigitMemory, DigitWindow, Moves
 from .effects import moved
+from .machine_code import run_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

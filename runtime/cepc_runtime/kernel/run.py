@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..evaluate.errors import naming
 from . import loop
-from .compiled import run_function
 from .loop import Buffer, Input
+from .machine_code import run_function
 from .records import COUNTER, NONE
 from .table_cache import table_of
 from .tables import new_state

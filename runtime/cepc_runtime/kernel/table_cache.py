@@ -31,7 +31,7 @@ class CachedTable:
         self, queries: tuple[CountedQuery, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
     ) -> None:
         self._queries, self._shared, self._costs, self._ties = queries, shared, costs, ties
-        self.planes: tuple[QueryPlanes, ...] = tuple(planes_of(q.automaton, q.measures) for q in queries if q.automaton)
+        self.planes: tuple[QueryPlanes, ...] = tuple(planes_of(q.automaton, q.measures) for q in queries)
         self._built: tuple[dict[frozenset[int], int], KernelLayout] | None = None
 
     def of(self, kinds: Kinds, index: dict[ValueKey, int]) -> tuple[KernelLayout, Kinds]:

@@ -20,7 +20,7 @@ from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
 from .lanes import memory_of, queries_of
 from .records import AT_INSTANT, COUNTER, GATE, NONE, PROGRESS, PROGRESSION, RUN_PROGRESS, UNIT
-from .sharing import sharing_of
+from .shared_lanes import sharing_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .lanes import Column, KernelQuery
     from .operations import Operation
     from .planes import QueryPlanes, ValueKey
-    from .sharing import Place
+    from .shared_lanes import Place
 
     Numbers = npt.NDArray[np.float64 | np.int64]
 

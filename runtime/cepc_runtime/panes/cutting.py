@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from ..plan import Count
+from ..plan import Count, SelectAny
 from ..types import is_numeric
 from ..windows import Sliding
 
 if TYPE_CHECKING:
-    from ..plan import CountedQuery, QueryPlan
+    from ..plan import CountedQuery, PhysicalQuery
 
 PANES: Final = 8
 """The least time between two edges of windows is cut into so many panes, if its ticks allow it, so that tasks are many.
 """
 
 
-def adds_numbers(query: QueryPlan) -> bool:
+def adds_numbers(query: PhysicalQuery) -> bool:
     """Whether its sums are over numbers."""
     return all(m.argument is None or not m.function.adds or is_numeric(m.argument.type) for m in query.measures)
 
 
-def can_be_cut(query: QueryPlan) -> TypeGuard[CountedQuery]:
+def can_be_cut(query: PhysicalQuery) -> TypeGuard[CountedQuery]:
     """Whether windows are products of panes: a counted query with a window, without NOT and conditions between
     neighbours, that adds up numbers only.
     """
@@ -30,7 +30,7 @@ def can_be_cut(query: QueryPlan) -> TypeGuard[CountedQuery]:
     a = query.strategy.automaton
     if a.moves or a.new_moves or a.kills:
         return False
-    return query.select == "ANY" and adds_numbers(query)
+    return isinstance(query.select, SelectAny) and adds_numbers(query)
 
 
 def has_loops(query: CountedQuery) -> bool:

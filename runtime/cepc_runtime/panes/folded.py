@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..events import Reading
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from ..totals import Totals
     from .shared_panes import Counting, Family
 
@@ -62,7 +62,7 @@ class Folded:
         return Folded(keys, self.panes[at], tuple(taken))
 
 
-def fold(family: Family, plan: Plan, reading: Reading, kinds: Kinds, panes: Ints) -> Folded:
+def fold(family: Family, plan: PhysicalPlan, reading: Reading, kinds: Kinds, panes: Ints) -> Folded:
     """Some events as panes, whose numbers are given for each event."""
     found = _counted(family, family.counting, plan, reading, kinds, panes)
     large = np.zeros(len(found), dtype=np.bool_)
@@ -80,13 +80,13 @@ def fold(family: Family, plan: Plan, reading: Reading, kinds: Kinds, panes: Ints
     return concatenated([found.take(~large), fold_exactly(family, plan, *again)])
 
 
-def fold_exactly(family: Family, plan: Plan, reading: Reading, kinds: Kinds, panes: Ints) -> Folded:
+def fold_exactly(family: Family, plan: PhysicalPlan, reading: Reading, kinds: Kinds, panes: Ints) -> Folded:
     """The same, with all digits of all integers, whether results need them or not."""
     return _counted(family, family.counting_exactly, plan, reading, kinds, panes)
 
 
 def _counted(
-    family: Family, counting: Sequence[Counting], plan: Plan, reading: Reading, kinds: Kinds, panes: Ints
+    family: Family, counting: Sequence[Counting], plan: PhysicalPlan, reading: Reading, kinds: Kinds, panes: Ints
 ) -> Folded:
     assert PANE not in reading.table.column_names
     stream = replace(plan.stream, columns=(*plan.stream.columns, (PANE, BIGINT)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from ..aggregate_functions import ALONE, COUNT
 from ..expression import Field, rewrite
 from ..kernel.planes import is_exact, planes_of
-from ..plan import Count, Measure, Member, QueryPlan, SharedStates
+from ..plan import Count, Measure, Member, PhysicalQuery, SharedStates
 from ..windows import Sliding, Unbounded
 from .between_states import count_of_ways, from_to, ways_of
 from .cutting import can_be_cut
@@ -139,7 +139,7 @@ class Family:
         return tuple(SharedStates(tuple(members), equal=True) for members in found.values() if len(members) > 1)
 
 
-def families_of(queries: Iterable[tuple[int, QueryPlan]]) -> tuple[Family, ...]:
+def families_of(queries: Iterable[tuple[int, PhysicalQuery]]) -> tuple[Family, ...]:
     """The families of those queries whose events can be folded. Queries with other windows are one family where that is
     fewer numbers for each tick than two.
     """

@@ -77,7 +77,7 @@ def declared(spark: SparkSession, stream: Stream) -> DataFrame:
     """The events where the stream's FROM says. Raises JobError."""
     if stream.source is None:
         raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
-    return read(spark, stream, *stream.source)
+    return read(spark, stream, *stream.source, dict(stream.options))
 
 
 def no_error() -> Column:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -12,33 +14,47 @@ from ..types import quote_name
 from .streaming.records import MALFORMED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from .schema import ComputedColumn, Stream
 
 
 def with_computed(events: DataFrame, stream: Stream) -> DataFrame:
-    """The events with their computed columns, each from those before it."""
+    """The events with their computed columns, each from those before it. Time and type are had, or the job fails; what
+    says so of the others is `computable`.
+    """
     names = [column.name for column in stream.computed]
     for name in events.columns:
         if (other := aside(name, names)) != name:
             events = events.withColumnRenamed(name, other)
     for column in stream.computed:
-        value = F.expr(_or_refused(column, stream.name) if column.read else column.sql)
+        value = F.expr(_or_refused(column, stream.name, column.sql) if column.first and column.read else column.sql)
         if MALFORMED in events.columns:
             value = F.when(F.col(MALFORMED).isNull(), value)
         events = events.withColumn(column.name, value)
     return events
 
 
-def _or_refused(column: ComputedColumn, stream: str) -> str:
+def computable(stream: Stream) -> Column:
+    """True of every event; one of which a column cannot be computed fails the job. Spark computes a column as late as
+    it can, and would not miss what a condition leaves out.
+    """
+    checks = [
+        F.expr(_or_refused(column, stream.name, "TRUE"))
+        for column in stream.computed
+        if column.read and not column.first
+    ]
+    return reduce(and_, checks, F.lit(True))
+
+
+def _or_refused(column: ComputedColumn, stream: str, value: str) -> str:
     """The value, or the end of the job where the record has none."""
     said = string_literal(f"the column {column.name} of stream {stream} cannot be computed of the record ")
     sql = column.sql.replace(f"`{ASIDE}", "`")
     cure = string_literal(f" by {sql}; TRY_CAST, or a CASE around it, gives null where there is no value")
     shown = (f"{quote_name(name)} AS {quote_name(name.removeprefix(ASIDE))}" for name in column.read)
     record = f"TO_JSON(STRUCT({', '.join(shown)}))"
-    return f"IF({_fails(column.sql)}, RAISE_ERROR(CONCAT({said}, {record}, {cure})), {column.sql})"
+    return f"IF({_fails(column.sql)}, RAISE_ERROR(CONCAT({said}, {record}, {cure})), {value})"
 
 
 def _fails(sql: str) -> str:

@@ -16,7 +16,6 @@ from ..panes.shared_panes import Family
 from ..panes.tables import from_table, projected, to_table
 from ..panes.windows import totals_of_folded
 from ..partition_sums import has_partitions, totals_of_partitions
-from ..plan import is_counted
 from ..result_rows import result_table
 from ..results import Results, check_edges
 from ..segments import SEGMENT, reach_of
@@ -31,14 +30,14 @@ from .worker import USER_ERRORS, prepared
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..plan import CountedQuery, Plan, QueryPlan
+    from ..classes import Class
+    from ..plan import CountedQuery, PhysicalPlan, PhysicalQuery
     from ..segments import Segments
     from ..totals import Totals
     from .rows import Packing
-    from .share import Class
 
 
-def pane_rows(batches: Iterable[Any], plan: Plan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:
+def pane_rows(batches: Iterable[Any], plan: PhysicalPlan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:
     """For a class with panes, what these tell of its queries; the batches are sorted by pane."""
     cut = [(number, query) for number in one.queries if can_be_cut(query := plan.queries[number])]
     family, alone = _family(cut), {number: _family([(number, query)]) for number, query in cut}
@@ -60,7 +59,7 @@ def _family(queries: Sequence[tuple[int, CountedQuery]]) -> Family:
 
 
 def segment_rows(
-    batches: Iterable[Any], plan: Plan, one: Class, segments: Segments, packing: Packing, rows: int, most: int
+    batches: Iterable[Any], plan: PhysicalPlan, one: Class, segments: Segments, packing: Packing, rows: int, most: int
 ) -> Iterator[Any]:
     """For a class with segments, the rows of its queries; the batches are sorted by keys, segment and time."""
     stream = replace(plan.stream, columns=(*plan.stream.columns, (SEGMENT, BIGINT)))
@@ -73,7 +72,7 @@ def segment_rows(
             yield from packing.rows(numbers[name], [table])
 
 
-def _within_segment(query: QueryPlan) -> QueryPlan:
+def _within_segment(query: PhysicalQuery) -> PhysicalQuery:
     """The query, whose matches lie within one segment each."""
     return replace(query, partition=(*query.partition, SEGMENT))
 
@@ -95,11 +94,12 @@ def together(plan_text: str, number: int) -> Callable[[Iterable[Any]], Iterator[
     return run
 
 
-def totals_of(query: QueryPlan, number: int, found: Sequence[Any]) -> Totals:
+def totals_of(query: PhysicalQuery, number: int, found: Sequence[Any]) -> Totals:
     """The totals of query `number` of a plan from the subtotals that tasks have found."""
-    assert is_counted(query)  # no other has subtotals
     if has_partitions(query):
         return totals_of_partitions(query, found)
+    if not can_be_cut(query):
+        raise ValueError(f"query {query.name} has no subtotals")
     family = _family([(number, query)])
     folded = concatenated([from_table(family, table) for table in found])
     return next(totals for _, totals in totals_of_folded(family, (number,), folded))

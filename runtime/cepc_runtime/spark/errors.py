@@ -36,6 +36,9 @@ _LINKAGE: Final = re.compile(
 )
 """A class was compiled against another one than is there; in a stream Spark leaves out the error's name."""
 
+_NO_MODULE: Final = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
+_RUNTIME: Final = __name__.partition(".")[0]
+
 _FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _ON_FULL: Final = (
     re.compile(r"(/\S+) \((?:No space|Disk quota)"),
@@ -91,11 +94,25 @@ def _cause(error: Exception, text: str) -> str:
     files = [file for _, said in found if (file := _FILE.search(said))]
     if not files and "Traceback (most recent call last)" in text:
         # of a worker: no error of the user's, for these come as rows
+        if absent := _NO_MODULE.search(text):
+            return _not_on_workers(absent[1])
         lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
         return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
     causes = [said for name, said in found if name not in _UNIMPORTANT] or [file[2] for file in files if file[2]]
     said = (causes or [said for _, said in found] or [_first_line(text)])[-1]
     return f"{files[0][1]}: {said}" if files and causes else said or type(error).__name__
+
+
+def _not_on_workers(module: str) -> str:
+    """Of a module that there is where the job was started."""
+    package = module.partition(".")[0]
+    said = f"Spark's workers have no module {module}:"
+    if package != _RUNTIME:
+        return f"{said} install {package} for the Python that they run, which PYSPARK_PYTHON names"
+    return (
+        f"{said} start the job with spark-submit --py-files {_RUNTIME}.zip, which `cepc compile --bundle` writes beside"
+        f' it, or send that file with spark.addArtifacts("{_RUNTIME}.zip", pyfile=True)'
+    )
 
 
 def _first_line(text: str) -> str:

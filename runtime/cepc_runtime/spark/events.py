@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
+    from ..classes import Class
     from ..segments import Segments
-    from .share import Class
 
 CLASS: Final = "_class"
 PANE: Final = "_pane"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from pyarrow import Table
 
+from ..classes import Class, chosen
 from ..segments import Segments
 from .build import no_error
-from .computed import with_computed
+from .computed import computable, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, keys, letters
 from .kernel import kernel
@@ -17,7 +18,6 @@ from .query_results import Answers, Rows
 from .rows import row_schema as _row_schema
 from .schema import ComputedColumn, JobError, Stream
 from .settings import SETTINGS
-from .share import Class, chosen
 from .streaming.query import Streamed
 from .streaming.run import Running
 from .streaming.sinks import Memory, Sink
@@ -46,6 +46,7 @@ __all__ = [
     "Streamed",
     "Table",
     "absent",
+    "computable",
     "copies",
     "cut",
     "encoded",

@@ -23,9 +23,9 @@ from .worker import USER_ERRORS, prepared, settled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..plan import Plan, QueryPlan
+    from ..classes import Class
+    from ..plan import PhysicalPlan, PhysicalQuery
     from .rows import Packing
-    from .share import Class
     from .slices import Slice
 
 
@@ -81,7 +81,7 @@ def run_partition(
         yield packing.error(str(error))
 
 
-def _of_partitions(query: QueryPlan) -> QueryPlan:
+def _of_partitions(query: PhysicalQuery) -> PhysicalQuery:
     """What is asked here of the query: its rows, or the numbers of its partitions, from which another task makes
     rows.
     """
@@ -89,7 +89,13 @@ def _of_partitions(query: QueryPlan) -> QueryPlan:
 
 
 def _flowing(
-    first: Slice, parts: Iterator[Slice], plan: Plan, one: Class, asked: Sequence[QueryPlan], most: int, limit: int
+    first: Slice,
+    parts: Iterator[Slice],
+    plan: PhysicalPlan,
+    one: Class,
+    asked: Sequence[PhysicalQuery],
+    most: int,
+    limit: int,
 ) -> Iterator[tuple[str, Any]]:
     """The rows of a group that comes in pieces, by query; those after the first are the next of the parts."""
 
@@ -105,7 +111,7 @@ def _flowing(
     return ((asked[place].name, table) for place, table in flow(program, pieces(), most))
 
 
-def _packed(found: Iterable[tuple[str, Any]], plan: Plan, one: Class, packing: Packing) -> Iterator[Any]:
+def _packed(found: Iterable[tuple[str, Any]], plan: PhysicalPlan, one: Class, packing: Packing) -> Iterator[Any]:
     numbers = {plan.queries[number].name: number for number in one.queries}
     for name, table in found:
         number = numbers[name]

@@ -68,10 +68,10 @@ def _run(
 ) -> None:
     if arguments.output != CONSOLE:
         check_absent(spark, arguments.output)
-    options = dict(arguments.option)
+    given = dict(arguments.option)
     wanted = [s for s in job.streams if set(names) & set(s.queries)]
     events = {
-        s.name: read(spark, s, arguments.format or (s.source[0] if s.source else "parquet"), inputs[s.name], options)
+        s.name: read(spark, s, _format(s, arguments), inputs[s.name], dict(s.options) | given)
         if s.name in inputs
         else declared(spark, s)
         for s in wanted
@@ -87,6 +87,11 @@ def _run(
         complete(spark, arguments.output)
     for name, observation in dropped.items():
         _report(name, observation.get)
+
+
+def _format(stream: Stream, arguments: argparse.Namespace) -> str:
+    declared = stream.source[0] if stream.source else "parquet"
+    return arguments.format or declared
 
 
 def _report(stream: str, counts: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from ..enumerate.arranged import arrange_for
 from ..enumerate.matches import MatchRows
 from ..events import read, times_of
 from ..letters import classify
-from ..plan import List, is_counted, pattern_letters
+from ..plan import SelectContiguous, pattern_letters
 from ..types import STRING, Array, quote_name, to_arrow
 from ..windows import Sliding
 from . import settings
@@ -21,7 +21,6 @@ from .build import events_of, known_queries, no_error
 from .encoding import decoded, encoded
 from .events import has_letter
 from .rows import ERROR, result_columns
-from .schema import JobError
 from .slices import slices
 from .worker import USER_ERRORS, prepared, settled
 
@@ -53,14 +52,9 @@ def matches_of(
     part = next(part for part in parts if name in part.stream.queries)
     plans = {text: prepared(text)[0] for text in part.streamed.plans}
     text, query = next((text, q) for text, plan in plans.items() for q in plan.queries if q.name == name)
-    if query.select == "NEXT" and is_counted(query):
-        raise JobError(
-            f"query {name} is counted under SELECT NEXT, and its job does not know how to list its matches: "
-            "`cepc why` does, and so does a query with RETURN MATCH *"
-        )
     (frame,) = events_of(spark, [part.stream], events)
     found = part.events(frame)
-    if query.select != "CONTIGUOUS":
+    if not isinstance(query.select, SelectContiguous):
         found = found.where(has_letter(len(part.streamed.letters), sorted(pattern_letters(query.positions))))
     stream = plans[text].stream
     keys = [F.col(quote_name(key)) for key in query.partition]
@@ -95,14 +89,14 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         plan, _ = prepared(text)
-        query = replace(next(q for q in plan.queries if q.name == name), strategy=List())
+        query = next(q for q in plan.queries if q.name == name)
         columns = _columns(query, plan.stream)
         schema = pa.schema([(column, to_arrow(type_)) for column, type_ in columns])
         left = limit
         try:
             for part in slices(decoded(batches), query.partition, plan.stream.time_column, None):
                 reading = read(part.table, plan.stream)
-                arranged = arrange_for(reading, classify(reading, plan.letters), plan, [query])
+                arranged = arrange_for(reading, classify(reading, plan.letters), plan.stream, [query])
                 for table in _tables(arranged, query, most):
                     some = table.slice(0, left)
                     values = [pa.nulls(some.num_rows, pa.string()), *some.columns]
@@ -124,11 +118,11 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
 def _tables(arranged: Arranged, query: QueryPlan, most: int) -> Iterator[Any]:
     """The matches of a query as rows, batch by batch."""
     enumerator = arranged.enumerator(query, BLOCK, most)
-    rows = MatchRows(_shown(query), arranged.plan.stream, enumerator.evaluator)
+    rows = MatchRows(_shown(query), arranged.stream, enumerator.evaluator)
     if not isinstance(query.window, Sliding):
         yield from map(rows.table, enumerator.matches())
         return
-    time = to_arrow(dict(arranged.plan.stream.columns)[arranged.plan.stream.time_column])
+    time = to_arrow(dict(arranged.stream.columns)[arranged.stream.time_column])
     for matches, frames in enumerator.standing_matches():
         yield rows.table(matches).append_column("windows", _starts(query.window, matches, frames, time))
 

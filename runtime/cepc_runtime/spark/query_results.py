@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ..classes import has_subtotals
 from .build import no_error
 from .caching import kept, kept_rows
 from .cut import together
 from .groups import runs
 from .rows import QUERY, of_queries, row_schema, slots_of, with_columns_of
-from .share import has_subtotals
 from .sinks import for_each
 from .worker import prepared
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from .rows import RowLayout
 
 
@@ -34,7 +34,7 @@ class Rows:
     plan_text: str
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> PhysicalPlan:
         return prepared(self.plan_text)[0]
 
     @property

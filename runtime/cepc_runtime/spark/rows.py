@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from ..classes import has_subtotals
 from ..columns import flat
 from ..types import STRING as TEXT
 from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
-from .share import has_subtotals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
-    from ..plan import Plan, QueryPlan, StreamPlan
+    from ..plan import PhysicalPlan, QueryPlan, StreamPlan
 
 QUERY: Final = "query"
 ERROR: Final = "error"
@@ -57,13 +57,13 @@ def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, Dat
     time = dict(stream.columns)[stream.time_column]
     found = [(output.name, output.expression.type) for output in query.outputs]
     if query.returns_events:
-        event = Struct((StructField("variable", TEXT), *(StructField(n, t) for n, t in stream.columns)))
+        event = Struct((StructField("variable", TEXT), *(StructField(n, t) for n, t in stream.shown)))
         found.append(("events", Array(event)))
     ends = ("match_start", "match_end") if query.kind == "match" else ("window_start", "window_end")
     return (*found, *((name, time) for name in ends))
 
 
-def layout_of(plan: Plan) -> RowLayout:
+def layout_of(plan: PhysicalPlan) -> RowLayout:
     """Where each query's columns are."""
     slots: list[Slot] = []
     by_type: dict[DataType, list[int]] = {}

@@ -25,18 +25,20 @@ class JobError(Exception):
 @dataclass(frozen=True)
 class ComputedColumn:
     """A column as SQL over those of the input and those computed before it. `read` are the columns in it, if there may
-    be records without a value: they tell of which one it is said.
+    be records without a value: they tell of which one it is said. Event time or type are the `first`, and what they are
+    computed from.
     """
 
     name: str
     sql: str
     read: tuple[str, ...] = ()
+    first: bool = False
 
 
 @dataclass(frozen=True)
 class Stream:
     """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
-    program names one (format and path).
+    program names one (format and path), with `options` for Spark's reader.
 
     `keys` are columns of the input without which there are no events; none say that these are the required ones.
     """
@@ -48,6 +50,7 @@ class Stream:
     queries: tuple[str, ...]
     computed: tuple[ComputedColumn, ...] = ()
     keys: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:

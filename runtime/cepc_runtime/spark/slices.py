@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..events import ticks_of
-from ..stretch import EVERYWHERE, Span
+from ..stretch import EVERYWHERE, TimeSpan
 from ..windows import Unbounded
 from .groups import ROWS, starts_of
 
@@ -40,7 +40,7 @@ class Slice:
     """
 
     table: Any
-    span: Span = EVERYWHERE
+    span: TimeSpan = EVERYWHERE
     goes_on: bool = False
 
 
@@ -142,8 +142,8 @@ class _Held:
         end = int(ticks[-1]) - reach  # more events of the last instant may come
         if end <= (int(ticks[0]) if self._span.first is None else self._span.first):
             return None
-        found = Slice(table, Span(self._span.first, end))
-        self._keep(table.slice(int(np.searchsorted(ticks, end))).to_batches(), Span(end), opened=True)
+        found = Slice(table, TimeSpan(self._span.first, end))
+        self._keep(table.slice(int(np.searchsorted(ticks, end))).to_batches(), TimeSpan(end), opened=True)
         return found
 
     def piece(self) -> Slice:
@@ -152,6 +152,6 @@ class _Held:
         self._keep([], EVERYWHERE, opened=True)
         return found
 
-    def _keep(self, batches: list[Any], span: Span, *, opened: bool) -> None:
+    def _keep(self, batches: list[Any], span: TimeSpan, *, opened: bool) -> None:
         self._batches, self.count = batches, sum(batch.num_rows for batch in batches)
         self._span, self.open = span, opened

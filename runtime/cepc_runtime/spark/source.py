@@ -64,7 +64,14 @@ def _check_keys(spark: SparkSession, stream: Stream, path: str, options: dict[st
 
 
 def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]) -> DataFrame:
-    """Columns by their names in the header; Spark itself would take a schema's columns by their places."""
+    """Columns by their names in the header; Spark itself would take a schema's columns by their places. Raises
+    JobError.
+    """
+    if options.pop("decimal", ".") != ".":
+        raise JobError(
+            f"stream {stream.name} has numbers with decimal commas, which Spark does not read: declare them as STRING, "
+            "and compute a column from each, `x_number AS CAST(REPLACE(x, ',', '.') AS DOUBLE)`"
+        )
     if options["header"].lower() != "true":
         return spark.read.options(**options).schema(stream.schema).csv(path)
     header = spark.read.options(**options).csv(path).columns

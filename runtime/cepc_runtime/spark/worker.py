@@ -14,14 +14,14 @@ from ..results import ResultOverflowError, WindowEdgeError
 from .rows import Packing, layout_of
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
 
 USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
 """What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
 
 
 @lru_cache(maxsize=8)
-def prepared(plan_text: str) -> tuple[Plan, Packing]:
+def prepared(plan_text: str) -> tuple[PhysicalPlan, Packing]:
     """Once for each worker process, which runs many tasks."""
     plan = from_text_of_plan(plan_text)
     return plan, Packing.of(layout_of(plan))

@@ -12,12 +12,12 @@ import pyarrow as pa
 from ..drive import found_together
 from ..events import read, select, ticks_of
 from ..letters import classify
-from ..plan import letters_read
+from ..plan import SelectContiguous, letters_read
 from ..types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
 from .held import Held, Panes
-from .matches import Step, chosen, decided
+from .matches import Advance, chosen, decided
 from .state import State
 from .ticks import BEGIN, END, before
 from .windows import closed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..columns import Bools, Ints
     from ..events import Reading
     from ..letters import Kinds
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from .program import Program
 
 
@@ -59,7 +59,7 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
     what is not counts, even where it is before the new one. A watermark never goes back. Raises what the queries fail
     with.
     """
-    step = Step(state.watermark, max(state.watermark, watermark), program.most)
+    step = Advance(state.watermark, max(state.watermark, watermark), program.most)
     kept: list[_OfClass] = []
     rows: list[tuple[int, Any]] = []
     late: list[Late] = []
@@ -96,10 +96,10 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
                 continue
         reading, _ = _joined(program, of_class.held, pa.concat_tables(waiting), earlier)
         if table is None:
-            yield from of_class.rows(reading, Step(earlier, END, program.most))
+            yield from of_class.rows(reading, Advance(earlier, END, program.most))
         elif reading is not None:
             watermark = int(reading.ticks[-1])  # more events of the last instant may come
-            yield from of_class.rows(reading, Step(earlier, watermark, program.most))
+            yield from of_class.rows(reading, Advance(earlier, watermark, program.most))
             earlier = watermark
         waiting = [waiting[0].slice(0, 0)]
 
@@ -133,7 +133,7 @@ class _OfClass:
     def length(self) -> int:
         return 0 if self.held is None else int(self.held.events.num_rows)
 
-    def rows(self, reading: Reading | None, step: Step) -> Iterator[tuple[int, Any]]:
+    def rows(self, reading: Reading | None, step: Advance) -> Iterator[tuple[int, Any]]:
         """The rows of a step, as they are found. `reading` are the events held and those that are new, in this
         order.
         """
@@ -160,7 +160,9 @@ class _OfClass:
             kept[final] = yield from self._counted(known, alone, step)
         self.held = _held(reading, passed, kept)
 
-    def _listed(self, known: Reading, final: Bools, passed: dict[int, Bools], step: Step) -> Iterator[tuple[int, Any]]:
+    def _listed(
+        self, known: Reading, final: Bools, passed: dict[int, Bools], step: Advance
+    ) -> Iterator[tuple[int, Any]]:
         """The rows of match queries. `passed` is changed: with which events no match begins from now on."""
         plan = self.program.plan
         rows: Iterator[tuple[str, Any]]
@@ -176,7 +178,9 @@ class _OfClass:
                 rows = decided(known, plan, {query: matched[query.name][1] for query in together}, step)
             yield from ((matched[name][0], table) for name, table in rows if table.num_rows)
 
-    def _counted(self, known: Reading, alone: Collection[int], step: Step) -> Generator[tuple[int, Any], None, Bools]:
+    def _counted(
+        self, known: Reading, alone: Collection[int], step: Advance
+    ) -> Generator[tuple[int, Any], None, Bools]:
         """The rows of queries whose events are folded; and which events are still needed, also by the queries that
         stand alone.
         """
@@ -220,7 +224,7 @@ class _OfClass:
         yield from (due for due in found if due is not None)
 
 
-def _empty(plan: Plan) -> Any:
+def _empty(plan: PhysicalPlan) -> Any:
     """No events."""
     return pa.schema([(name, to_arrow(type_)) for name, type_ in plan.stream.columns]).empty_table()
 
@@ -230,7 +234,7 @@ def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[
     found = np.zeros(len(known.ticks), dtype=np.bool_)
     for q in queries:
         query = program.plan.queries[q]
-        looked_at = True if query.select == "CONTIGUOUS" else reads(kinds, letters_read(query))
+        looked_at = True if isinstance(query.select, SelectContiguous) else reads(kinds, letters_read(query))
         found |= looked_at & ~before(known.ticks, program.decisions[q].needed_from(watermark))
     return found
 

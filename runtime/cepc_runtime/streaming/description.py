@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..expression import Field
 from ..letter_words import words_of
-from ..plan import unshared
 from ..plan_data import to_data
 from ..sql import to_sql
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from ..expression import Aggregate, Expression
     from ..panes.between_states import Shape
     from ..panes.shared_panes import Family, Number
-    from ..plan import Letter, Plan
+    from ..plan import Letter, PhysicalPlan
     from .program import Program
 
     _Label = tuple[str, bool, int, int, int]
@@ -68,12 +67,13 @@ def _column(leaf: Field | Aggregate) -> str:
     return leaf.column
 
 
-def query_digests(plan: Plan, letters: Sequence[LetterName]) -> dict[str, str]:
+def query_digests(plan: PhysicalPlan, letters: Sequence[LetterName]) -> dict[str, str]:
     """By name of a query: equal where its rows are, and what is kept for them."""
-    records = to_data(unshared(plan))["queries"]
+    records = to_data(plan)["queries"]
     found = {}
     for query, record in zip(plan.queries, records, strict=True):
         _name_letters(record["positions"], letters)
+        record["select"] = query.select.word  # the rest of it follows from the pattern
         found[query.name] = digest({name: record[name] for name in ROWS_DEPEND_ON if name in record})
     return found
 
@@ -218,7 +218,7 @@ class StateDescription:
         }
 
 
-def words(plan: Plan) -> tuple[str, ...]:
+def words(plan: PhysicalPlan) -> tuple[str, ...]:
     """The columns of an event whose bits say which letters it has; none where letters are found from the others."""
     return tuple(dict.fromkeys(column for column, _ in words_of(plan.letters) or ()))
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ..events import Reading
     from ..panes.folded import Folded
     from ..panes.shared_panes import Family
-    from ..plan import Plan
+    from ..plan import PhysicalPlan
     from .decision import Windows
-    from .matches import Step
+    from .matches import Advance
 
 _FAR: Final = 1 << 61
 """Times beyond it are near the end of 64 bits; their events are kept, and windows around them fail by name."""
@@ -63,13 +63,13 @@ class Fold:
     are.
     """
 
-    plan: Plan
+    plan: PhysicalPlan
     family: Family
     windows: dict[int, Windows]  # by query
     keys: tuple[str, ...]
     least: int
     enough: int
-    step: Step
+    step: Advance
 
     def run(self, known: Known, old: Panes | None) -> Done:
         """`old` are the panes folded before the step."""

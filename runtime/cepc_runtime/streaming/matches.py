@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from ..enumerate.standing import Matches
     from ..enumerate.timeline import Timeline
     from ..events import Reading
-    from ..plan import Plan, QueryPlan
+    from ..plan import PhysicalPlan, PhysicalQuery
     from .decision import Decision
 
 
 @dataclass(frozen=True)
-class Step:
+class Advance:
     """A watermark goes on from `earlier` to `watermark`; `most` bounds the partial matches of a query that are
     listed.
     """
@@ -40,7 +40,9 @@ class Step:
     most: int = PARTIAL_MATCHES
 
 
-def decided(final: Reading, plan: Plan, queries: Mapping[QueryPlan, Decision], step: Step) -> Iterator[tuple[str, Any]]:
+def decided(
+    final: Reading, plan: PhysicalPlan, queries: Mapping[PhysicalQuery, Decision], step: Advance
+) -> Iterator[tuple[str, Any]]:
     """The rows, by query, of the matches that become known, given the final events; the queries are without AFTER
     MATCH, and their matches are found together.
     """
@@ -49,7 +51,7 @@ def decided(final: Reading, plan: Plan, queries: Mapping[QueryPlan, Decision], s
     if not concerned.any():
         return
 
-    def known(query: QueryPlan, matches: Matches, arranged: Arranged) -> Bools:
+    def known(query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
         decision, ticks = queries[query], arranged.events.ticks
         first, last = ticks[matches.positions[0]], ticks[matches.positions[-1]]
         return decision.known(first, last, step.watermark) & ~decision.known(first, last, step.earlier)
@@ -58,7 +60,7 @@ def decided(final: Reading, plan: Plan, queries: Mapping[QueryPlan, Decision], s
 
 
 def chosen(
-    final: Reading, query: QueryPlan, beginning: Plan, decision: Decision, step: Step, passed: Bools
+    final: Reading, query: PhysicalQuery, beginning: PhysicalPlan, decision: Decision, step: Advance, passed: Bools
 ) -> tuple[list[Any], Bools]:
     """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part
     of the answer, from now on.
@@ -74,7 +76,7 @@ def chosen(
     table = reading.table.append_column(FREE, pa.array(free[concerned])).append_column(ROW, pa.array(concerned))
     met: list[tuple[Arranged, Matches]] = []
 
-    def known(_query: QueryPlan, matches: Matches, arranged: Arranged) -> Bools:
+    def known(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
         met.append((arranged, matches))
         return np.ones(len(matches), dtype=np.bool_)
 
@@ -87,13 +89,13 @@ def chosen(
     return tables, passed
 
 
-def _partitions_of(events: Reading, query: QueryPlan, some: Bools) -> Bools:
+def _partitions_of(events: Reading, query: PhysicalQuery, some: Bools) -> Bools:
     """All events of the partitions that some of them belong to."""
     numbers, _ = combine_codes([codes(events.table.column(name)) for name in query.partition], len(some))
     return np.isin(numbers, numbers[some])
 
 
-def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
+def _resume(matches: Matches, query: PhysicalQuery, timeline: Timeline) -> Ints:
     """Before which position no match begins any more (docs/language.md, "Selection")."""
     assert query.after is not None
     skip, variable = query.after
@@ -110,7 +112,7 @@ def _resume(matches: Matches, query: QueryPlan, timeline: Timeline) -> Ints:
     return np.asarray(np.maximum(resume, event), dtype=np.int64)
 
 
-def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: QueryPlan) -> Ints:
+def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: PhysicalQuery) -> Ints:
     """The rows of the events with which no match begins after these: they stand before a position, one for each
     group.
     """

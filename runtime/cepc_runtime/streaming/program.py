@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..expression import Field
 from ..panes.shared_panes import families_of
-from ..plan import Letter, Plan
+from ..plan import Letter, PhysicalPlan
 from ..types import BOOLEAN
 from ..windows import Unbounded
 from .decision import Decision, Windows, decision_of
@@ -19,9 +19,9 @@ from .size import fold_from
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..classes import Class
     from ..panes.shared_panes import Family
-    from ..plan import Positions, QueryPlan
-    from ..spark.share import Class
+    from ..plan import PhysicalQuery, Positions
     from .description import LetterName
     from .translation import ClassTranslation
 
@@ -52,7 +52,7 @@ class Program:
     several.
     """
 
-    plan: Plan
+    plan: PhysicalPlan
     classes: tuple[Class, ...]
     class_column: str | None = None
     fold_from: int | None = None
@@ -77,7 +77,7 @@ class Program:
         return tuple(decision_of(query) for query in self.plan.queries)
 
     @cached_property
-    def beginning(self) -> dict[int, Plan]:
+    def beginning(self) -> dict[int, PhysicalPlan]:
         """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column
         FREE, which its events have besides, is true; another says their ROW.
         """
@@ -114,7 +114,7 @@ class Program:
         return min(self.decisions[q].needed_from(watermark) for q in self.classes[number].queries)
 
 
-def _beginning(plan: Plan, query: QueryPlan) -> Plan:
+def _beginning(plan: PhysicalPlan, query: PhysicalQuery) -> PhysicalPlan:
     letters = list(plan.letters)
     renamed: dict[int, int] = {}
     for letter in dict.fromkeys(edge.letter for edge in query.positions.edges if edge.source == 0):
@@ -122,7 +122,7 @@ def _beginning(plan: Plan, query: QueryPlan) -> Plan:
         old = plan.letters[letter]
         letters.append(Letter(old.raw_type, (*old.conditions, Field(None, FREE, "each", BOOLEAN)), old.excluded))
     free = replace(query, positions=_positions(query.positions, renamed))
-    return Plan(plan.stream, tuple(letters), (free,))
+    return PhysicalPlan(plan.stream, tuple(letters), (free,))
 
 
 def _positions(positions: Positions, renamed: dict[int, int]) -> Positions:

@@ -12,7 +12,7 @@ from .decision import Windows, decision_of
 
 if TYPE_CHECKING:
     from ..panes.shared_panes import Family
-    from ..plan import Plan, QueryPlan
+    from ..plan import PhysicalPlan, PhysicalQuery
 
 _WIDTHS: Final = {
     "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8,
@@ -52,11 +52,11 @@ class QuerySize:
     pane: PaneSize | None
 
 
-def state_size(plan: Plan) -> tuple[QuerySize, ...]:
+def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
     """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out. What several
     queries need is kept once for each class of queries. An open window costs nothing beyond the events and panes in it.
     """
-    classes: dict[tuple[str, ...], list[tuple[int, QueryPlan]]] = {}
+    classes: dict[tuple[str, ...], list[tuple[int, PhysicalQuery]]] = {}
     for number, query in enumerate(plan.queries):
         classes.setdefault(tuple(sorted(query.group_by)), []).append((number, query))
     families = [family for queries in classes.values() for family in families_of(queries)]
@@ -66,7 +66,7 @@ def state_size(plan: Plan) -> tuple[QuerySize, ...]:
     )
 
 
-def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
+def _size(plan: PhysicalPlan, query: PhysicalQuery, family: Family | None) -> QuerySize:
     decision, event = decision_of(query), _event(plan)
     if not isinstance(decision, Windows):
         return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None)
@@ -77,7 +77,7 @@ def _size(plan: Plan, query: QueryPlan, family: Family | None) -> QuerySize:
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
 
-def pane_bytes(plan: Plan, family: Family) -> int:
+def pane_bytes(plan: PhysicalPlan, family: Family) -> int:
     """Of a folded pane at most, as long as its counts and sums fit 64 bits: its partition, its place in time and its
     numbers.
     """
@@ -89,12 +89,12 @@ def pane_bytes(plan: Plan, family: Family) -> int:
     return 8 + sum(_width(types[name]) for name in family.partition) + sum(values)
 
 
-def fold_from(plan: Plan, family: Family) -> int:
+def fold_from(plan: PhysicalPlan, family: Family) -> int:
     """How many events take twice the room of their pane."""
     return max(2, -(-2 * pane_bytes(plan, family) // _event(plan)))
 
 
-def _event(plan: Plan) -> int:
+def _event(plan: PhysicalPlan) -> int:
     letters = 8 * max(1, -(-len(plan.letters) // _LETTERS))
     after = sum(query.after is not None for query in plan.queries)
     return sum(_width(type_) for _, type_ in plan.stream.columns) + letters + after

@@ -11,7 +11,7 @@ from ..enumerate.budget import TooManyPartialMatchesError
 from ..evaluate.errors import EvaluationError
 from ..events import select
 from ..results import ResultOverflowError
-from ..stretch import Means, Span, Stretch
+from ..stretch import Means, Stretch, TimeSpan
 from .ticks import before
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from ..columns import Ints
     from ..events import Reading
-    from ..plan import Plan, QueryPlan
+    from ..plan import PhysicalPlan, PhysicalQuery
     from .decision import Windows
-    from .matches import Step
+    from .matches import Advance
 
 
 def closed(
-    final: Reading, plan: Plan, queries: Sequence[QueryPlan], windows: Windows, step: Step
+    final: Reading, plan: PhysicalPlan, queries: Sequence[PhysicalQuery], windows: Windows, step: Advance
 ) -> Iterator[tuple[str, Any]]:
     """The rows, by query, of all windows that close as the watermark goes on; the queries have the same windows."""
     if not len(final.ticks):
@@ -63,11 +63,11 @@ def _at_once_or_apart(
         yield from found
 
 
-def _stretch(final: Reading, plan: Plan, windows: Windows, low: int, high: int) -> Stretch:
+def _stretch(final: Reading, plan: PhysicalPlan, windows: Windows, low: int, high: int) -> Stretch:
     """All events that the windows from number `low` to `high` need."""
     begin, window = windows.window.begin, windows.window
     return Stretch(
-        plan, _between(final, begin(low), window.end(high) + windows.after), Span(begin(low), begin(high) + 1)
+        plan, _between(final, begin(low), window.end(high) + windows.after), TimeSpan(begin(low), begin(high) + 1)
     )
 
 

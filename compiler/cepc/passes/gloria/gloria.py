@@ -29,8 +29,7 @@ from .query import Query, WrittenPlace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cepc_runtime.plan import CountedQuery
-
+    from ...planning.logical import CountableQuery
     from ..pattern import Pattern
     from ..workload import Context, Workload
     from .places import Written
@@ -53,7 +52,7 @@ def greedy(workload: Workload, context: Context) -> Workload:
 
 
 def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimizer) -> Workload:
-    classes: defaultdict[tuple[str, ...], list[CountedQuery]] = defaultdict(list)
+    classes: defaultdict[tuple[str, ...], list[CountableQuery]] = defaultdict(list)
     for query in counted(workload.plan):
         classes[tuple(sorted(query.partition))].append(query)
     leader = leaders(workload.plan)
@@ -88,7 +87,7 @@ def _nearly_alike(letters: Sequence[Letter], context: Context) -> dict[int, int]
     return found
 
 
-def _model(queries: Sequence[CountedQuery], rates: Mapping[int, float], context: Context) -> EngineModel:
+def _model(queries: Sequence[CountableQuery], rates: Mapping[int, float], context: Context) -> EngineModel:
     windows = {q.window: edge_rate(q.window, context.second) for q in queries}
     return EngineModel(
         rates,
@@ -171,7 +170,7 @@ class _Region:
 # ---- from places to states -------------------------------------------------------------------------------------------
 
 
-def _states(query: CountedQuery, pattern: Pattern, leader: Mapping[tuple[str, int], str]) -> dict[WrittenPlace, int]:
+def _states(query: CountableQuery, pattern: Pattern, leader: Mapping[tuple[str, int], str]) -> dict[WrittenPlace, int]:
     """By place, the state of the query's automaton after its event. Places without a state of their own are left out,
     and those whose state another query's stands for.
     """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
 from cepc_runtime.expression import Field, rewrite, variables
-from cepc_runtime.plan import JoinStep, LeafCondition, MatchAnswer, MatchPart, SharedMatches
+from cepc_runtime.plan import JoinStep, LeafCondition, MatchAnswer, MatchPart, SelectAny, SharedMatches
 
 from .. import pattern as tree
 from .cost import EngineModel, PatternStatistics
@@ -89,7 +89,7 @@ def _text(operand: Operand, letters: Sequence[Letter]) -> str:
 
 def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
     """The query, if its matches can be found by joins."""
-    if query.kind != "match" or query.select != "ANY" or query.after is not None:
+    if query.kind != "match" or not isinstance(query.select, SelectAny) or query.after is not None:
         return None
     if any(c.negation is not None for c in query.conditions):
         return None

@@ -19,8 +19,7 @@ from .plan import SharonBudget, share
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.plan import CountedQuery
-
+    from ...planning.logical import CountableQuery
     from ..engine import EngineModel
     from ..workload import Context, Workload
     from .benefit import Span
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 def sharon(workload: Workload, context: Context) -> Workload:
     """Propose the parts of Sharon's plan for each set of queries with the same groups."""
     leader = leaders(workload.plan)
-    classes: defaultdict[tuple[str, ...], list[CountedQuery]] = defaultdict(list)
+    classes: defaultdict[tuple[str, ...], list[CountableQuery]] = defaultdict(list)
     variables: dict[str, tuple[str, ...]] = {}
     letters: dict[str, tuple[str, ...]] = {}
     for query in counted(workload.plan):
@@ -53,7 +52,7 @@ def sharon(workload: Workload, context: Context) -> Workload:
 
 
 def _part(
-    candidate: Candidate, queries: Mapping[str, CountedQuery], variables: Mapping[str, tuple[str, ...]]
+    candidate: Candidate, queries: Mapping[str, CountableQuery], variables: Mapping[str, tuple[str, ...]]
 ) -> SharedStates:
     members = []
     for occurrence in {o.query: o for o in reversed(candidate.occurrences)}.values():  # one member for a query
@@ -63,7 +62,7 @@ def _part(
     return SharedStates(tuple(reversed(members)), basis=True)
 
 
-def _states(query: CountedQuery) -> range:
+def _states(query: CountableQuery) -> range:
     return range(query.automaton.states)
 
 

@@ -23,8 +23,7 @@ from .windows import Window
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from cepc_runtime.plan import CountedQuery
-
+    from ...planning.logical import CountableQuery
     from ..engine import EngineModel
     from ..workload import Context, Workload
 
@@ -44,10 +43,10 @@ def weave(workload: Workload, context: Context) -> Workload:
     return workload.proposed("weave", *parts)
 
 
-def _families(workload: Workload) -> Iterator[list[CountedQuery]]:
+def _families(workload: Workload) -> Iterator[list[CountableQuery]]:
     """Queries with the same automaton and groups; where one stands for others, that one."""
     leader = leaders(workload.plan)
-    found: defaultdict[Hashable, list[CountedQuery]] = defaultdict(list)
+    found: defaultdict[Hashable, list[CountableQuery]] = defaultdict(list)
     for query in counted(workload.plan):
         a = query.automaton
         whole = all(leader.get((query.name, state), query.name) == query.name for state in range(a.states))
@@ -58,14 +57,14 @@ def _families(workload: Workload) -> Iterator[list[CountedQuery]]:
     yield from found.values()
 
 
-def _window(query: CountedQuery) -> Window:
+def _window(query: CountableQuery) -> Window:
     """Ours begin at multiples of the slide, the paper's end there: a shift."""
     window = query.window
     assert isinstance(window, Sliding)
     return Window(window.span, window.slide, window.span % window.slide)
 
 
-def _part(queries: Sequence[CountedQuery]) -> SharedStates:
+def _part(queries: Sequence[CountableQuery]) -> SharedStates:
     states = tuple(range(queries[0].automaton.states))
     return SharedStates(tuple(Member(q.name, states) for q in queries), basis=True)
 
@@ -84,7 +83,7 @@ class _TreeCost:
         return self.gathering + edge_rate * Fraction(self.edge + self.edge_per_window * overlaps)
 
 
-def _model(family: Sequence[CountedQuery], workload: Workload, context: Context) -> _TreeCost:
+def _model(family: Sequence[CountableQuery], workload: Workload, context: Context) -> _TreeCost:
     automaton = family[0].automaton
     model: EngineModel = context.model
     rows, depth = automaton.states, max(planes(q) for q in family)

@@ -124,8 +124,31 @@ def not_a_column(span: Span, text: str, column: str) -> Diagnostic:
         f"`{text}` is no attribute to group by",
         span,
         f"`{column}` is a column, this is a part of it",
-        notes=("GROUP BY and `[ ]` take columns of the stream",),
-        hint=f"group by `{column}`, or make the field a column of the stream",
+        notes=("groups are of all events of a match, so no variable stands before a field",),
+        hint=f"write `{text.partition('.')[2]}`",
+    )
+
+
+def event_agrees(parts: Sequence[ast.Name]) -> Diagnostic:
+    return Diagnostic(
+        "E0512",
+        f"`{parts[0].text}` is no column to agree on",
+        parts[0].span.to(parts[-1].span),
+        "a column without a variable is expected",
+        notes=("`[a, b]` says that all events of a match agree on a and b",),
+        hint=f"write `[{'.'.join(part.text for part in parts[1:])}]`",
+    )
+
+
+def part_like_column(parts: Sequence[ast.Name]) -> Diagnostic:
+    text = ".".join(part.text for part in parts)
+    return Diagnostic(
+        "E0512",
+        f"`{text}` is a field of `{parts[0].text}`, and there is a column of this name",
+        parts[0].span.to(parts[-1].span),
+        "which of the two is meant",
+        notes=("a field in `[ ]` or GROUP BY is a column of the query, called as it is written",),
+        hint=f"write `` `{text}` `` for the column, or compute one of another name from the field in the STREAM",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
 
-from ...diagnostics.near import did_you_mean
+from ...diagnostics.near import did_you_mean, replacement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +71,7 @@ def no_parameter(reference: ast.Reference, function: str, parameters: Sequence[s
         notes=(known,),
         hint=did_you_mean(name, parameters)
         or f"make it one: `FUNCTION {function}({', '.join((*parameters, name))}) AS …`",
+        replacement=replacement(name, parameters) if len(reference.parts) == 1 else None,
     )
 
 

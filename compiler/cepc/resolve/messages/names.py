@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
+from cepc_grammar.habits.foreign import PATTERNS
 
 from ...diagnostics.listed import listed
-from ...diagnostics.near import did_you_mean
+from ...diagnostics.near import did_you_mean, nearest, replacement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,15 +20,25 @@ if TYPE_CHECKING:
 _PLURAL = {"query": "queries"}
 
 
-def unknown_type(name: ast.Name, types: Iterable[str], patterns: Iterable[str], where: str) -> Diagnostic:
-    """`where` says what was searched: "the stream `rides`"."""
+def unknown_type(
+    name: ast.Name, types: Iterable[str], patterns: Iterable[str], where: str, untyped: str | None = None
+) -> Diagnostic:
+    """`where` says what was searched: "the stream `rides`"; `untyped` is the stream if it has no EVENT TYPE."""
     types = list(types)
+    near = did_you_mean(name.text, [*types, *patterns])
+    hint = PATTERNS.get(name.text.upper(), "")
+    if untyped is not None and not hint and not near:
+        hint = (
+            f"all events of a stream without EVENT TYPE are of the type `{untyped}`; write `EVENT TYPE column` in the "
+            f"STREAM, or declare the type: `EVENT {name.text} AS {untyped} WHERE …`"
+        )
     return Diagnostic(
         "E0201",
         f"unknown event type `{name.text}`",
         name.span,
         f"no such type in {where}",
-        hint=did_you_mean(name.text, [*types, *patterns]) or (f"the types are {_listed(types)}" if types else ""),
+        hint=hint or near or (f"the types are {_listed(types)}" if types else ""),
+        replacement=None if hint else replacement(name.text, [*types, *patterns]),
     )
 
 
@@ -50,7 +61,10 @@ def unknown_pattern(name: ast.Name, known: Iterable[str], is_type: bool) -> Diag
         what,
         hint=f"write `{name.text}` alone"
         if is_type
-        else did_you_mean(name.text, known) or f"declare it: `PATTERN {name.text}(…) AS …`",
+        else PATTERNS.get(name.text.upper())
+        or did_you_mean(name.text, known)
+        or f"declare it: `PATTERN {name.text}(…) AS …`",
+        replacement=None if is_type or name.text.upper() in PATTERNS else replacement(name.text, known),
     )
 
 
@@ -61,12 +75,14 @@ def unknown_variable(
     if aliases:
         label = f"`{name}` has an alias in {where}"
         hint = f"write {listed((f'`{a}`' for a in aliases), 'or')} instead"
+        instead = aliases[0] if len(aliases) == 1 else None
     else:
         label = f"no variable of this name in {where}"
         ends = [v for v in variables if v.rpartition(".")[2] == name]
         hint = f"did you mean `{ends[0]}`?" if ends else did_you_mean(name, variables)
         hint = hint or (f"its variables are {_listed(variables)}" if variables else "")
-    return Diagnostic("E0203", f"unknown variable `{name}`", span, label, hint=hint)
+        instead = ends[0] if ends else nearest(name, variables)
+    return Diagnostic("E0203", f"unknown variable `{name}`", span, label, hint=hint, replacement=instead)
 
 
 def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagnostic:
@@ -76,6 +92,7 @@ def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagn
         name.span,
         f"no such column in the stream `{stream}`",
         hint=did_you_mean(name.text, columns) or f"its columns are {_listed(columns)}",
+        replacement=replacement(name.text, columns),
     )
 
 
@@ -87,6 +104,7 @@ def unknown_in_having(name: ast.Name, known: Sequence[str]) -> Diagnostic:
         "neither a column of RETURN with a name nor a grouping attribute",
         hint=did_you_mean(name.text, known)
         or (f"HAVING knows {_listed(known)}" if known else "name a column of RETURN with AS"),
+        replacement=replacement(name.text, known),
     )
 
 
@@ -140,7 +158,12 @@ def unknown_stream(name: ast.Name, known: Sequence[str]) -> Diagnostic:
         f"the streams are {_listed(known)}" if known else "declare it with `STREAM`"
     )
     return Diagnostic(
-        "E0207", f"unknown stream `{name.text}`", name.span, "no stream of this name is declared", hint=hint
+        "E0207",
+        f"unknown stream `{name.text}`",
+        name.span,
+        "no stream of this name is declared",
+        hint=hint,
+        replacement=replacement(name.text, known),
     )
 
 
@@ -158,13 +181,22 @@ def stream_needed(query: ast.Name, streams: Sequence[str], fitting: Sequence[str
 
 
 def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic:
+    near = nearest(module, known)
     if f"std.{module}" in known:
         hint = f"did you mean `std.{module}`?"
+        near = f"std.{module}"
     elif module.startswith("std."):
         hint = did_you_mean(module, known) or f"the modules are {_listed(known)}"
     else:
         hint = did_you_mean(module, known) or f"a file is imported as `IMPORT './{module.replace('.', '/')}.cep'`"
-    return Diagnostic("E0209", f"unknown module `{module}`", node.span, "no module of the standard library", hint=hint)
+    return Diagnostic(
+        "E0209",
+        f"unknown module `{module}`",
+        node.span,
+        "no module of the standard library",
+        hint=hint,
+        replacement=near and f"IMPORT {near}",
+    )
 
 
 def not_imported(node: ast.Import, why: Diagnostic) -> Diagnostic:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
+from cepc_runtime.types import quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 
 def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:
-    hint = "declare it as TIMESTAMP, if that is what the data has" if type_.sql == "STRING" else ""
+    hint = ""
+    if type_.sql == "STRING":
+        text = column.text if column.text.isidentifier() else quote_name(column.text)
+        hint = (
+            f"declare it as TIMESTAMP, if that is what the data has; of text write `time AS CAST({text} AS TIMESTAMP)`"
+            " after it, and `EVENT TIME time`"
+        )
     return Diagnostic(
         "E0601",
         f"the event time `{column.text}` is {type_.sql}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.types import Array, Map, Struct
 
-from ...diagnostics.near import did_you_mean
+from ...diagnostics.near import did_you_mean, replacement
 from ...expressions.messages import article
 
 if TYPE_CHECKING:
@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
 def unknown_query(name: ast.Name, known: Sequence[str]) -> Diagnostic:
     hint = did_you_mean(name.text, known) or (f"the queries are {_listed(known)}" if known else "write the query")
-    return Diagnostic("E0901", f"unknown query `{name.text}`", name.span, "a test is for a query", hint=hint)
+    return Diagnostic(
+        "E0901",
+        f"unknown query `{name.text}`",
+        name.span,
+        "a test is for a query",
+        hint=hint,
+        replacement=replacement(name.text, known),
+    )
 
 
 def no_result(name: ast.Name, query: str, known: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0902", f"`{query}` has no column `{name.text}`", name.span, "no column of its rows",
         hint=did_you_mean(name.text, known) or f"its columns are {_listed(known)}",
+        replacement=replacement(name.text, known),
     )  # fmt: skip
 
 

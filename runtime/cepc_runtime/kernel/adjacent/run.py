@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..compiled import run_function
+from ..machine_code import run_function
 from ..run import Emissions
 from . import loop
 from .loop import Numbers, SliceBatch

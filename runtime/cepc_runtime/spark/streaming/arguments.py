@@ -88,15 +88,16 @@ def run_streams(
 ) -> None:
     """One streaming query for each stream of the program. Raises JobError, and what a query fails with."""
     avro = _schema(arguments.avro)
-    to, options = arguments.output, dict(arguments.output_option)
-    target = Target(spark, streams, names, to, options, arguments.checkpoint)
+    to, written = arguments.output, dict(arguments.output_option)
+    target = Target(spark, streams, names, to, written, arguments.checkpoint)
     sink = console if to == "console" else SINKS[arguments.output_format](target)
     wanted = [one.stream for one in streams if set(names) & set(one.stream.queries)]
     events = {}
     for stream in wanted:
         form, path = stream.source or ("parquet", None)
         form, path = arguments.format or form, inputs.get(stream.name, path)
-        events[stream.name] = read_stream(spark, stream, form, path, dict(arguments.option), avro)
+        options = dict(stream.options) | dict(arguments.option)
+        events[stream.name] = read_stream(spark, stream, form, path, options, avro)
     folders = Folders(arguments.checkpoint, arguments.late, arguments.dead)
     terms = Terms(folders, arguments.trigger, arguments.buckets, arguments.ahead)
     finish = to_stderr if arguments.flush else None

@@ -24,8 +24,8 @@ from .blobs import DEAD, LATE, METRICS, event_schema, notes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ...classes import Class
     from ...streaming.description import LetterName
-    from ..share import Class
 
 Blob = tuple[bool | None, bytes]
 """Events and whether they are ahead of the clock; with None a record that is no event, as text."""
@@ -66,7 +66,7 @@ class Answering:
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 
-    def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Step:
+    def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Answer:
         """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
         state = State() if data is None else from_bytes(data, self.program)
         taken: list[Any] = []
@@ -80,7 +80,7 @@ class Answering:
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
-            return Step(data, [_bytes(self.packing.error(str(error)))], None)
+            return Answer(data, [_bytes(self.packing.error(str(error)))], None)
         found = [_bytes(batch) for number, table in done.rows for batch in self.packing.rows(number, [table])]
         early = self._by_class(pa.Table.from_batches(ahead, self.schema))
         lost = [("late", late.number, late.events) for late in done.late]
@@ -102,7 +102,7 @@ class Answering:
             "bytes": len(state_bytes),
         }
         found.append(_bytes(notes(self.packing, METRICS, [json.dumps(metrics)])))
-        return Step(state_bytes, found, done.due)
+        return Answer(state_bytes, found, done.due)
 
     def _by_class(self, events: Any) -> Sequence[Any]:
         if len(self.classes) == 1:
@@ -121,7 +121,7 @@ class Answering:
 
 
 @dataclass(frozen=True)
-class Step:
+class Answer:
     """`due` is the next tick at which the bucket has something to say by itself."""
 
     data: bytes | None

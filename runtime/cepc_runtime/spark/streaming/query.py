@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from ...classes import classes_of
 from ...letter_words import words_needed
 from ...plan_data import from_text_of_plan, to_text
 from ...types import quote_name
 from ...windows import Unbounded
 from .. import settings
-from ..computed import with_computed
+from ..computed import computable, with_computed
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
 from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, Stream
-from ..share import classes_of
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
 from .operator import Answering
 from .records import MALFORMED
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from ...plan import Plan
-    from ..share import Class
+    from ...classes import Class
+    from ...plan import PhysicalPlan
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Streamed:
     letters: tuple[tuple[str | None, str], ...]
     watermark: int
 
-    def plan(self, queries: Collection[str]) -> Plan:
+    def plan(self, queries: Collection[str]) -> PhysicalPlan:
         """Of these queries, in the order of the program."""
         plans = [from_text_of_plan(text) for text in self.plans]
         known = {query.name: query for plan in plans for query in plan.queries}
@@ -66,7 +66,7 @@ class Continuous:
     ahead: int
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> PhysicalPlan:
         return self.streamed.plan(self.queries)
 
     @cached_property
@@ -94,6 +94,8 @@ class Continuous:
             if not set_apart:
                 events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(name))))
         events = with_computed(events, self.streamed.stream)
+        computed = computable(self.streamed.stream)
+        events = events.where(computed if apart is None else apart | computed)
         found = self._looked_at(timed(events, plan.stream, self.streamed.watermark, self.ahead), apart)
         several = len(self.classes) > 1
         if several:

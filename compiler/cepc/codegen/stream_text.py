@@ -14,9 +14,9 @@ from cepc_runtime.windows import Unbounded
 
 from ..planning.event_sql import column_of, ticks
 from .plan_text import plan_text
-from .prepare import ALWAYS, type_text
 from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
+from .stream_job import ALWAYS, type_text
 from .streaming import streamed, streamed_plan
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cepc_runtime.segments import Segments
 
     from .names import StreamNames
-    from .prepare import LetterSql, StreamJob
+    from .stream_job import LetterSql, StreamJob
 
 
 _ROWS: Final = "The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."
@@ -49,6 +49,13 @@ def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
     ]
 
 
+def _options(job: StreamJob) -> dict[str, Node]:
+    """Of the source, if it has any."""
+    if not job.stream.options:
+        return {}
+    return {"options": tupled(tupled(map(string, option)) for option in job.stream.options)}
+
+
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 
@@ -63,6 +70,7 @@ def _constants(job: StreamJob, constant: str) -> str:
         source=source,
         queries=tupled(map(string, names)),
         **_computed(job),
+        **_options(job),
     )
     blocks = [lay_out(declared, before=f"{constant} = ")]
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
@@ -110,17 +118,26 @@ def _computed(job: StreamJob) -> dict[str, Node]:
 
     clauses = (job.stream.time.column, job.stream.type_column)
     keys = dict.fromkeys(job.stream.input.source_of(name) for name in clauses if name is not None)
+    first = job.stream.input.needed([name for name in clauses if name is not None]).computed
     return {
-        "computed": tupled(_computed_column(one, column) for one in computed),
+        "computed": tupled(_computed_column(one, column, one in first) for one in computed),
         "keys": tupled(string(key) for key in keys if key is not None),
     }
 
 
-def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str]) -> Node:
+def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str], first: bool) -> Node:
     expression = computed.expression
-    told = can_fail(expression) and is_orderable(expression.type)  # Spark has no hash of a map
-    read = {"read": tupled(string(column(field)) for field in fields(expression))} if told else {}
-    return call("job.ComputedColumn", string(computed.name), string(to_sql(expression, column)), **read)
+    more: dict[str, Node] = {}
+    if _told(computed):
+        more["read"] = tupled(string(column(field)) for field in fields(expression))
+        if first:
+            more["first"] = Code("True")
+    return call("job.ComputedColumn", string(computed.name), string(to_sql(expression, column)), **more)
+
+
+def _told(computed: Computed) -> bool:
+    """Whether a record without a value is told from others; Spark has no hash of a map."""
+    return can_fail(computed.expression) and is_orderable(computed.expression.type)
 
 
 def _segments(cut: Segments) -> Node:
@@ -164,6 +181,10 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
             f"    needed = {wanted}.isin({constant}_TYPES) | {_col(type_)}.isNull() | {_col(time)}.isNull()",
         ]
         where = ".where(needed)"
+    first = job.input.needed([c for c in (time, type_) if c is not None]).computed
+    if any(_told(column) and column not in first for column in job.input.computed):
+        lines.append(f"    events = events{where}.where(job.computable({constant}))")
+        where = ""
     lines += [
         f"    found = {lay_out(select, 4, before='events', after=where)}",
         "    if dropped is not None:",

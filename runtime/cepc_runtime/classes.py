@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..panes.cutting import can_be_cut, has_loops, pane_length
-from ..partition_sums import has_partitions
-from ..plan import is_counted, pattern_letters
-from ..segments import are_short, can_have_segments, segments_for
-from ..windows import Sliding
+from .panes.cutting import can_be_cut, has_loops, pane_length
+from .partition_sums import has_partitions
+from .plan import SelectContiguous, letters_read
+from .segments import are_short, can_have_segments, segments_for
+from .windows import Sliding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..plan import QueryPlan, Unit
-    from ..segments import Segments
+    from .plan import PhysicalQuery, Unit
+    from .segments import Segments
 
 
 Groupings = frozenset[tuple[str, ...]]
@@ -38,7 +38,7 @@ class Class:
     segments: Segments | None = None
 
 
-def has_segments(query: QueryPlan, unit: Unit) -> bool:
+def has_segments(query: PhysicalQuery, unit: Unit) -> bool:
     """Whether the query has one group, and so would be one task, but its windows can be found apart. Panes are another
     stage of Spark for each query, and where they have few events twice the work of an ordinary pass, so they are for
     long segments alone.
@@ -48,19 +48,19 @@ def has_segments(query: QueryPlan, unit: Unit) -> bool:
     return bool(query.partition) or not can_be_cut(query) or has_loops(query) or are_short([query], unit)
 
 
-def pane_of(query: QueryPlan, unit: Unit) -> int | None:
+def pane_of(query: PhysicalQuery, unit: Unit) -> int | None:
     """The length of a pane for a query that has one group, and so would be one task, but can be cut into panes."""
     if query.partition or not isinstance(query.window, Sliding) or not can_be_cut(query) or has_segments(query, unit):
         return None
     return pane_length(query.window)
 
 
-def has_subtotals(query: QueryPlan, unit: Unit) -> bool:
+def has_subtotals(query: PhysicalQuery, unit: Unit) -> bool:
     """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
     return has_partitions(query) or pane_of(query, unit) is not None
 
 
-def keys_of(query: QueryPlan) -> tuple[str, ...]:
+def keys_of(query: PhysicalQuery) -> tuple[str, ...]:
     """The columns by which the query's events have to be together.
 
     A match lies within one partition, so match queries need no more. The results of an aggregate query are added up
@@ -70,15 +70,15 @@ def keys_of(query: QueryPlan) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def letters_of(query: QueryPlan) -> frozenset[int] | None:
+def letters_of(query: PhysicalQuery) -> frozenset[int] | None:
     """The letters of the events that the query looks at; None for all events."""
-    if query.select == "CONTIGUOUS":
+    if isinstance(query.select, SelectContiguous):
         return None
-    return query.automaton.letters if is_counted(query) else frozenset(pattern_letters(query.positions))
+    return letters_read(query)
 
 
 def classes_of(
-    queries: Sequence[QueryPlan], *, cut: Unit | None = None, hot: Groupings = frozenset()
+    queries: Sequence[PhysicalQuery], *, cut: Unit | None = None, hot: Groupings = frozenset()
 ) -> tuple[Class, ...]:
     """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can
     be, and that is the unit of time. So is each group of the GROUP BYs in `hot`.
@@ -99,7 +99,7 @@ def classes_of(
     )  # fmt: skip
 
 
-def _union(queries: Sequence[QueryPlan], numbers: list[int]) -> tuple[int, ...] | None:
+def _union(queries: Sequence[PhysicalQuery], numbers: list[int]) -> tuple[int, ...] | None:
     letters: set[int] = set()
     for number in numbers:
         of_query = letters_of(queries[number])

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.classes import Class, classes_of
 from cepc_runtime.letter_words import word_letters, words_needed
-from cepc_runtime.plan import is_native, without_reason
-from cepc_runtime.spark.share import Class, classes_of
+from cepc_runtime.plan import is_native
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import STRING, quote_name
 
@@ -17,12 +17,13 @@ from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import Input
+    from cepc_runtime.classes import Groupings
+    from cepc_runtime.computed import StreamInput
     from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter, NativeQuery, Plan, QueryPlan
-    from cepc_runtime.spark.share import Groupings
+    from cepc_runtime.plan import Letter, NativeQuery, PhysicalPlan
 
     from .. import model
+    from ..planning.logical import LogicalPlan
 
 RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_input_.*")
 """Columns that a job makes for itself."""
@@ -49,22 +50,26 @@ class LetterSql:
 @dataclass(frozen=True, slots=True)
 class StreamJob:
     """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
-    those that reach the kernel, beside the letters. `plan` is that of a stream, `kernel` that of the workers in a
-    batch: its letters are decided, and it is without the queries that Spark answers alone.
+    those that reach the kernel, beside the letters. `plan` is that of a stream, `batch` that of a batch, `kernel` that
+    of the workers in a batch: its letters are decided, and it is without the queries that Spark answers alone.
     """
 
     stream: model.Stream
-    plan: Plan
-    kernel: Plan
-    native: tuple[NativeQuery, ...]
+    plan: PhysicalPlan
+    batch: PhysicalPlan
+    kernel: PhysicalPlan
     letters: tuple[LetterSql, ...]
-    input: Input
+    input: StreamInput
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
 
+    @property
+    def native(self) -> tuple[NativeQuery, ...]:
+        return tuple(query for query in self.batch.queries if is_native(query))
 
-def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> StreamJob:
+
+def stream_job(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozenset()) -> StreamJob:
     """`hot` are the GROUP BYs that have a group of many events. Raises ReservedColumnError."""
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in (*stream.input.columns, *stream.columns):
@@ -73,8 +78,8 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
     untyped = replace(stream, type_column=None)
     passed = columns_needed(untyped, (), plan.queries)
     types = dict(plan.stream.columns)
-    batch = strategy(plan, "batch").queries
-    others = tuple(query for query in batch if not is_native(query))
+    batch = strategy(plan, "batch")
+    others = tuple(query for query in batch.queries if not is_native(query))
     kernel_stream = replace(
         plan.stream,
         columns=tuple(c for c in plan.stream.columns if c[0] in passed),
@@ -83,23 +88,17 @@ def prepare(stream: model.Stream, plan: Plan, hot: Groupings = frozenset()) -> S
         single_type=stream.name,
         raw_types=None,
     )
-    kept = tuple(_without_reason(query) for query in others)
     return StreamJob(
         stream=stream,
         plan=strategy(plan, "stream"),
-        kernel=replace(plan, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=kept),
-        native=tuple(query for query in batch if is_native(query)),
+        batch=batch,
+        kernel=replace(batch, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=others),
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         input=stream.input.needed(types),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
         classes=classes_of(others, cut=plan.stream.unit, hot=hot),
     )
-
-
-def _without_reason(query: QueryPlan) -> QueryPlan:
-    """Why a query has its strategy is for people, and no engine reads it."""
-    return replace(query, strategy=without_reason(query.strategy))
 
 
 def type_text(stream: model.Stream) -> str:

@@ -1,0 +1,82 @@
+"""What the queries over a stream ask, and what they share: what the passes rewrite. By which strategy each is executed
+is not known here; that is for the last pass, which makes a `PhysicalPlan` of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
+
+from cepc_runtime.plan import QueryPlan, check_shared_once
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan import (
+        AdjacentCondition,
+        Automaton,
+        Letter,
+        Reason,
+        SharedMatches,
+        SharedStates,
+        StreamPlan,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Countable:
+    """Matches can be counted along the automaton, whose words they are."""
+
+    automaton: Automaton
+
+
+@dataclass(frozen=True, slots=True)
+class CountableNeighbours:
+    """The same where conditions between an event and the one read just before it are checked on the automaton's
+    steps.
+    """
+
+    automaton: Automaton
+    conditions: tuple[AdjacentCondition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uncountable:
+    """Matches have to be found one by one, and why."""
+
+    reason: Reason
+
+
+Countability = Countable | CountableNeighbours | Uncountable
+C_co = TypeVar("C_co", bound=Countability, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalQuery(QueryPlan, Generic[C_co]):
+    """What a query asks, and whether its matches can be counted."""
+
+    counting: C_co
+
+    @property
+    def automaton(self: LogicalQuery[Countable | CountableNeighbours]) -> Automaton:
+        return self.counting.automaton
+
+
+CountableQuery = LogicalQuery[Countable]
+
+
+def is_countable(query: LogicalQuery[Countability]) -> TypeGuard[CountableQuery]:
+    """Whether it is without conditions between neighbours, too."""
+    return isinstance(query.counting, Countable)
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalPlan:
+    """All queries of a program over one stream, and what they share, as in a `PhysicalPlan`."""
+
+    stream: StreamPlan
+    letters: tuple[Letter, ...]
+    queries: tuple[LogicalQuery[Countability], ...]
+    sharing: tuple[SharedStates, ...] = ()
+    shared_matches: tuple[SharedMatches, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_shared_once(self.sharing)

@@ -1,0 +1,67 @@
+"""Event times that were meant in another unit than the stream says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ
+
+from ..explaining.describe import TICKS
+
+if TYPE_CHECKING:
+    from cepc_runtime.columns import Ints
+
+    from .. import model
+
+_EARLIEST: Final = int(datetime(1980, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
+_LATEST: Final = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
+_YEAR: Final = 31_556_952_000_000  # microseconds
+
+
+def other_unit(stream: model.Stream, ticks: Ints) -> str | None:
+    """What is odd about numbers that are no times of our days in the unit of the stream, and are in another. Numbers
+    that are none in any unit count from something else.
+    """
+    time = stream.time
+    if time.unit is None or not len(ticks):
+        return None
+    units = _fitting(ticks)
+    if not units or time.unit in units:
+        return None
+    first = int(ticks[0])
+    return (
+        f"the times in `{time.column}`, {first} and others, are read in {_NAMES[time.unit]}, "
+        f"{_when(first, time.unit)}; write `EVENT TIME {time.column} UNIT {units[0]}`"
+    )
+
+
+def made_times(stream: model.Stream, ticks: Ints) -> str | None:
+    """The same of timestamps that were made of such numbers elsewhere: small ones may as well be meant."""
+    time = stream.time
+    if time.type not in (TIMESTAMP, TIMESTAMP_NTZ) or not len(ticks):
+        return None
+    units = _fitting(ticks)
+    if not units or "us" in units:
+        return None
+    return (
+        f"the times in `{time.column}` are all {_when(int(ticks[0]), 'us')}, as if they had been made of numbers of "
+        f"another unit"
+    )
+
+
+def _fitting(ticks: Ints) -> list[str]:
+    """The units in which all numbers are times of our days."""
+    low, high = int(ticks.min()), int(ticks.max())
+    return [unit for unit, size in TICKS.items() if low * size >= _EARLIEST and high * size < _LATEST]
+
+
+_NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
+
+
+def _when(tick: int, unit: str) -> str:
+    """
+    >>> _when(1_700_000_000_000, "s"), _when(1_700_000_000, "ms")
+    ('in the year 55840', 'in the year 1970')
+    """
+    return f"in the year {1970 + tick * TICKS[unit] // _YEAR}"

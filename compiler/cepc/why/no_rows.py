@@ -1,0 +1,40 @@
+"""What a run says of its queries without rows."""
+
+from __future__ import annotations
+
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Final
+
+from ..diagnostics.listed import listed
+from .empty import why_empty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_grammar.source import Source
+
+    from .. import model
+    from ..running.local import Report
+
+QUERIES: Final = 10
+CAUSES: Final = 3  # of a query
+
+
+def no_rows(program: model.CheckedProgram, report: Report, sources: Mapping[str, Source]) -> list[str]:
+    """Lines that say why queries have no rows, of no more than ten; queries of the same causes are named together.
+    None where Spark read the events.
+    """
+    empty = [q for q in program.queries if q.stream in report.reads and not report.tables[q.name].num_rows]
+    found = [
+        (query.name, tuple(islice(why_empty(program, query, report.reads[query.stream], sources), CAUSES)))
+        for query in empty[:QUERIES]
+    ]
+    lines = []
+    for causes, same in groupby(found, key=lambda one: one[1]):
+        names = [f"`{name}`" for name, _ in same]
+        have = f"{listed(names, 'and')} {'has' if len(names) == 1 else 'have'} no rows"
+        lines += [f"{have}: {causes[0]}" if causes else have, *(f"  and {cause}" for cause in causes[1:])]
+    if len(empty) > QUERIES:
+        more = len(empty) - QUERIES
+        lines.append(f"{more:,} more {'query has' if more == 1 else 'queries have'} no rows; `cepc why` says why")
+    return lines

@@ -1,0 +1,256 @@
+"""Words of other event languages, each with what is written for it here: MATCH_RECOGNIZE of SQL (Flink, Trino, Oracle,
+Snowflake), Flink's CEP library, Esper's EPL, Siddhi.
+
+FOREIGN is of words at which the grammar stops. Names that stand where a name can stand are found later, where the
+compiler does not know them: FUNCTIONS and PATTERNS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..units import UNITS
+from .common import shown_text, wrong
+
+if TYPE_CHECKING:
+    from ..diagnostic import Diagnostic
+    from ..spot import Spot
+    from ..tokens import RawToken
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """`words` as tokens in upper case, where `_` is any name, and the cure. In it `{names}` are the names that follow,
+    parted by commas, `{before}` is the name before, `{duration}` the number and the unit that follow.
+
+    `clauses` are those in which it is meant, any if none are named. `anywhere` says that what the grammar stops at may
+    stand further on in the clause, because the words can be taken for names.
+    """
+
+    words: str
+    cure: str
+    clauses: tuple[str, ...] = ()
+    anywhere: bool = False
+
+
+_PATTERN = ("PATTERN",)
+_WINDOWS = "windows are a clause: `WITHIN {duration}`, or `WITHIN {duration} SLIDE 1 MINUTE`, say"
+_EVERY = "leave EVERY out: every match is found; `SELECT NEXT` and `AFTER MATCH` choose among them"
+_NOT_LISTED = "remove it: rows are given when their window or match is decided, and go where the command says"
+
+FOREIGN: Final = (
+    # ---- MATCH_RECOGNIZE
+    Foreign("MATCH_RECOGNIZE", "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself"),
+    Foreign(
+        "PARTITION BY", "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [{names}]`"
+    ),
+    Foreign("ORDER BY", "remove it: events are in the order of the STREAM's EVENT TIME, and result rows have no order"),
+    Foreign("MEASURES", "what a row shows stands in RETURN: `RETURN MATCH v.x AS name`"),
+    Foreign("ONE ROW PER MATCH", "remove it: `RETURN MATCH` gives a row for each match"),
+    Foreign(
+        "ALL ROWS PER MATCH",
+        "write `RETURN MATCH *`: one row with all events of a match, each with its variable; or list a column with "
+        "`COLLECT(v.x)`",
+    ),
+    Foreign("DEFINE STREAM", "a stream is declared by `STREAM name (column TYPE, …) EVENT TIME column`"),
+    Foreign("DEFINE", "conditions stand in WHERE, joined by AND: `WHERE v.x > 3`", (
+        "RETURN", "PATTERN", "WHERE", "GROUP", "HAVING", "WITHIN", "SELECT", "AFTER"
+    )),
+    Foreign("PAST LAST ROW", "write `AFTER MATCH SKIP PAST LAST EVENT`; it requires SELECT NEXT or CONTIGUOUS"),
+    Foreign("TO NEXT ROW", "write `AFTER MATCH SKIP TO NEXT EVENT`; it requires SELECT NEXT or CONTIGUOUS"),
+    Foreign("SKIP PAST LAST", "write `AFTER MATCH SKIP PAST LAST EVENT`; it requires SELECT NEXT or CONTIGUOUS", (
+        "RETURN", "PATTERN", "WHERE", "GROUP", "HAVING", "WITHIN", "SELECT"
+    )),
+    Foreign("SKIP TO NEXT", "write `AFTER MATCH SKIP TO NEXT EVENT`; it requires SELECT NEXT or CONTIGUOUS", (
+        "RETURN", "PATTERN", "WHERE", "GROUP", "HAVING", "WITHIN", "SELECT"
+    )),
+    Foreign("SUBSET", "a name for several variables is not there: write `COUNT(a) + COUNT(b)`, `SUM(a.x) + SUM(b.x)`"),
+    Foreign("FINAL _ (", "leave FINAL out: RETURN is over the whole match", ("RETURN",), anywhere=True),
+    Foreign("RUNNING _ (", "leave RUNNING out: RETURN is over the whole match", ("RETURN",), anywhere=True),
+    Foreign("PERMUTE (", "write `AND(…)`: a match of each, in any order", _PATTERN, anywhere=True),
+    Foreign("^", "leave it out: a match may begin with any event", _PATTERN),
+    Foreign("{ -", "leave `{{-` and `-}}` out: RETURN says what a row shows", _PATTERN),
+    Foreign("WITHIN INTERVAL", "write `WITHIN {duration}`"),
+    # ---- Flink's library
+    Foreign(". NEXT (", "write `SEQ(A, B)` with `SELECT CONTIGUOUS`, or `SEQ(A, NOT ANY e, B)` for this step alone"),
+    Foreign(". FOLLOWEDBY (", "write `SEQ(A, B)` with `SELECT NEXT`"),
+    Foreign(". FOLLOWEDBYANY (", "write `SEQ(A, B)`: `SELECT ANY` is the default"),
+    Foreign(". NOTFOLLOWEDBY (", "write `SEQ(A, NOT B, C)`"),
+    Foreign(". NOTNEXT (", "`SEQ(A, NOT B, C)` comes near: no B anywhere between the two"),
+    Foreign(". ONEORMORE (", "write `{before}+`", _PATTERN),
+    Foreign(". TIMESORMORE (", "write `{before}{{3,}}`, say", _PATTERN),
+    Foreign(". TIMES (", "write `{before}{{3}}`, or `{before}{{2,4}}`, say", _PATTERN),
+    Foreign(". OPTIONAL (", "write `{before}?`", _PATTERN),
+    Foreign(". GREEDY (", "write `SELECT NEXT`: what a repetition could take is not skipped", _PATTERN),
+    Foreign(". CONSECUTIVE (", "write `SELECT CONTIGUOUS`", _PATTERN),
+    Foreign(". ALLOWCOMBINATIONS (", "leave it out: `SELECT ANY` is the default", _PATTERN),
+    Foreign(". UNTIL (", "write `SEQ(A, SEQ(NOT Stop, B)+)`", _PATTERN),
+    Foreign(". WHERE (", "conditions stand in WHERE: `WHERE v.x > 3`", _PATTERN),
+    Foreign(". SUBTYPE (", "declare the type: `EVENT Large AS {before} WHERE …`", _PATTERN),
+    Foreign(". WITHIN (", "WITHIN is a clause: `WITHIN 5 MINUTES`", _PATTERN),
+    Foreign("BEGIN (", "a pattern begins with its first element: `PATTERN SEQ(A, B)`", _PATTERN, anywhere=True),
+    # ---- EPL and Siddhi
+    Foreign("EVERY _", _EVERY, _PATTERN, anywhere=True),
+    Foreign("EVERY (", _EVERY, _PATTERN, anywhere=True),
+    Foreign("FOLLOWED BY", "events in order are written `SEQ(A, B)`", _PATTERN),
+    Foreign("FOLLOWEDBY", "write `SEQ(A, B)` with `SELECT NEXT`", _PATTERN),
+    Foreign("NEXT", "write `SEQ(A, B)` with `SELECT CONTIGUOUS`", _PATTERN),
+    Foreign(
+        "UNTIL _",
+        "write `SEQ(A+, B)`; that a repetition ends at a Stop is written `SEQ(A, SEQ(NOT Stop, B)+)`",
+        _PATTERN, anywhere=True,
+    ),
+    Foreign("TIMER : WITHIN", "write `WITHIN {duration}`"),
+    Foreign("TIMER : INTERVAL", "that nothing came for so long is written `SEQ(A, NOT B WITHIN {duration})`"),
+    Foreign("TIMER : AT", "time is the events' own: windows begin at multiples of SLIDE, `WITHIN 1 DAY SLIDE 1 DAY`"),
+    Foreign("# WINDOW", _WINDOWS),
+    Foreign("# LENGTH", "windows are of time: `WITHIN 5 MINUTES`; there are none of a number of events"),
+    Foreign("# TIME", _WINDOWS),
+    Foreign(". WIN :", _WINDOWS),
+    Foreign("INSERT INTO", "remove it: where rows go is said on the command line, `cepc run --output DIR`"),
+    Foreign("PARTITION WITH", "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [user]`"),
+    Foreign("CREATE SCHEMA", "a stream is declared by `STREAM name (column TYPE, …) EVENT TIME column`"),
+    Foreign("OUTPUT", _NOT_LISTED, ("WITHIN",)),
+    Foreign("EMIT", _NOT_LISTED, ("WITHIN",)),
+    Foreign("TUMBLE", "write `WITHIN {duration}`"),
+    Foreign("TUMBLING", "write `WITHIN {duration}`"),
+    Foreign("HOP", "write `WITHIN {duration} SLIDE 1 MINUTE`, say"),
+    Foreign("HOPPING", "write `WITHIN {duration} SLIDE 1 MINUTE`, say"),
+)  # fmt: skip
+
+FUNCTIONS: Final = {
+    "MATCH_NUMBER": "rows have no numbers; `match_start` and `match_end`, which each row has, tell matches apart",
+    "MATCH_SEQUENCE_NUMBER": "`COLLECT(v.x)` and `RETURN MATCH *` have the events of a match in order",
+    "CLASSIFIER": "`RETURN MATCH *` gives all events of a match, each with its `variable`",
+    "MATCH_ROWTIME": "each row of a match query has `match_end`, the time of its last event",
+    "MATCH_PROCTIME": "time is the events' own; each row of a match query has `match_end`",
+    "EVENTTIMESTAMP": "the event time is a column like others: `v.at`, say",
+    "PRIOR": "the event before of the same variable is `PREV(v).x`, in WHERE",
+}
+"""By the name in upper case."""
+
+PATTERNS: Final = {
+    "EVERY": _EVERY,
+    "PERMUTE": "write `AND(…)`: a match of each, in any order",
+    "BEGIN": "a pattern begins with its first element: `PATTERN SEQ(A, B)`",
+}
+
+
+def foreign(spot: Spot) -> Diagnostic | None:
+    """The first of the words that stand where the grammar stops, or just before."""
+    for word in FOREIGN:
+        start = _start(spot, word)
+        if start is not None:
+            last = start + len(word.words.partition(" _")[0].split()) - 1
+            span = spot.span(start - spot.at, last - spot.at)
+            shown = shown_text(" ".join(spot.source.text[span.start : span.end].split()))
+            return wrong(span, f"`{shown}` cannot stand here", "said in another way here", _cure(spot, word, last))
+    return None
+
+
+def duration_in_expression(spot: Spot) -> Diagnostic | None:
+    """`b.at - a.at <= 5 SECONDS`."""
+    if spot.clause() not in ("WHERE", "HAVING", "RETURN") or spot.text().lower() not in UNITS:
+        return None
+    before = spot.tokens[spot.at - 1]
+    if before.kind != "NUMBER":
+        return None
+    duration = f"{before.text} {spot.text()}"
+    return wrong(
+        spot.span(-1, 0), f"`{duration}` is no value", "a duration is an interval here", f"write `INTERVAL {duration}`"
+    )
+
+
+def skip_to(spot: Spot) -> Diagnostic | None:
+    """`SKIP TO b`, which is the last b in SQL."""
+    if (spot.word(-2), spot.word(-1)) != ("SKIP", "TO") or not spot.is_name(0) or spot.word() in ("NEXT", "FIRST"):
+        return None
+    hint = f"write `SKIP TO LAST {spot.text()}`, or `SKIP TO FIRST {spot.text()}`"
+    return wrong(spot.span(), "FIRST or LAST is missing", "of which event of the variable?", hint)
+
+
+def absence_for(spot: Spot) -> Diagnostic | None:
+    """`NOT B FOR 5 MINUTES`, where FOR was taken for an alias."""
+    if spot.clause() != "PATTERN" or spot.word(-1) != "FOR" or spot.token is None or spot.token.kind != "NUMBER":
+        return None
+    hint = f"write `WITHIN {_duration(spot, spot.at)}`"
+    return wrong(spot.span(-1), f"`{spot.text(-1)}` cannot stand here", "how long none comes is said by WITHIN", hint)
+
+
+def repetition(spot: Spot) -> Diagnostic | None:
+    """`A<3:5>` of Siddhi, `[3] A` of EPL."""
+    if spot.clause() != "PATTERN":
+        return None
+    inside = [spot.text(i) for i in range(1, 6)]
+    if spot.text() == "<" and spot.is_name(-1) and ">" in inside:
+        low, colon, high = "".join(inside[: inside.index(">")]).partition(":")
+        bounds = f"{low or '0'},{high}" if colon else low
+        hint = f"write `{spot.text(-1)}{{{bounds}}}`"
+        return wrong(spot.span(), "`<` cannot stand here", "a number of events stands in `{ }`", hint)
+    if spot.text() == "[" and inside[0].isdigit() and inside[1] == "]":
+        hint = f"write `{inside[2] or 'A'}{{{inside[0]}}}`"
+        return wrong(spot.span(0, 2), "a number before its event", "a number of events stands behind it", hint)
+    return None
+
+
+def filter_in_pattern(spot: Spot) -> Diagnostic | None:
+    """`B(price > 3)` of EPL."""
+    if spot.clause() != "PATTERN" or spot.text() not in ("<", ">", "<=", ">=", "==", "!=", "<>"):
+        return None
+    hint = "write it in WHERE, which may mention every event of the pattern by its alias or type"
+    return wrong(spot.span(), "a condition inside the pattern", "conditions stand in WHERE", hint)
+
+
+# ---- finding the words -----------------------------------------------------------------------------------------------
+
+
+def _start(spot: Spot, word: Foreign) -> int | None:
+    """The token at which the words stand."""
+    words = word.words.split()
+    if word.clauses and spot.clause() not in word.clauses:
+        return None
+    first = _clause_begins(spot) if word.anywhere else spot.at - len(words)
+    for start in range(spot.at, max(first, 0) - 1, -1):
+        tokens = spot.tokens[start : start + len(words)]
+        if len(tokens) == len(words) and all(map(_is, tokens, words)):
+            return start
+    return None
+
+
+def _is(token: RawToken, word: str) -> bool:
+    return token.kind in ("WORD", "QUOTED") if word == "_" else (token.upper or token.text) == word
+
+
+def _clause_begins(spot: Spot) -> int:
+    clause = spot.clause()
+    return max(i for i, token in enumerate(spot.tokens[: spot.at]) if token.upper == clause) + 1
+
+
+def _cure(spot: Spot, word: Foreign, last: int) -> str:
+    names = _names(spot, last + 1)
+    before = last - len(word.words.partition(" _")[0].split())
+    return word.cure.format(
+        names=", ".join(names) or "user",
+        before=spot.tokens[before].text if before >= 0 and spot.tokens[before].kind == "WORD" else "A",
+        duration=_duration(spot, last + 1),
+    )
+
+
+def _names(spot: Spot, start: int) -> list[str]:
+    names = []
+    for i in range(start, len(spot.tokens), 2):
+        if spot.tokens[i].kind not in ("WORD", "QUOTED"):
+            break
+        names.append(spot.tokens[i].text)
+        if i + 1 >= len(spot.tokens) or spot.tokens[i + 1].text != ",":
+            break
+    return names
+
+
+def _duration(spot: Spot, start: int) -> str:
+    """The first number and unit from there on; `'5' MINUTE` is one too."""
+    for number, unit in zip(spot.tokens[start:], spot.tokens[start + 1 :], strict=False):
+        if number.kind in ("NUMBER", "STRING") and unit.text.lower() in UNITS:
+            return f"{number.text.strip(chr(39))} {unit.text}"
+    return "5 MINUTES"

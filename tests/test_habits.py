@@ -1,0 +1,246 @@
+"""Words of other event languages, typed into a program: what the message says, and that its cure works.
+
+The last column is the query with the cure typed: it has no errors.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import cepc
+from cepc.api import check_text
+from cepc_grammar.habits.foreign import FOREIGN
+
+STREAM = """\
+STREAM s (at TIMESTAMP, kind STRING, user STRING, price DOUBLE)
+EVENT TIME at EVENT TYPE kind IN ('A', 'B', 'C');
+"""
+A = "RETURN MATCH a.price"
+AB = f"{A} PATTERN SEQ(A a, B b)"
+ABS = "RETURN MATCH a.price PATTERN SEQ(A a, B{2,} b)"
+
+TYPED = [
+    # MATCH_RECOGNIZE of Flink SQL, Trino, Oracle, Snowflake
+    (f"{AB} PARTITION BY user, kind WITHIN 1 h", "`WHERE [user, kind]`", f"{AB} WHERE [user, kind] WITHIN 1 h"),
+    (f"{AB} ORDER BY at WITHIN 1 h", "remove it: events are in the order of the STREAM's EVENT TIME", f"{AB} WITHIN 1 h"),
+    (f"ORDER BY at {AB} WITHIN 1 h", "remove it: events are in the order", f"{AB} WITHIN 1 h"),
+    (f"{AB} MEASURES a.price AS p WITHIN 1 h", "`RETURN MATCH v.x AS name`", f"{A} AS p PATTERN SEQ(A a, B b) WITHIN 1 h"),
+    (f"{AB} ONE ROW PER MATCH WITHIN 1 h", "remove it", f"{AB} WITHIN 1 h"),
+    (f"{A} ONE ROW PER MATCH PATTERN A a WITHIN 1 h", "remove it", f"{A} PATTERN A a WITHIN 1 h"),
+    (f"{A} ALL ROWS PER MATCH PATTERN A a WITHIN 1 h", "`RETURN MATCH *`", "RETURN MATCH * PATTERN A a WITHIN 1 h"),
+    (f"{AB} ALL ROWS PER MATCH WITHIN 1 h", "`COLLECT(v.x)`", "RETURN MATCH COLLECT(a.price) AS p PATTERN A+ a WITHIN 1 h"),
+    (f"{AB} DEFINE a AS a.price > 3 WITHIN 1 h", "`WHERE v.x > 3`", f"{AB} WHERE a.price > 3 WITHIN 1 h"),
+    (
+        f"{AB} SELECT NEXT AFTER MATCH SKIP PAST LAST ROW WITHIN 1 h", "write `AFTER MATCH SKIP PAST LAST EVENT`",
+        f"{AB} SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 h",
+    ),
+    (
+        f"{AB} AFTER MATCH SKIP TO NEXT ROW WITHIN 1 h", "`AFTER MATCH SKIP TO NEXT EVENT`; it requires SELECT NEXT or",
+        f"{AB} SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT WITHIN 1 h",
+    ),
+    (f"{AB} SKIP PAST LAST ROW WITHIN 1 h", "`AFTER MATCH SKIP PAST LAST EVENT`; it requires", None),
+    (f"{AB} SELECT NEXT SKIP TO NEXT ROW WITHIN 1 h", "`AFTER MATCH SKIP TO NEXT EVENT`", None),
+    (
+        f"{AB} SELECT NEXT AFTER MATCH SKIP TO b WITHIN 1 h", "write `SKIP TO LAST b`, or `SKIP TO FIRST b`",
+        f"{AB} SELECT NEXT AFTER MATCH SKIP TO LAST b WITHIN 1 h",
+    ),
+    (
+        f"{AB} SUBSET ab = (a, b) WITHIN 1 h", "`SUM(a.x) + SUM(b.x)`",
+        "RETURN MATCH COUNT(a) + COUNT(b) AS n, SUM(a.price) + SUM(b.price) AS p PATTERN SEQ(A a, B b) WITHIN 1 h",
+    ),
+    ("RETURN MATCH FINAL LAST(a.price) AS p PATTERN A+ a WITHIN 1 h", "leave FINAL out",
+     "RETURN MATCH LAST(a.price) AS p PATTERN A+ a WITHIN 1 h"),
+    ("RETURN MATCH RUNNING SUM(a.price) AS p PATTERN A+ a WITHIN 1 h", "leave RUNNING out",
+     "RETURN MATCH SUM(a.price) AS p PATTERN A+ a WITHIN 1 h"),
+    (f"{A} PATTERN PERMUTE(A a, B b) WITHIN 1 h", "write `AND(…)`", f"{A} PATTERN AND(A a, B b) WITHIN 1 h"),
+    ("RETURN MATCH A.price PATTERN PERMUTE(A, B) WITHIN 1 h", "write `AND(…)`",
+     "RETURN MATCH A.price PATTERN AND(A, B) WITHIN 1 h"),
+    (f"{A} PATTERN ^ A a WITHIN 1 h", "leave it out", f"{A} PATTERN A a WITHIN 1 h"),
+    (f"{A} PATTERN SEQ({{- A a -}}, B) WITHIN 1 h", "leave `{-` and `-}` out", f"{A} PATTERN SEQ(A a, B) WITHIN 1 h"),
+    (f"{AB} WITHIN INTERVAL '5' MINUTE", "write `WITHIN 5 MINUTE`", f"{AB} WITHIN 5 MINUTE"),
+    (f"{AB} WITHIN INTERVAL 5 HOURS", "write `WITHIN 5 HOURS`", f"{AB} WITHIN 5 HOURS"),
+    (f"{A} PATTERN (A a B+ C) WITHIN 1 h", "`,` is missing", f"{A} PATTERN (A a, B+, C) WITHIN 1 h"),
+    (f"{A} PATTERN (A a | B) WITHIN 1 h", "write `OR(A, B)`", "RETURN MATCH * PATTERN OR(A, B) WITHIN 1 h"),
+    (f"{A} PATTERN A a MATCH_RECOGNIZE (x) WITHIN 1 h", "are clauses of the query itself", None),
+    ("RETURN MATCH MATCH_NUMBER() AS n PATTERN A a WITHIN 1 h", "`match_start` and `match_end`, which each row has", None),
+    ("RETURN MATCH CLASSIFIER() AS n PATTERN A a WITHIN 1 h", "`RETURN MATCH *` gives all events of a match",
+     "RETURN MATCH * PATTERN A a WITHIN 1 h"),
+    ("RETURN MATCH MATCH_ROWTIME() AS n PATTERN A a WITHIN 1 h", "`match_end`", None),
+    (f"{ABS} WHERE PREV(b.price, 2) < b.price WITHIN 1 h", "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`",
+     "RETURN MATCH e1.price PATTERN SEQ(B e1, B e2, B e3) WHERE e3.price > e1.price WITHIN 1 h"),
+    (f"{ABS} WHERE PREV(b, 2).price < b.price WITHIN 1 h", "PREV with an offset is not supported yet", None),
+    (f"{ABS} WHERE LAST(b.price, 1) < b.price WITHIN 1 h", "`PREV(v).x`",
+     f"{ABS} WHERE PREV(b).price < b.price WITHIN 1 h"),
+    ("RETURN MATCH LAST(b.price, 1) AS p PATTERN B{2,} b WITHIN 1 h", "`ELEMENT_AT(COLLECT(v.x), -2)`",
+     "RETURN MATCH ELEMENT_AT(COLLECT(b.price), -2) AS p PATTERN B{2,} b WITHIN 1 h"),
+    ("RETURN MATCH FIRST(b.price, 1) AS p PATTERN B{2,} b WITHIN 1 h", "`ELEMENT_AT(COLLECT(v.x), 2)`",
+     "RETURN MATCH ELEMENT_AT(COLLECT(b.price), 2) AS p PATTERN B{2,} b WITHIN 1 h"),
+    # intervals
+    (f"{AB} WHERE b.at - a.at <= 5 SECONDS WITHIN 1 h", "write `INTERVAL 5 SECONDS`",
+     f"{AB} WHERE b.at - a.at <= INTERVAL 5 SECONDS WITHIN 1 h"),
+    (f"{AB} WHERE b.at < a.at + 2 min AND a.price > 3 WITHIN 1 h", "write `INTERVAL 2 min`",
+     f"{AB} WHERE b.at < a.at + INTERVAL 2 min AND a.price > 3 WITHIN 1 h"),
+    # Flink's CEP library
+    (f"{A} PATTERN A.next(B) WITHIN 1 h", "`SEQ(A, NOT ANY e, B)` for this step",
+     f"{A} PATTERN SEQ(A a, NOT ANY e, B) WHERE [user] WITHIN 1 h"),
+    (f"{A} PATTERN begin('a') WITHIN 1 h", "a pattern begins with its first element", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN begin(\"a\").next(\"b\") WITHIN 1 h", "`SELECT CONTIGUOUS`",
+     f"{AB} WHERE [user] SELECT CONTIGUOUS WITHIN 1 h"),
+    (f"{A} PATTERN A.followedBy(B) WITHIN 1 h", "`SELECT NEXT`", f"{AB} SELECT NEXT WITHIN 1 h"),
+    (f"{A} PATTERN A.followedByAny(B) WITHIN 1 h", "`SELECT ANY` is the default", f"{AB} SELECT ANY WITHIN 1 h"),
+    (f"{A} PATTERN A.notFollowedBy(B) WITHIN 1 h", "`SEQ(A, NOT B, C)`", f"{A} PATTERN SEQ(A a, NOT B, C) WITHIN 1 h"),
+    (f"{A} PATTERN A.notNext(B) WITHIN 1 h", "comes near", None),
+    (f"{A} PATTERN A.oneOrMore() WITHIN 1 h", "write `A+`", "RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN 1 h"),
+    (f"{A} PATTERN A.times(3) WITHIN 1 h", "write `A{3}`, or `A{2,4}`", "RETURN MATCH * PATTERN A{2,4} WITHIN 1 h"),
+    (f"{A} PATTERN A.timesOrMore(3) WITHIN 1 h", "write `A{3,}`", "RETURN MATCH * PATTERN A{3,} WITHIN 1 h"),
+    (f"{A} PATTERN A.optional() WITHIN 1 h", "write `A?`", "RETURN MATCH * PATTERN SEQ(A?, B) WITHIN 1 h"),
+    (f"{A} PATTERN A.greedy() WITHIN 1 h", "write `SELECT NEXT`", None),
+    (f"{A} PATTERN A.consecutive() WITHIN 1 h", "write `SELECT CONTIGUOUS`", None),
+    (f"{A} PATTERN A.allowCombinations() WITHIN 1 h", "`SELECT ANY` is the default", None),
+    (f"{A} PATTERN A.until(B) WITHIN 1 h", "write `SEQ(A, SEQ(NOT Stop, B)+)`",
+     f"{A} PATTERN SEQ(A a, SEQ(NOT C, B)+) WITHIN 1 h"),
+    (f"{A} PATTERN A.where(x) WITHIN 1 h", "conditions stand in WHERE", f"{A} PATTERN A a WHERE a.price > 3 WITHIN 1 h"),
+    (f"{A} PATTERN A.subtype(x) WITHIN 1 h", "`EVENT Large AS A WHERE …`", None),
+    (f"{A} PATTERN A.within(5) WITHIN 1 h", "WITHIN is a clause", None),
+    # Esper's EPL and Siddhi
+    (f"{A} PATTERN every A WITHIN 1 h", "leave EVERY out", f"{A} PATTERN A a WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(every A a, B b) WITHIN 1 h", "leave EVERY out", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN every a=A -> b=B WITHIN 1 h", "leave EVERY out", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN every (A a -> B b) WITHIN 1 h", "`SELECT NEXT` and `AFTER MATCH` choose",
+     f"{AB} SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT WITHIN 1 h"),
+    (f"{A} PATTERN A a -> B b WITHIN 1 h", "`SEQ(A, B)`", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN a=A -> b=B WITHIN 1 h", "an alias follows its event: `A a`", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN A a followed by B b WITHIN 1 h", "`SEQ(A, B)`", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN A a followedBy B b WITHIN 1 h", "`SEQ(A, B)` with `SELECT NEXT`", f"{AB} SELECT NEXT WITHIN 1 h"),
+    (f"{A} PATTERN A a next B b WITHIN 1 h", "with `SELECT CONTIGUOUS`", f"{AB} SELECT CONTIGUOUS WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B b until C) WITHIN 1 h", "write `SEQ(A+, B)`", "RETURN MATCH * PATTERN SEQ(A+, B) WITHIN 1 h"),
+    (f"{AB} within 5 sec", "", f"{AB} within 5 sec"),
+    (f"{AB} where timer:within(5 sec)", "write `WITHIN 5 sec`", f"{AB} WITHIN 5 sec"),
+    (f"{A} PATTERN SEQ(A a, timer:interval(5 min)) WITHIN 1 h", "`SEQ(A, NOT B WITHIN 5 min)`",
+     f"{A} PATTERN SEQ(A a, NOT B WITHIN 5 min) WITHIN 1 h"),
+    (f"{AB} where timer:interval(5 sec) WITHIN 1 h", "`SEQ(A, NOT B WITHIN 5 sec)`", None),
+    (f"{AB} where timer:at(0, 8) WITHIN 1 h", "`WITHIN 1 DAY SLIDE 1 DAY`",
+     "RETURN COUNT(*) AS n PATTERN A WITHIN 1 DAY SLIDE 1 DAY"),
+    (f"{A} PATTERN SEQ(A a, not B for 5 min) WITHIN 1 h", "write `WITHIN 5 min`",
+     f"{A} PATTERN SEQ(A a, not B WITHIN 5 min) WITHIN 1 h"),
+    (f"{A} FROM s#window.time(5 min) PATTERN A a WITHIN 1 h", "`WITHIN 5 min`, or `WITHIN 5 min SLIDE 1 MINUTE`",
+     "RETURN COUNT(*) AS n PATTERN A WITHIN 5 min SLIDE 1 MINUTE"),
+    (f"{A} FROM s#time(5 min) PATTERN A a WITHIN 1 h", "`WITHIN 5 min`", None),
+    (f"{A} FROM s.win:time(5 min) PATTERN A a WITHIN 1 h", "`WITHIN 5 min`", None),
+    (f"{A} FROM s#length(5) PATTERN A a WITHIN 1 h", "there are none of a number of events", None),
+    ("RETURN COUNT(*) AS n PATTERN A WITHIN 5 EVENTS", "there are none of a number of events", None),
+    ("RETURN COUNT(*) AS n PATTERN A TUMBLE 5 MINUTES", "write `WITHIN 5 MINUTES`",
+     "RETURN COUNT(*) AS n PATTERN A WITHIN 5 MINUTES"),
+    ("RETURN COUNT(*) AS n PATTERN A WINDOW TUMBLING (5 MINUTES)", "write `WITHIN 5 MINUTES`", None),
+    ("RETURN COUNT(*) AS n PATTERN A WINDOW HOPPING (5 MINUTES)", "write `WITHIN 5 MINUTES SLIDE 1 MINUTE`",
+     "RETURN COUNT(*) AS n PATTERN A WITHIN 5 MINUTES SLIDE 1 MINUTE"),
+    ("RETURN COUNT(*) AS n PATTERN A WITHIN 1 h HOP 5 MINUTES", "SLIDE 1 MINUTE", None),
+    (f"{AB} INSERT INTO Out WITHIN 1 h", "remove it: where rows go is said on the command line", f"{AB} WITHIN 1 h"),
+    (f"{AB} WITHIN 1 h OUTPUT LAST EVERY 5 SECONDS", "remove it", f"{AB} WITHIN 1 h"),
+    (f"{AB} WITHIN 1 h EMIT CHANGES", "remove it", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A<3:5> a, B b) WITHIN 1 h", "write `A{3,5}`", "RETURN MATCH * PATTERN SEQ(A{3,5} a, B b) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A<3:> a, B b) WITHIN 1 h", "write `A{3,}`", "RETURN MATCH * PATTERN SEQ(A{3,} a, B b) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, [3] B) WITHIN 1 h", "write `B{3}`", f"{A} PATTERN SEQ(A a, B{{3}}) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B(price > 3) b) WITHIN 1 h", "write it in WHERE", f"{AB} WHERE b.price > 3 WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B[price > 3] b) WITHIN 1 h", "write it in WHERE", f"{AB} WHERE b.price > 3 WITHIN 1 h"),
+    ("RETURN MATCH b[0].price AS p PATTERN B+ b WITHIN 1 h", "`FIRST(b).x` and `LAST(b).x`",
+     "RETURN MATCH FIRST(b).price AS p PATTERN B+ b WITHIN 1 h"),
+    ("RETURN MATCH b[last].price AS p PATTERN B+ b WITHIN 1 h", "`FIRST(b).x` and `LAST(b).x`", None),
+    (f"{A} PATTERN A a WHERE PRIOR(1, a.price) > 3 WITHIN 1 h", "`PREV(v).x`", None),
+    (f"{A} PATTERN A a WHERE eventTimestamp(a) > 3 WITHIN 1 h", "`v.at`", None),
+]  # fmt: skip
+
+STATEMENTS = [
+    (
+        "SELECT a.price FROM s MATCH_RECOGNIZE (PARTITION BY user PATTERN (A B))",
+        "`QUERY name RETURN … PATTERN … WITHIN …`",
+    ),
+    ("SELECT * FROM PATTERN [every a=A -> b=B]", "`QUERY name RETURN … PATTERN … WITHIN …`"),
+    ("FROM every a=A -> b=B WITHIN 5 min SELECT a.price INSERT INTO Out", "`QUERY name RETURN … PATTERN … WITHIN …`"),
+    ("INSERT INTO Out SELECT * FROM s", "where rows go is said on the command line"),
+    ("partition with (user of s) begin", "`WHERE [user]`"),
+    ("define stream t (at long, user string)", "`STREAM name (column TYPE, …) EVENT TIME column`"),
+    ("CREATE SCHEMA Order (id int)", "`STREAM name (column TYPE, …) EVENT TIME column`"),
+]
+
+
+@pytest.mark.parametrize(("typed", "part", "cured"), TYPED, ids=[f"{i}: {t[0]}" for i, t in enumerate(TYPED)])
+def test_a_word_of_another_language_is_translated(typed: str, part: str, cured: str | None) -> None:
+    checked = check_text(f"{STREAM}QUERY q {typed};", "q.cep")
+    assert checked.ok is (part == "")
+    assert part in " ".join(checked.text().split()), checked.text()
+    if cured is not None:
+        assert (right := check_text(f"{STREAM}QUERY q {cured};", "q.cep")).ok, right.text()
+
+
+@pytest.mark.parametrize(("typed", "part"), STATEMENTS)
+def test_a_statement_of_another_language_is_translated(typed: str, part: str) -> None:
+    checked = check_text(f"{STREAM}{typed};", "q.cep")
+    assert part in " ".join(checked.text().split()), checked.text()
+
+
+def test_every_word_of_the_table_is_typed() -> None:
+    typed = " ".join([*(t for t, _, _ in TYPED), *(t for t, _ in STATEMENTS)]).upper()
+    known = "".join(typed.split())
+    missing = [word.words for word in FOREIGN if not re.search(_pattern(word.words), known)]
+    assert missing == []
+
+
+def _pattern(words: str) -> str:
+    return "".join(r"\w+?" if word == "_" else re.escape(word) for word in words.split())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN MATCH every.price AS final, COUNT(final) AS running PATTERN SEQ(A every, B+ final) WITHIN 1 h",
+        "RETURN MATCH next.price AS until PATTERN SEQ(A next, B permute) WHERE next.price > 5 WITHIN 1 h",
+        "RETURN MATCH define.price AS subset, define.user AS output PATTERN A define WITHIN 1 h",
+        "RETURN MATCH hop.price AS s, hop.user AS hours PATTERN A hop WHERE hop.price > 5 AND hop.user = 'x' WITHIN 1 h",
+    ],
+)
+def test_the_words_are_names_where_names_can_stand(query: str) -> None:
+    checked = check_text(f"{STREAM}QUERY q {query};", "q.cep")
+    assert checked.ok, checked.text()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "RETURN MATCH running, final.price x y PATTERN A final WITHIN 1 h",
+        "RETURN MATCH running.price AS every PATTERN SEQ(A running B b) WITHIN 1 h",
+    ],
+)
+def test_a_mistake_beside_such_a_name_is_told_as_what_it_is(query: str) -> None:
+    checked = check_text(f"{STREAM}QUERY q {query};", "q.cep")
+    assert not checked.ok
+    assert "said in another way" not in checked.text()
+
+
+# ---- streams
+
+
+def test_a_stream_without_event_type_is_told_how_to_have_types() -> None:
+    stream, query = (
+        "STREAM s (at TIMESTAMP, kind STRING) EVENT TIME at",
+        "QUERY q RETURN MATCH A.at PATTERN SEQ(A, B) WITHIN 1 h;",
+    )
+    text = " ".join(check_text(f"{stream}; {query}", "q.cep").text().split())
+    assert "write `EVENT TYPE column` in the STREAM, or declare the type: `EVENT A AS s WHERE …`" in text
+    assert check_text(f"{stream} EVENT TYPE kind; {query}", "q.cep").ok
+    declared = "EVENT A AS s WHERE kind = 'A'; EVENT B AS s WHERE kind = 'B';"
+    assert check_text(f"{stream}; {declared} {query}", "q.cep").ok
+
+
+@pytest.mark.parametrize(("value", "unit"), [("1700000000", "s"), ("1700000000123", "ms"), ("1700000000123456", "us")])
+@pytest.mark.parametrize("name", ["e.csv", "e.jsonl"])
+def test_numbers_in_a_column_of_times_are_told_their_unit(name: str, value: str, unit: str, tmp_path: Path) -> None:
+    events = tmp_path / name
+    events.write_text(f"at\n{value}\n" if name == "e.csv" else f'{{"at": {value}}}\n')
+    query = "QUERY q RETURN MATCH s.at PATTERN s WITHIN 1 h;"
+    with pytest.raises(cepc.DataError) as wrong:
+        cepc.compile(f"STREAM s (at TIMESTAMP) EVENT TIME at; {query}").run(events)
+    assert f"declare `at BIGINT`, and `EVENT TIME at UNIT {unit}` if it is the event time" in str(wrong.value)
+    rows = cepc.compile(f"STREAM s (at BIGINT) EVENT TIME at UNIT {unit}; {query}").run(events)
+    assert rows["q"].column("at").to_pylist() == [int(value)]
