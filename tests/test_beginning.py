@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.orc as pa_orc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -68,6 +69,12 @@ def jsonl(*rows: Mapping[str, Any]) -> str:
 def parquet(columns: Mapping[str, Any], groups: int | None = None) -> bytes:
     file = io.BytesIO()
     pq.write_table(pa.table(dict(columns)), file, row_group_size=groups)
+    return file.getvalue()
+
+
+def orc(columns: Mapping[str, Any]) -> bytes:
+    file = io.BytesIO()
+    pa_orc.write_table(pa.table(dict(columns)), file)
     return file.getvalue()
 
 
@@ -150,6 +157,11 @@ CASES: dict[str, Files] = {
         "late.csv": csv("at,kind", *(f"{at(i - 3 * (i % 7 == 6)):%Y-%m-%d %H:%M},{'AB'[i % 2]}" for i in range(40)))
     },
     "in_no_order": {"any.csv": csv("at,kind", *(f"{at(i * 17 % 40):%Y-%m-%d %H:%M},{'AB'[i % 2]}" for i in range(40)))},
+    "semicolons_and_decimal_commas": {
+        "log.csv": csv("at;event;price;sensor", *(f"{at(i):%d.%m.%Y %H:%M};{'AB'[i % 2]};{i},5;NA" for i in range(20)))
+    },
+    "tabs": {"log.csv": csv("at\tevent", *(f"{at(i):%Y-%m-%d %H:%M}\t{'AB'[i % 2]}" for i in range(9)))},
+    "orc": {"rides.orc": orc({"at": [at(i) for i in range(9)], "kind": ["A", "B", "C"] * 3})},
     "a_date_and_a_clock": {
         "parts.csv": csv("time,date,event,no", *(f"{i % 12}:30,2026-03-0{2 + i // 12},{'AB'[i % 2]},{i % 3}" for i in range(20)))
     },
@@ -270,8 +282,6 @@ def test_what_was_made_by_the_page_about_it_is_so(tmp_path: Path) -> None:
         ({"h.csv": "at,kind\n"}, ["h.csv"], "error[E0719]: there are no events in h.csv"),
         ({"e.jsonl": "\n\n"}, ["e.jsonl"], "error[E0719]"),
         ({"e.parquet": parquet({"at": pa.array([], pa.timestamp("us"))})}, ["e.parquet"], "error[E0719]"),
-        ({"s.csv": "at;kind\n2026-03-02;A\n"}, ["s.csv"], "parted by `;`; a CSV file has commas"),
-        ({"t.csv": "at\tkind\n2026-03-02\tA\n"}, ["t.csv"], "parted by tabs"),
         ({"n.csv": "2026-03-02,17,A\n2026-03-02,18,B\n"}, ["n.csv"], "does not begin with the names of its columns"),
         ({"x.parquet": "at,kind\n"}, ["x.parquet"], "it is no Parquet file"),
         ({"x.txt": SHOP}, ["x.txt"], "add `--input-format csv`"),
@@ -284,6 +294,29 @@ def test_what_cannot_be_looked_at_is_said(files: Files, arguments: list[str], sa
     refused = invoke("init", *arguments, stdin=b"")
     assert refused.exit_code in (1, 2)
     assert said in refused.stderr
+
+
+def test_an_avro_file_is_looked_at() -> None:
+    fastavro = pytest.importorskip("fastavro")
+    fields = [
+        {"name": "ts", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "kind", "type": "string"},
+    ]
+    with Path("a.avro").open("wb") as file:
+        rows = [{"ts": at(i), "kind": "AB"[i % 2]} for i in range(8)]
+        fastavro.writer(file, {"type": "record", "name": "event", "fields": fields}, rows)
+    text = invoke("init", "a.avro").stdout
+    is_right(text)
+    assert cepc.compile(text).run()["a_then_b"].num_rows == 4
+
+
+def test_options_that_are_given_come_before_what_is_guessed() -> None:
+    put({"a.csv": "at|kind|x\n2026-03-02|A;1|NA\n2026-03-03|B;2|1\n"})
+    text = invoke("init", "a.csv", "--option", "delimiter=|", "--option", "nullValue=none").stdout
+    assert "OPTIONS (delimiter = '|', nullValue = 'none')" in text
+    assert "Numbers but for some values: x." in text
+    made = invoke("init", "-", stdin=b"at;n\n2026-03-02;1\n2026-03-03;NA\n")
+    assert made.stderr.endswith("    cepc run queries.cep --events - --option 'delimiter=;' --option nullValue=NA\n")
 
 
 def test_a_format_that_the_name_does_not_say_is_given() -> None:
@@ -306,7 +339,7 @@ def test_little_of_much_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
     spread = found["c.parquet"].table.column("n").to_pylist()
     assert (spread[0], spread[-1]) == (0, 294)
-    assert found["d"].table.column("n").to_pylist() == [0, 4, 8, 12, 17, 21, 25, 29]
+    assert found["d"].table.column("n").to_pylist() == [0, 4, 8, 12, 16, 20, 24, 29]
 
 
 # ---- times as text ---------------------------------------------------------------------------------------------------

@@ -4,44 +4,53 @@ many files some are looked at, of a text its beginning, of Parquet a spread of i
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.types import NULL, STRING, TIMESTAMP, from_arrow, to_arrow
 from cepc_runtime.widening import widens
 
 from ..errors import DataError
-from ..files.read import STDIN
-from ..reading import csv_files, json_lines, messages, parquet_files, readers
+from ..reading import messages, readers
 from ..reading.conform import conform
 from ..reading.find import find_files
 from ..reading.json_values import NeedsExactError, column_of
-from ..reading.reader import NotThisFormatError, Wanted
+from ..reading.reader import Looked, NotThisFormatError, spread
 from ..reading.text_values import BadValueError, from_text
 from .text_types import is_nameable, nameable, type_of_json, type_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from cepc_runtime.types import DataType
 
     from ..reading.files import DataFile
+    from ..reading.reader import FormatOptions
 
 RECORDS = 10_000
-FILES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class EventOrigin:
+    """Where events are from: what comments call it, and where FROM can name it the format, the `path` and the options
+    that the file takes.
+    """
+
+    title: str
+    format: str = ""
+    path: str | None = None
+    options: FormatOptions = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Some records of the events, or the `whole` of them.
 
-    `source` is the format and the path that FROM names, where there is one; `columns` are those that a program can
-    declare, `left_out` the others, each with the reason; `bad` counts records that are no events.
+    `columns` are those that a program can declare, `left_out` the others, each with the reason; `bad` counts records
+    that are no events.
     """
 
-    title: str
-    source: tuple[str, str] | None
+    origin: EventOrigin
     columns: tuple[tuple[str, DataType], ...]
     table: Any
     whole: bool
@@ -55,49 +64,54 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What was looked at of a file: a table, or the objects of JSON lines."""
+    """What was looked at of a file."""
 
     file: DataFile | None
-    rows: Any
-    whole: bool
-    bad: int = 0
-    instants: tuple[str, ...] = ()  # times without a zone that are a TIMESTAMP
-    is_text: bool = False  # all values are
+    looked: Looked
+
+    @property
+    def rows(self) -> Any:
+        return self.looked.rows
 
 
-def look(path: str, form: str | None = None, records: int = RECORDS) -> Sample:
+def look(path: str, form: str | None = None, options: FormatOptions = (), records: int = RECORDS) -> Sample:
     """A sample of the events at a path: a file, a directory, or `-` for standard input. Raises DataError."""
-    reader, files = find_files(path, form)
+    reader, files = find_files(path, form, options)
+    title = "standard input" if path == "-" else path
     there = [file for file in files if file.size]
-    chosen = _spread(there)
-    each = -(-records // max(len(chosen), 1))
+    if reader.look is None:
+        raise DataError([messages.unreadable(title, f"{reader.title} files are not looked at")])
+    if not there:
+        raise DataError([messages.nothing_to_look_at(title)])
+    options = (*options, *reader.guess_options(there[0]))
+    chosen = [replace(there[i], options=options) for i in spread(len(there))]
+    each = -(-records // len(chosen))
     try:
-        parts = [_LOOKS[reader.name](file, each) for file in chosen]
+        parts = [_Part(file, reader.look(file, each)) for file in chosen]
     except NotThisFormatError as error:
         others = [name for name in readers.names() if name != reader.name]
         raise DataError([messages.another_format(str(error), reader.title, others)]) from None
     if not any(len(part.rows) for part in parts):
-        raise DataError([messages.nothing_to_look_at(STDIN if path == "-" else path)])
-    columns, left_out = (_json if reader.name == json_lines.READER.name else _tables)(parts)
-    folders = _folders(parts, files)
-    whole = len(chosen) == len(there) and all(part.whole for part in parts)
-    source = None if path == "-" else (reader.name, path)
-    title = "standard input" if path == "-" else path
-    return _sample(title, source, {**columns, **folders}, left_out, whole=whole, bad=sum(part.bad for part in parts))
+        raise DataError([messages.nothing_to_look_at(title)])
+    columns, left_out = (_json if isinstance(parts[0].rows, list) else _tables)(parts)
+    return _sample(
+        EventOrigin(title, reader.name, None if path == "-" else path, options),
+        {**columns, **_folders(parts, files)},
+        left_out,
+        whole=len(chosen) == len(there) and all(part.looked.whole for part in parts),
+        bad=sum(part.looked.bad for part in parts),
+    )
 
 
 def of_table(table: Any, title: str, *, whole: bool) -> Sample:
     """A sample that is an Arrow table; its columns are declared as they are. Raises DataError."""
     if not table.num_rows:
         raise DataError([messages.nothing_to_look_at(title)])
-    columns, left_out = _tables([_Part(None, table, whole)])
-    return _sample(title, None, columns, left_out, whole=whole, bad=0)
+    columns, left_out = _tables([_Part(None, Looked(table, whole))])
+    return _sample(EventOrigin(title), columns, left_out, whole=whole, bad=0)
 
 
-def _sample(
-    title: str, source: tuple[str, str] | None, found: dict[str, tuple[DataType, Any]], left_out: dict[str, str],
-    *, whole: bool, bad: int,
-) -> Sample:  # fmt: skip
+def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, whole: bool, bad: int) -> Sample:
     """Without the columns that no program can declare: names differ in more than case."""
     import pyarrow as pa
 
@@ -111,72 +125,7 @@ def _sample(
             kept[name.casefold()] = name
     columns = tuple((name, found[name][0]) for name in kept.values())
     table = pa.table([found[name][1] for name, _ in columns], [name for name, _ in columns])
-    return Sample(title, source, columns, table, whole, tuple(left_out.items()), bad)
-
-
-def _spread(files: Sequence[DataFile]) -> list[DataFile]:
-    """Not more than FILES of them, the first and the last included."""
-    if len(files) <= FILES:
-        return list(files)
-    return [files[round(i * (len(files) - 1) / (FILES - 1))] for i in range(FILES)]
-
-
-# ---- one file --------------------------------------------------------------------------------------------------------
-
-
-def _csv(file: DataFile, records: int) -> _Part:
-    """All values as text. A column that the header has twice is left out."""
-    import pyarrow as pa
-
-    header = csv_files.header(file)
-    if header is None:
-        return _Part(file, pa.table({}), whole=True)
-    _need_names(file, header)
-    names = [name for name in dict.fromkeys(header) if header.count(name) == 1]
-    columns = tuple((name, STRING) for name in names)
-    tables, rows, bad, more = [], 0, 0, False
-    for batch in csv_files.READER.batches(file, Wanted("", columns, columns, None)):
-        if rows >= records:
-            more = True
-            break
-        bad += len(batch.wrong)
-        if batch.table is not None:
-            tables.append(batch.table)
-            rows += batch.table.num_rows
-    schema = pa.schema([(name, pa.string()) for name in names])
-    table = pa.concat_tables([t.cast(schema) for t in tables]) if tables else schema.empty_table()
-    return _Part(file, table.slice(0, records), not more and rows <= records, bad, is_text=True)
-
-
-def _need_names(file: DataFile, header: list[str]) -> None:
-    """Raises DataError where the first line is an event, or parted by something else."""
-    values = [name for name in header if re.fullmatch(r"[-+]?\d[\d.:eE/T Z+-]*", name)]
-    parted = len(header) == 1 and any(sign in header[0] for sign in ";\t|")
-    if parted or 2 * len(values) > len(header):
-        raise DataError([messages.no_header(file.name, ",".join(header), ["at", "kind", "id"])])
-
-
-def _json_lines(file: DataFile, records: int) -> _Part:
-    rows: list[dict[str, Any]] = []
-    bad = 0
-    for objects, wrong, complete in json_lines.objects(file, records + 1):
-        rows += objects
-        bad += wrong
-        if len(rows) > records or not complete:
-            return _Part(file, rows[:records], whole=False, bad=bad)
-    return _Part(file, rows, whole=True, bad=bad)
-
-
-def _parquet(file: DataFile, records: int) -> _Part:
-    table, whole, instants = parquet_files.some(file, records)
-    return _Part(file, table, whole, instants=tuple(instants))
-
-
-_LOOKS: dict[str, Callable[[DataFile, int], _Part]] = {
-    csv_files.READER.name: _csv,
-    json_lines.READER.name: _json_lines,
-    parquet_files.READER.name: _parquet,
-}
+    return Sample(origin, columns, table, whole, tuple(left_out.items()), bad)
 
 
 # ---- the columns of all parts ----------------------------------------------------------------------------------------
@@ -219,7 +168,7 @@ def _tables(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
             left_out[name] = "occurs twice" if twice else "is not in every file"
             continue
         arrays = [chunk for part in parts for chunk in part.rows.column(name).chunks]
-        text = parts[0].is_text
+        text = parts[0].looked.are_text
         type_ = type_of_text(v for a in arrays for v in a.to_pylist()) if text else _common(parts, name)
         if type_ is None:
             left_out[name] = f"is {parts[0].rows.schema.field(name).type}, which queries cannot read"
@@ -236,7 +185,7 @@ def _tables(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
 def _common(parts: Sequence[_Part], name: str) -> DataType | None:
     common: DataType | None = NULL
     for part in parts:
-        found = TIMESTAMP if name in part.instants else from_arrow(part.rows.schema.field(name).type)
+        found = TIMESTAMP if name in part.looked.instants else from_arrow(part.rows.schema.field(name).type)
         if found is None or common is None:
             return None
         common = found if widens(common, found) else common if widens(found, common) else None

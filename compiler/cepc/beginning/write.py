@@ -128,9 +128,11 @@ def _stream(guessed: Guess, names: StreamNames) -> str:
         if guessed.kind is not None:
             types = ", ".join(map(string_text, guessed.kind.types))
             lines.append(f"EVENT TYPE {quoted(names.kind)} IN ({types})")
-    if sample.source is not None:
-        form, path = sample.source
-        lines.append(f"FROM {form.upper()} {string_text(path)}")
+    origin = sample.origin
+    if origin.path is not None:
+        options = ", ".join(f"{quoted(name)} = {string_text(value)}" for name, value in origin.options)
+        lines.append(f"FROM {origin.format.upper()} {string_text(origin.path)}")
+        lines += [f"OPTIONS ({options})"] if options else []
     return "\n".join(lines) + ";"
 
 
@@ -139,7 +141,7 @@ def _remarks(guessed: Guess, names: StreamNames) -> Iterable[str]:
     looked = _many(sample.records, "record")
     if sample.whole:
         looked = f"{'all' if sample.records > 1 else 'the'} {looked}"
-    yield f"Guessed by `cepc init` from {looked} of {visible(sample.title)}. Change what is wrong."
+    yield f"Guessed by `cepc init` from {looked} of {visible(sample.origin.title)}. Change what is wrong."
     if sample.bad:
         yield f"{_many(sample.bad, 'record')} could not be read: `cepc run --skip-bad` passes over such ones."
     yield from _of_time(guessed)

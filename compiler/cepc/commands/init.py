@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..reading import readers
-from .common import failed
+from .common import failed, pairs
+
+if TYPE_CHECKING:
+    from ..reading.reader import FormatOptions
 
 
 @click.command(short_help="Look at events and write a program that runs.")
@@ -19,8 +23,15 @@ from .common import failed
     "--input-format", type=click.Choice(readers.names()),
     help="What the events are, where the names of the files do not say it.",
 )  # fmt: skip
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", callback=pairs,
+    help="How CSV is written, where it cannot be guessed: delimiter, quote, nullValue, decimal (`,`), encoding.",
+)  # fmt: skip
 @click.pass_context
-def init(ctx: click.Context, files: tuple[str, ...], output: str | None, force: bool, input_format: str | None) -> None:
+def init(
+    ctx: click.Context, files: tuple[str, ...], output: str | None, force: bool, input_format: str | None,
+    options: FormatOptions,
+) -> None:  # fmt: skip
     """Look at events and write a program that runs: a STREAM with the names and types of their columns, which of them
     is likely the event time and which the type, and a first query. Comments say what was guessed, and why.
 
@@ -37,7 +48,8 @@ def init(ctx: click.Context, files: tuple[str, ...], output: str | None, force: 
     if files.count("-") > 1:
         raise click.UsageError("standard input is named twice")
     try:
-        beginning = program([(look(path, input_format), stream_name(path)) for path in files])
+        samples = [(look(path, input_format, options), stream_name(path)) for path in files]
+        beginning = program(samples)
         if output is None:
             click.echo(beginning.text, nl=False)
         else:
@@ -52,4 +64,6 @@ def init(ctx: click.Context, files: tuple[str, ...], output: str | None, force: 
         again = " ".join(map(shlex.quote, files))
         click.echo(f"`cepc init {again} -o {name}` writes this to a file. Then:", err=True)
     events = " --events -" if files == ("-",) else ""
+    if events:
+        events += "".join(f" --option {shlex.quote('='.join(pair))}" for pair in samples[0][0].origin.options)
     click.echo(f"    cepc run {name}{events}", err=True)

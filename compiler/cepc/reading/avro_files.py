@@ -12,7 +12,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +50,20 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 table = pa.Table.from_pylist(rows, there) if names else pa.table({"": pa.nulls(len(rows))}).select([])
                 columns = [conformed(file.name, table.column(n), n, t, wanted.stream) for n, t in wanted.columns]
                 yield Batch(pa.table(columns, names) if names else table, raw.tell())
+        except (OSError, EOFError, ValueError, IndexError, KeyError, TypeError, pa.ArrowException) as error:
+            raise DataError([_damaged(file, error)]) from None
+
+
+def look(file: DataFile, records: int) -> Looked:
+    """The first."""
+    import pyarrow as pa
+
+    raw, avro = _open(file)
+    with raw:
+        schema = _schema(avro.writer_schema)
+        try:
+            rows = list(islice(avro, records + 1))
+            return Looked(pa.Table.from_pylist(rows[:records], schema), len(rows) <= records)
         except (OSError, EOFError, ValueError, IndexError, KeyError, TypeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 
@@ -151,5 +165,5 @@ def _logical(avro: dict[str, Any]) -> Any | None:
 
 
 READER = Reader(
-    "avro", "Avro", (".avro",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False,
+    "avro", "Avro", (".avro",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False, look=look,
 )  # fmt: skip

@@ -14,7 +14,7 @@ from . import messages
 from .bad_records import BadRecord, Line, NotARecord, NotAValue
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
-from .reader import Batch, Reader, Wanted
+from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError
 
 if TYPE_CHECKING:
@@ -241,12 +241,18 @@ def keys_of(file: DataFile) -> list[str]:
     return list(keys)
 
 
-def objects(file: DataFile, most: int) -> Iterator[tuple[list[dict[str, Any]], int, bool]]:
-    """Of each block the first objects, how many lines are none, and whether that is all of the block."""
+def look(file: DataFile, records: int) -> Looked:
+    """The first objects."""
+    found: list[dict[str, Any]] = []
+    bad = 0
     for block in _blocks(file):
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
-        rows, wrong = _rows(block, numbers[:most], exact=False)
-        yield rows, len(wrong) + len(block.wrong), len(numbers) <= most
+        rows, wrong = _rows(block, numbers[: records + 1], exact=False)
+        found += rows
+        bad += len(wrong) + len(block.wrong)
+        if len(found) > records or len(numbers) > records:
+            return Looked(found[:records], whole=False, bad=bad)
+    return Looked(found, whole=True, bad=bad)
 
 
 def looks_like(first: bytes) -> bool:
@@ -262,4 +268,5 @@ READER = Reader(
     batches,
     with_lines,
     keys_of,
+    look=look,
 )

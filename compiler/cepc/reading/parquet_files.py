@@ -8,7 +8,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed, has_nanoseconds
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MAGIC = b"PAR1"
 ROWS = 1 << 17  # in a batch
-GROUPS = 8  # that are looked at, of a file with more
 
 
 def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
@@ -50,22 +49,19 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
             raise DataError([_damaged(file, error)]) from None
 
 
-def some(file: DataFile, records: int) -> tuple[Any, bool, list[str]]:
-    """About so many records, from row groups spread over the file; whether they are all; and which times without a zone
-    are a TIMESTAMP.
-    """
+def look(file: DataFile, records: int) -> Looked:
+    """Of row groups that are spread over the file."""
     import pyarrow as pa
 
     with _open(file) as parquet:
-        count = parquet.num_row_groups
-        groups = sorted({i * (count - 1) // max(GROUPS - 1, 1) for i in range(GROUPS)}) if count else []
+        groups = spread(parquet.num_row_groups)
         each = -(-records // max(len(groups), 1))
         try:
             batches = [next(parquet.iter_batches(each, [group]), None) for group in groups]
         except (OSError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
         table = pa.Table.from_batches([b for b in batches if b is not None], parquet.schema_arrow)
-        return table, table.num_rows == parquet.metadata.num_rows, _instants(parquet)
+        return Looked(table, table.num_rows == parquet.metadata.num_rows, instants=tuple(_instants(parquet)))
 
 
 def _open(file: DataFile) -> Any:
@@ -96,5 +92,5 @@ def _instants(parquet: Any) -> list[str]:
 
 READER = Reader(
     "parquet", "Parquet", (".parquet",), lambda first: first.startswith(MAGIC), problems, batches,
-    aliases=(".parq", ".pq"), is_text=False,
+    aliases=(".parq", ".pq"), is_text=False, look=look,
 )  # fmt: skip
