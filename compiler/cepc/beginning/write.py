@@ -101,7 +101,8 @@ def _names(guessed: Guess, stream: str) -> StreamNames:
         computed.append((name, expression))
         return name
 
-    time = column(guessed.time.leaf, guessed.time.expression, "at") if guessed.time is not None else ""
+    free = "event_time" if any(name.casefold() == "at" for name in taken) else "at"
+    time = column(guessed.time.leaf, guessed.time.expression, free) if guessed.time is not None else ""
     kind = ""
     if guessed.kind is not None:
         leaf = guessed.kind.leaf

@@ -12,6 +12,7 @@ from ..reading import readers
 from .common import failed, pairs
 
 if TYPE_CHECKING:
+    from ..beginning.sample import Sample
     from ..reading.reader import FormatOptions
 
 
@@ -56,14 +57,21 @@ def init(
             write_text(output, beginning.text)
     except CepcError as error:
         failed(ctx, error, {})
+    _say_next(samples, files, output, asks=beginning.asks)
+
+
+def _say_next(samples: list[tuple[Sample, str]], files: tuple[str, ...], output: str | None, *, asks: bool) -> None:
+    """What to type, on standard error."""
     name = shlex.quote(output or "queries.cep")
-    if not beginning.asks:
-        click.echo("There is no query yet, for no column says when an event happened.", err=True)
-        return
     if output is None:
         again = " ".join(map(shlex.quote, files))
-        click.echo(f"`cepc init {again} -o {name}` writes this to a file. Then:", err=True)
-    events = " --events -" if files == ("-",) else ""
-    if events:
-        events += "".join(f" --option {shlex.quote('='.join(pair))}" for pair in samples[0][0].origin.options)
-    click.echo(f"    cepc run {name}{events}", err=True)
+        click.echo(f"To keep this: cepc init {again} -o {name}", err=True)
+    if not asks:
+        click.echo("There is no query yet, for no column says when an event happened.", err=True)
+        return
+    parts = ["cepc", "run", name]
+    if files == ("-",):
+        options = samples[0][0].origin.options
+        parts += ["--events", "-", *(f"--option {shlex.quote('='.join(pair))}" for pair in options)]
+    parts += ["--skip-bad"] if any(sample.bad for sample, _ in samples) else []
+    click.echo(f"Next: {' '.join(parts)}", err=True)

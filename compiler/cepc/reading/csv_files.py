@@ -13,7 +13,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import STRING, Array, Interval, Map, Struct
+from cepc_runtime.types import DOUBLE, STRING, Array, Interval, Map, Struct
 
 from ..errors import DataError
 from . import messages
@@ -366,7 +366,16 @@ def look(file: DataFile, records: int) -> Looked:
             rows += batch.table.num_rows
     schema = pa.schema([(name, pa.string()) for name, _ in wanted])
     table = pa.concat_tables([t.cast(schema) for t in tables]) if tables else schema.empty_table()
-    return Looked(table.slice(0, records), not more and rows <= records, bad, are_text=True)
+    whole = not more and rows <= records
+    return Looked(_with_points(table.slice(0, records), options_of(file)), whole, bad, are_text=True)
+
+
+def _with_points(table: Any, options: CsvOptions) -> Any:
+    """Numbers as they are read, so that they are seen to be some."""
+    for index, name in enumerate(table.column_names if options.decimal != "." else ()):
+        if _has_comma({value for value in table.column(index).to_pylist() if value is not None}):
+            table = table.set_column(index, name, options.with_point(table.column(index), DOUBLE))
+    return table
 
 
 def guess_options(file: DataFile) -> FormatOptions:
