@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import io
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -166,6 +167,9 @@ CASES: dict[str, Files] = {
         "parts.csv": csv("time,date,event,no", *(f"{i % 12}:30,2026-03-0{2 + i // 12},{'AB'[i % 2]},{i % 3}" for i in range(20)))
     },
     "a_number_that_grows": {"seq.csv": csv("seq,event", "1,A", "2,B", "5,A", "6,B")},
+    "seconds_from_a_start": {"lab.csv": csv("time,temperature", *(f"{i / 10},{20 + i % 3}" for i in range(9)))},
+    "a_number_alone": {"seq.jsonl": jsonl(*({"offset": i} for i in range(4)))},
+    "null_among_times": {"some.csv": csv("at,kind", "2026-03-02,A", "NA,A", "2026-03-03,B")},
     "without_a_time": {"none.csv": csv("name,amount", "a,1", "b,0")},
     "all_null": {"null.jsonl": jsonl({"at": None, "kind": None}, {"at": None, "kind": None})},
     "null_times_and_types": {"some.csv": csv("at,kind", ",A", "2026-03-02,", "2026-03-02,A", "2026-03-03,B")},
@@ -226,6 +230,17 @@ def test_the_program_is_the_recorded_one_and_has_rows(case: str) -> None:
     ran = cepc.compile(made.stdout).run(skip_bad="--skip-bad" in made.stderr)
     assert all(table.num_rows for table in ran.values()), made.stdout
     assert len(ran) == len(files)
+
+
+def test_what_comments_propose_is_right() -> None:
+    proposed = 0
+    for path in RECORDED.iterdir():
+        text = path.read_text(encoding="utf-8")
+        for found in re.finditer(r"own: `(EVENT .*;)`$", text, re.MULTILINE):
+            checked = cepc.check(f"{text}\n{found.group(1)}")
+            assert checked.ok, checked.text()
+            proposed += 1
+    assert proposed >= 5
 
 
 def test_each_recorded_program_is_of_a_case() -> None:

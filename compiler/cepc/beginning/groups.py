@@ -64,7 +64,7 @@ def _kind(leaf: Leaf) -> TypeColumn | None:
     if not leaf.there or (leaf.type != STRING and not (is_integer(leaf.type) and score == 2)):
         return None
     written = [None if value is None else str(value) for value in leaf.values]
-    names = [None if value is None else value.strip().lower() for value in written]
+    names = [None if value is None else value.strip(" ").lower() for value in written]
     distinct = {value for value in written if value is not None}
     lower = {name for name in names if name is not None}
     same = len(lower) == len(distinct)
@@ -76,7 +76,7 @@ def _kind(leaf: Leaf) -> TypeColumn | None:
         return None
     if score == 0 and (len(counts) < 2 or len(counts) > len(leaf.there) / 2):
         return None
-    trimmed = leaf.text if all(value == value.strip() for value in distinct) else f"TRIM({leaf.text})"
+    trimmed = leaf.text if all(value == value.strip(" ") for value in distinct) else f"TRIM({leaf.text})"
     expression = (None if leaf.is_column else leaf.text) if same else f"LOWER({trimmed})"
     return TypeColumn(leaf, tuple(values), tuple(counts.most_common()), expression, score)
 

@@ -55,7 +55,7 @@ def times(sample: Sample, leaves: Sequence[Leaf]) -> tuple[Time, ...]:
     clock = next((leaf for leaf in there if _is_clock(leaf)), None)
     found = [_time(sample, leaf, clock) for leaf in there]
     if not any(found):
-        found = [_order(leaf) for leaf in there]
+        found = [_order(sample, leaf) for leaf in there]
     return tuple(sorted((time for time in found if time is not None), key=lambda time: -time.score))
 
 
@@ -135,14 +135,24 @@ def _digits(leaf: Leaf, column: str) -> tuple[str, str] | None:
     return None if form is None else (form.expression, f"digits like {leaf.there[0]}, {form.title}")
 
 
-def _order(leaf: Leaf) -> Time | None:
-    """A number that always grows, where there is no time."""
-    if not (leaf.is_column and is_integer(leaf.type)) or len(leaf.there) < 2:
+def _order(sample: Sample, leaf: Leaf) -> Time | None:
+    """Where there is no time: a number that always grows, or one that has the name of a time and never falls. It counts
+    as seconds.
+    """
+    named = says_time(leaf.path[-1]) == 2
+    if not (is_integer(leaf.type) or (named and leaf.type in FLOATS)) or len(set(leaf.there)) < 2:
         return None
-    if any(b <= a for a, b in pairwise(leaf.there)):
+    if any(b < a or (b == a and not named) for a, b in pairwise(leaf.there)):
         return None
-    values = tuple(None if value is None else value * 1_000_000 for value in leaf.values)
-    return Time(leaf, None, values, 0, ("no column is a time, and this number grows with every event",), instants=False)
+    reason = "no column is a time, and this number never falls"
+    if is_integer(leaf.type) and leaf.is_column:
+        values = tuple(None if value is None else value * 1_000_000 for value in leaf.values)
+        return Time(leaf, None, values, named, (reason,), "a number, taken for seconds", instants=False)
+    expression = f"TIMESTAMP_SECONDS({leaf.text})"
+    computed = _computed(sample, (leaf,), expression)
+    if computed is None:
+        return None
+    return Time(leaf, expression, computed, named, (reason,), "a number, taken for seconds")
 
 
 def _scored(leaf: Leaf, expression: str | None, values: tuple[int | None, ...], note: str) -> Time:

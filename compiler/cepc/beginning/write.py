@@ -218,9 +218,13 @@ def _derived(guessed: Guess, names: StreamNames, others: Sequence[TypeColumn]) -
         return f"EVENT {_type_name(value)} AS {stream} WHERE {leaf.text} = {visible(string_text(value))};"
     if guessed.numbers:
         leaf = guessed.numbers[0]
-        high = sorted(leaf.there)[len(leaf.there) * 9 // 10]
+        highest = max(leaf.there)
+        below = sorted(value for value in leaf.there if value < highest) or leaf.there
+        high = below[len(below) * 9 // 10]
         return f"EVENT {_type_name('high ' + leaf.path[-1])} AS {stream} WHERE {leaf.text} > {high};"
-    return f"EVENT Late AS {stream} WHERE HOUR({quoted(names.time, OPERAND)}) >= 22;"
+    time = quoted(names.time, OPERAND)
+    late = f"HOUR({time}) >= 22" if guessed.time is None or guessed.time.instants else f"{time} > 100"
+    return f"EVENT Late AS {stream} WHERE {late};"
 
 
 def _type_name(text: str) -> str:
@@ -233,8 +237,8 @@ def _of_keys(guessed: Guess) -> Iterable[str]:
     if not guessed.keys:
         yield "Whose it is, no column says: none has the name of a key and values that come again."
         return
-    shown = [f"{_path(key.leaf)} ({_many(key.distinct, 'value')})" for key in guessed.keys[:SHOWN]]
-    yield f"Whose it is: {', '.join(shown)} (the name of a key, values that come again)."
+    shown = [f"{_path(key.leaf)}, {_many(key.distinct, 'value')}" for key in guessed.keys[:SHOWN]]
+    yield f"Whose it is: {'; '.join(shown)} (the name of a key, values that come again)."
 
 
 def _is_number_but_for_some(sample: Sample, name: str) -> bool:

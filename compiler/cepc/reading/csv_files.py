@@ -340,7 +340,7 @@ def _value(line: str, index: int, value: str, options: CsvOptions) -> tuple[int,
 SEPARATORS = (";", "\t", "|")
 NULLS = ("NA", "N/A", "n/a", "NULL", "null", "None", "\\N", "?", "-")
 LINES = 1000  # that options are guessed from
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
+_VALUE = re.compile(r"[-+]?\d[\d.,:eE/T Z+-]*")
 _WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 
 
@@ -351,7 +351,7 @@ def look(file: DataFile, records: int) -> Looked:
     columns = header(file)
     if columns is None:
         return Looked(pa.table({}), whole=True, are_text=True)
-    values = [name for name in columns if re.fullmatch(r"[-+]?\d[\d.:eE/T Z+-]*", name)]
+    values = [name for name in columns if _VALUE.fullmatch(name)]
     if 2 * len(values) > len(columns):  # the first line is a record
         raise DataError([messages.no_header(file.name, ",".join(columns), ["at", "kind", "id"])])
     wanted = tuple((name, STRING) for name in dict.fromkeys(columns) if columns.count(name) == 1)
@@ -380,7 +380,7 @@ def _with_points(table: Any, options: CsvOptions) -> Any:
 
 def guess_options(file: DataFile) -> FormatOptions:
     """A delimiter where the header would be one column, a decimal comma where numbers have it, and what stands for null
-    among numbers and in no other column.
+    among numbers or times and in no other column.
     """
     columns = header(file) or []
     given = {name.lower() for name, _ in file.options}
@@ -404,10 +404,9 @@ def _has_comma(values: set[str]) -> bool:
 
 
 def _stands_for_null(null: str, columns: list[set[str]]) -> bool:
-    """Where it occurs there are numbers, if anything."""
+    """Where it occurs there are numbers or times, if anything."""
     with_it = [column - set(NULLS) for column in columns if null in column]
-    numbers = all(_NUMBER.fullmatch(value) or _WITH_COMMA.fullmatch(value) for column in with_it for value in column)
-    return any(with_it) and numbers
+    return any(with_it) and all(_VALUE.fullmatch(value) for column in with_it for value in column)
 
 
 def looks_like(first: bytes) -> bool:
