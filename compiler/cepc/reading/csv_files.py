@@ -17,7 +17,7 @@ from cepc_runtime.types import DOUBLE, STRING, Array, Interval, Map, Struct
 
 from ..errors import DataError
 from . import messages
-from .bad_records import BadRecord, Line, NotARecord, NotAValue, Said
+from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine, Said
 from .csv_options import TAB, CsvOptions, csv_options, options_of
 from .files import open_text, read_head, reason
 from .reader import Batch, Looked, Reader, Wanted
@@ -302,7 +302,7 @@ def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
                 at = (0, len(line))
                 if isinstance(one, NotAValue) and one.column in names:
                     at = _value(line, names.index(one.column), one.written, options_of(file)) or at
-                first = Line(reader.line_num - len(kept) + 1, line, at)
+                first = RecordLine(reader.line_num - len(kept) + 1, line, at)
                 yield BadRecord(file.name, _cut(file, one, lines, row, kept) or one, first)
             kept.clear()
 

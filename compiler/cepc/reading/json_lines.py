@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from . import messages
-from .bad_records import BadRecord, Line, NotARecord, NotAValue
+from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Looked, Reader, Wanted
@@ -210,7 +210,7 @@ def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
         for number, line in enumerate(lines, 1):
             text = line.rstrip("\r\n")
             for one in waiting.pop(number, ()):
-                yield BadRecord(file.name, one, Line(number, text, _part(one, text)))
+                yield BadRecord(file.name, one, RecordLine(number, text, _part(one, text)))
             if not waiting:
                 return
 
