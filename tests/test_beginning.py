@@ -365,9 +365,9 @@ def test_little_of_much_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     ("values", "title"),
     [
         (["31.12.2026 23:59"], "dd.MM.yyyy HH:mm"),
-        (["1/2/2026 3:04 PM"], "MM/dd/yyyy hh:mm a"),
-        (["13/2/2026"], "dd/MM/yyyy"),
-        (["1-2-2026 03:04:05.678"], "dd-MM-yyyy HH:mm:ss.SSS"),
+        (["1/2/2026 3:04 PM"], "M/d/yyyy h:mm a"),
+        (["13/2/2026"], "dd/M/yyyy"),
+        (["1-2-2026 03:04:05.678"], "d-M-yyyy HH:mm:ss.SSS"),
         (["2026/12/31T23:59:59"], "yyyy/MM/dd'T'HH:mm:ss"),
         (["20261231"], "yyyyMMdd"),
         (["10/Oct/2000:13:55:36 -0700"], "dd/MMM/yyyy:HH:mm:ss Z"),

@@ -6,15 +6,20 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_grammar.spelling import string_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CLOCK = r"(?:(?P<gap>, | |T)(?P<clock>\d{1,2}:\d{2}(?P<s>:\d{2}(?P<f>\.\d+)?)?)(?P<half> [AaPp][Mm])?)?"
-_THREE = re.compile(r"(?P<a>\d{1,2})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4})" + _CLOCK)
+_CLOCK = r"(?:(?P<gap>, | |T)(?P<H>\d{1,2}):(?P<m>\d{2})(?P<s>:\d{2})?(?P<f>\.\d{1,9})?(?P<half> [AaPp][Mm])?)?"
+_YEAR_LAST = re.compile(r"(?P<a>\d{1,2})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4})" + _CLOCK)
 _YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<sign>[./])(?P<a>\d{1,2})(?P=sign)(?P<b>\d{1,2})" + _CLOCK)
-_COMPACT = re.compile(r"(?P<y>\d{4})(?:0[1-9]|1[0-2])\d\d(?:(?P<gap>[T_ -]?)(?P<clock>[0-2]\d[0-5]\d[0-5]\d))?")
+_COMPACT = re.compile(
+    r"(?P<y>\d{4})(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?P<gap>[T_ -]?)(?P<H>[01]\d|2[0-3])[0-5]\d[0-5]\d)?"
+)
 _LOG = re.compile(r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}")
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_HALF = "INTERVAL 12 HOURS, INTERVAL 0 HOURS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +36,14 @@ class Form:
 def form_of(values: Sequence[str], column: str) -> Form | None:
     """The form that all values of a column have; `column` is how an expression names it.
 
-    >>> form_of(["31.12.2026 23:59", "01.01.2027 00:00"], "t").title
-    'dd.MM.yyyy HH:mm'
-    >>> form_of(["31.12.2026"], "t").expression
-    "TO_TIMESTAMP(CONCAT(SPLIT_PART(t, '.', 3), '-', SPLIT_PART(t, '.', 2), '-', SPLIT_PART(t, '.', 1)))"
+    >>> form_of(["31.12.2026 23:59", "1.1.2027 00:00"], "t").expression
+    "TO_TIMESTAMP(t, 'd.M.yyyy HH:mm')"
     """
     if not values:
         return None
     if all(map(_LOG.fullmatch, values)):
         return Form("dd/MMM/yyyy:HH:mm:ss Z", _log(column))
-    for pattern, make in ((_THREE, _three), (_YEAR_FIRST, _year_first), (_COMPACT, _compact)):
+    for pattern, make in ((_YEAR_LAST, _year_last), (_YEAR_FIRST, _year_first), (_COMPACT, _compact)):
         found = [pattern.fullmatch(value) for value in values]
         matches = [match for match in found if match is not None]
         if len(matches) == len(values) and len({_shape(match) for match in matches}) == 1:
@@ -51,10 +54,10 @@ def form_of(values: Sequence[str], column: str) -> Form | None:
 def _shape(match: re.Match[str]) -> tuple[object, ...]:
     """What must be the same in all values."""
     parts = match.groupdict()
-    return parts.get("sign"), parts["gap"], parts["clock"] is None, parts.get("half") is None
+    return parts.get("sign"), parts["gap"], *(parts.get(part) is None for part in ("H", "s", "f", "half"))
 
 
-def _three(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
+def _year_last(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
     """Which of the first two is the day is seen from the greater; where it is not, dots and dashes say the day first,
     slashes the month.
     """
@@ -64,67 +67,57 @@ def _three(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
         return None
     unclear = first <= 12 and second <= 12
     day_first = sign != "/" if unclear else first > 12
-    month, day = (2, 1) if day_first else (1, 2)
-    letters = ("dd", "MM") if day_first else ("MM", "dd")
-    other = sign.join((*reversed(letters), "yyyy")) if unclear else ""
-    date = _before_gap(column, matches[0])
-    parts = (f"SPLIT_PART({date}, '{sign}', 3)", *(f"SPLIT_PART({column}, '{sign}', {n})" for n in (month, day)))
-    title = sign.join((*letters, "yyyy"))
-    return Form(title + _clock_title(matches), _with_clock(column, ", '-', ".join(parts), matches[0]), other)
+    letters = [_letters(letter, matches, part) for letter, part in zip("dM" if day_first else "Md", "ab", strict=True)]
+    other = [_letters(letter, matches, part) for letter, part in zip("Md" if day_first else "dM", "ab", strict=True)]
+    unless = sign.join((*other, "yyyy")) if unclear else ""
+    return _form(column, sign.join((*letters, "yyyy")), matches, unless)
 
 
 def _year_first(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
     if any(int(match["a"]) > 12 or int(match["b"]) > 31 for match in matches):
         return None
     sign = matches[0]["sign"]
-    date = f"REPLACE({_before_gap(column, matches[0])}, '{sign}', '-')"
-    return Form(f"yyyy{sign}MM{sign}dd" + _clock_title(matches), _with_clock(column, date, matches[0]))
+    return _form(column, sign.join(("yyyy", _letters("M", matches, "a"), _letters("d", matches, "b"))), matches)
 
 
-def _before_gap(column: str, match: re.Match[str]) -> str:
-    return column if match["gap"] is None else f"SPLIT_PART({column}, '{match['gap']}', 1)"
+def _letters(letter: str, matches: Sequence[re.Match[str]], part: str) -> str:
+    """Two where all numbers have two digits."""
+    return letter * min(len(match[part]) for match in matches)
 
 
-def _with_clock(column: str, date: str, match: re.Match[str]) -> str:
-    """Half a day more for PM, and half a day less for the hour that 12-hour clocks call 12."""
-    if match["gap"] is None:
-        return f"TO_TIMESTAMP(CONCAT({date}))"
-    clock = f"SPLIT_PART({column}, '{match['gap']}', 2)"
-    if match["half"] is None:
-        return f"TO_TIMESTAMP(CONCAT({date}, ' ', {clock}))"
-    if match["gap"] != " ":
-        clock = f"SPLIT_PART({clock}, ' ', 1)"
-    half = "INTERVAL 12 HOURS, INTERVAL 0 HOURS"
-    return (
-        f"TO_TIMESTAMP(CONCAT({date}, ' ', {clock})) + IF({column} ILIKE '%PM', {half})"
-        f" - IF(SPLIT_PART({clock}, ':', 1) = '12', {half})"
-    )
-
-
-def _clock_title(matches: Sequence[re.Match[str]]) -> str:
+def _form(column: str, date: str, matches: Sequence[re.Match[str]], unless: str = "") -> Form:
+    """With the clock. Without AM and PM the engines agree on a pattern: half a day more for PM, and half a day less for
+    the hour that such clocks call 12.
+    """
     first = matches[0]
     if first["gap"] is None:
-        return ""
-    hours = "HH:mm" if first["half"] is None else "hh:mm"
-    seconds = ":ss" if any(match["s"] for match in matches) else ""
-    fraction = ".SSS" if any(match["f"] for match in matches) else ""
+        return Form(date, _by_pattern(column, date), unless)
+    fraction = "." + "S" * max(len(match["f"]) - 1 for match in matches) if first["f"] else ""
     gap = "'T'" if first["gap"] == "T" else first["gap"]
-    return gap + hours + seconds + fraction + (" a" if first["half"] else "")
+    clock = f"{_letters('H', matches, 'H')}:mm{':ss' if first['s'] else ''}{fraction}"
+    pattern = f"{date}{gap}{clock}"
+    if first["half"] is None:
+        return Form(pattern, _by_pattern(column, pattern), unless)
+    expression = (
+        f"{_by_pattern(f'LEFT({column}, LENGTH({column}) - 3)', pattern)} + IF({column} ILIKE '%PM', {_HALF})"
+        f" - IF({column} LIKE '%{first['gap'][-1]}12:%', {_HALF})"
+    )
+    return Form(f"{date}{gap}{clock.replace('H', 'h')} a", expression, unless)
+
+
+def _by_pattern(text: str, pattern: str) -> str:
+    return f"TO_TIMESTAMP({text}, {string_text(pattern)})"
 
 
 def _compact(column: str, matches: Sequence[re.Match[str]]) -> Form:
-    gap, clock = matches[0]["gap"], matches[0]["clock"]
-    parts = [f"SUBSTRING({column}, 1, 4)", "'-'", f"SUBSTRING({column}, 5, 2)", "'-'", f"SUBSTRING({column}, 7, 2)"]
-    if clock is None:
-        return Form("yyyyMMdd", f"TO_TIMESTAMP(CONCAT({', '.join(parts)}))")
-    start = 9 + len(gap)
-    for sign, at in ((" ", start), (":", start + 2), (":", start + 4)):
-        parts += (f"'{sign}'", f"SUBSTRING({column}, {at}, 2)")
-    return Form(f"yyyyMMdd{repr(gap) if gap == 'T' else gap}HHmmss", f"TO_TIMESTAMP(CONCAT({', '.join(parts)}))")
+    gap = matches[0]["gap"] or ""
+    quoted = f"'{gap}'" if gap == "T" else gap
+    pattern = f"yyyyMMdd{quoted}HHmmss" if matches[0]["H"] is not None else "yyyyMMdd"
+    return Form(pattern, _by_pattern(column, pattern))
 
 
 def _log(column: str) -> str:
-    """As web servers log it."""
+    """As web servers log it: names of months are in no pattern that the engines agree on."""
     month = f"CAST((LOCATE(SUBSTRING({column}, 4, 3), '{_MONTHS}') + 2) DIV 3 AS STRING)"
     zone = f"SUBSTRING({column}, 22, 3), ':', SUBSTRING({column}, 25)"
     return (
