@@ -326,6 +326,15 @@ def test_an_avro_file_is_looked_at() -> None:
     assert cepc.compile(text).run()["a_then_b"].num_rows == 4
 
 
+def test_a_delta_table_is_looked_at() -> None:
+    deltalake = pytest.importorskip("deltalake")
+    deltalake.write_deltalake("stored", pa.table({"ts": [at(i) for i in range(6)], "kind": ["A", "B"] * 3}))
+    text = invoke("init", "stored").stdout
+    is_right(text)
+    assert "FROM DELTA 'stored'" in text
+    assert cepc.compile(text).run()["a_then_b"].num_rows == 3
+
+
 def test_options_that_are_given_come_before_what_is_guessed() -> None:
     put({"a.csv": "at|kind|x\n2026-03-02|A;1|NA\n2026-03-03|B;2|1\n"})
     text = invoke("init", "a.csv", "--option", "delimiter=|", "--option", "nullValue=none").stdout

@@ -33,7 +33,7 @@ MOST_MATCHES = 5  # for a record, where the query lists them
 
 
 @dataclass(frozen=True, slots=True)
-class StreamNames:
+class NamesInStream:
     """What things are called in a stream: a leaf by the column that has its values, computed ones with expressions."""
 
     stream: str
@@ -88,7 +88,7 @@ def _free(sample: Sample, called: str) -> str:
     return new_name(called if called.casefold() not in {c.casefold() for c in columns} else f"{called}_events", columns)
 
 
-def _names(guessed: Guess, stream: str) -> StreamNames:
+def _names(guessed: Guess, stream: str) -> NamesInStream:
     """Each computed column has a name that no other has; one for a type may differ from its column's in case alone."""
     taken = {name for name, _ in guessed.sample.columns} | {stream}
     computed: list[tuple[str, str]] = []
@@ -112,13 +112,13 @@ def _names(guessed: Guess, stream: str) -> StreamNames:
         column(key.leaf, None if key.leaf.is_column else key.leaf.text, "_".join(key.leaf.path[-2:]))
         for key in guessed.keys[:SHOWN]
     )
-    return StreamNames(stream, time, kind, of, tuple(computed))
+    return NamesInStream(stream, time, kind, of, tuple(computed))
 
 
 # ---- the stream ------------------------------------------------------------------------------------------------------
 
 
-def _stream(guessed: Guess, names: StreamNames) -> str:
+def _stream(guessed: Guess, names: NamesInStream) -> str:
     sample = guessed.sample
     columns = [f"{quoted(name)} {type_.sql}" for name, type_ in sample.columns]
     columns += [f"{quoted(name)} AS {expression}" for name, expression in names.computed]
@@ -137,7 +137,7 @@ def _stream(guessed: Guess, names: StreamNames) -> str:
     return "\n".join(lines) + ";"
 
 
-def _remarks(guessed: Guess, names: StreamNames) -> Iterable[str]:
+def _remarks(guessed: Guess, names: NamesInStream) -> Iterable[str]:
     sample = guessed.sample
     looked = _many(sample.records, "record")
     if sample.whole:
@@ -179,10 +179,10 @@ def _of_time(guessed: Guess) -> Iterable[str]:
     if late is None:
         yield "The records are in no order of time, so no WATERMARK is guessed; a stream that is run for ever has one."
     elif late:
-        yield f"WATERMARK: the latest event came {in_words(late)} late."
+        yield f"WATERMARK: events came up to {in_words(late)} late."
 
 
-def _of_types(guessed: Guess, names: StreamNames) -> Iterable[str]:
+def _of_types(guessed: Guess, names: NamesInStream) -> Iterable[str]:
     kind = guessed.kind
     others = [other for other in guessed.other_kinds if other.expression is None or not other.leaf.is_column]
     if kind is not None:
@@ -210,7 +210,7 @@ def _counts(kind: TypeColumn) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _derived(guessed: Guess, names: StreamNames, others: Sequence[TypeColumn]) -> str:
+def _derived(guessed: Guess, names: NamesInStream, others: Sequence[TypeColumn]) -> str:
     """An EVENT … WHERE on a column that is there."""
     stream = quoted(names.stream)
     if others:
@@ -251,7 +251,7 @@ def _is_number_but_for_some(sample: Sample, name: str) -> bool:
 # ---- the query -------------------------------------------------------------------------------------------------------
 
 
-def _query(guessed: Guess, names: StreamNames, taken: set[str], *, several: bool) -> str:
+def _query(guessed: Guess, names: NamesInStream, taken: set[str], *, several: bool) -> str:
     """The text of a query that has rows, or none where there is no event."""
     if guessed.time is None:
         return ""
@@ -266,14 +266,14 @@ def _query(guessed: Guess, names: StreamNames, taken: set[str], *, several: bool
     return _laid_out(name, clauses, remark, names, several=several)
 
 
-def _some_type(guessed: Guess, names: StreamNames) -> str | None:
+def _some_type(guessed: Guess, names: NamesInStream) -> str | None:
     """The type of an event with a time."""
     times = guessed.time.values if guessed.time is not None else ()
     types = guessed.kind.values if guessed.kind is not None else (names.stream,) * len(times)
     return next((t for at, t in zip(times, types, strict=True) if at is not None and t is not None), None)
 
 
-def _of_pair(guessed: Guess, pair: Pair, names: StreamNames, taken: set[str], *, several: bool) -> str:
+def _of_pair(guessed: Guess, pair: Pair, names: NamesInStream, taken: set[str], *, several: bool) -> str:
     first, then = _variables(guessed, pair, names)
     key = names.keys[guessed.keys.index(pair.key)] if pair.key is not None else None
     pattern = f"SEQ({_bound(pair.first, first)}, {_bound(pair.then, then)})"
@@ -296,7 +296,7 @@ def _of_pair(guessed: Guess, pair: Pair, names: StreamNames, taken: set[str], *,
     return _laid_out(name, clauses, remark, names, several=several)
 
 
-def _laid_out(name: str, clauses: list[str], remark: str, names: StreamNames, *, several: bool) -> str:
+def _laid_out(name: str, clauses: list[str], remark: str, names: NamesInStream, *, several: bool) -> str:
     clauses = [*clauses, f"FROM {quoted(names.stream)}"] if several else clauses
     return "\n".join([_comments([remark]), f"QUERY {name}", *clauses]) + ";"
 
@@ -314,10 +314,10 @@ def words_of(text: str) -> list[str]:
     >>> words_of("LoginFailed_then_log out 2")
     ['Login', 'Failed', 'then', 'log', 'out', '2']
     """
-    return re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]*", text)
+    return re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[a-z0-9]*|[0-9]+[a-z0-9]*", text)
 
 
-def _variables(guessed: Guess, pair: Pair, names: StreamNames) -> tuple[str, str]:
+def _variables(guessed: Guess, pair: Pair, names: NamesInStream) -> tuple[str, str]:
     """The types themselves where nothing else is called so."""
     columns = {name.casefold() for name, _ in (*guessed.sample.columns, *names.computed)}
     types = {type_.casefold() for type_ in guessed.kind.types} if guessed.kind is not None else {names.stream}
@@ -332,7 +332,7 @@ def _bound(type_: str, variable: str) -> str:
     return named if type_ == variable else f"{named} {quoted(variable, ALIAS)}"
 
 
-def _returned(guessed: Guess, names: StreamNames, key: str | None, first: str, then: str) -> Iterable[str]:
+def _returned(guessed: Guess, names: NamesInStream, key: str | None, first: str, then: str) -> Iterable[str]:
     """The key and a number of the second event; the time of the first where there is neither."""
     reserved = {"match_start", "match_end"}
     if key is not None:
