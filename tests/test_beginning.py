@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import re
+from csv import writer as writer_of
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 
 import cepc
 from cepc.beginning import sample
+from cepc.beginning.given import collected
 from cepc.beginning.text_types import is_nameable
 from cepc.beginning.time_texts import form_of
 from cepc.cli import cepc as command
@@ -170,6 +172,11 @@ CASES: dict[str, Files] = {
     "seconds_from_a_start": {"lab.csv": csv("time,temperature", *(f"{i / 10},{20 + i % 3}" for i in range(9)))},
     "a_number_alone": {"seq.jsonl": jsonl(*({"offset": i} for i in range(4)))},
     "null_among_times": {"some.csv": csv("at,kind", "2026-03-02,A", "NA,A", "2026-03-03,B")},
+    "without_a_type": {"none.csv": csv("at,kind,type", "2026-03-02,,A", "2026-03-03,,", ",,B")},
+    "many_types": {
+        "many.csv": csv("at,event", *(f"{at(i):%Y-%m-%d %H:%M},e{i % 60 if i < 150 else 1}" for i in range(160)))
+    },
+    "numbers_as_written": {"n.jsonl": '{"at": "2026-03-02", "kind": 1e5}\n{"at": "2026-03-03", "kind": "x"}\n' * 2},
     "without_a_time": {"none.csv": csv("name,amount", "a,1", "b,0")},
     "all_null": {"null.jsonl": jsonl({"at": None, "kind": None}, {"at": None, "kind": None})},
     "null_times_and_types": {"some.csv": csv("at,kind", ",A", "2026-03-02,", "2026-03-02,A", "2026-03-03,B")},
@@ -441,7 +448,7 @@ def test_a_frame_is_looked_at() -> None:
     text = cepc.stream_of(frame, name="clicks")
     is_right(text)
     assert "rank  BIGINT" in text
-    assert "odd" not in text.partition("STREAM")[2]
+    assert "Left out: the column odd, which has values of several types." in text
     rows = cepc.compile(text).run(frame)["click_then_buy"]
     assert rows["rank"].tolist() == [2] * 6
 
@@ -460,6 +467,9 @@ def test_a_table_of_spark_is_looked_at(spark: SparkSession) -> None:
     frame = spark.createDataFrame(clicks().to_pandas().astype({"action": str}))
     text = cepc.stream_of(frame, "clicks")
     is_right(text)
+    assert collected(frame).equals(frame.toArrow())
+    odd = frame.selectExpr("*", "INTERVAL '1' YEAR AS `o.dd`")
+    assert cepc.stream_of(odd, "clicks").partition("STREAM")[2] == text.partition("STREAM")[2]
     frame.createOrReplaceTempView("stored_clicks")
     stored = cepc.stream_of("stored_clicks", session=spark)
     assert stored.partition("STREAM")[2].replace("stored_clicks", "clicks") == text.partition("STREAM")[2]
@@ -503,3 +513,32 @@ def test_any_names_make_a_program_that_is_right(names: list[str], types: list[st
     text = cepc.stream_of(table, name)
     is_right(text)
     assert all(rows.num_rows for rows in cepc.compile(text).run(table).values())
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.sampled_from(["2026-03-02", "1e5", "NaN"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=4), min_size=2, max_size=5))
+def test_any_objects_make_a_program_that_reads_them(rows: list[dict[str, Any]]) -> None:
+    dated = [{**row, "event_time": f"{at(i):%Y-%m-%dT%H:%M}", "kind": "A"} for i, row in enumerate(rows)]
+    put({"any.jsonl": jsonl(*dated)})
+    text = cepc.stream_of("any.jsonl")
+    is_right(text)
+    assert all(found.num_rows for found in cepc.compile(text).run().values())
+
+
+@given(st.lists(st.lists(TEXTS, min_size=3, max_size=3), min_size=3, max_size=6))
+def test_any_texts_make_a_program_that_reads_them(rows: list[list[str]]) -> None:
+    header, *others = rows
+    file = io.StringIO()
+    writer = writer_of(file)
+    writer.writerow([*header, "event_time", "n"])
+    writer.writerows([*row, f"{at(i):%Y-%m-%d %H:%M}", "1"] for i, row in enumerate(others))
+    put({"any.csv": file.getvalue()})
+    made = invoke("init", "any.csv")
+    is_right(made.stdout)
+    assert all(found.num_rows for found in cepc.compile(made.stdout).run(skip_bad=True).values())

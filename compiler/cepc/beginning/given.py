@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.types import quote_name
+
 from ..running.given import is_frame
 from ..running.session import is_of_spark
 from .sample import RECORDS, Sample, look, of_table
@@ -36,32 +38,38 @@ def _sample(events: Any, session: Any) -> tuple[str, Sample]:
     if is_of_spark(events, "DataFrame"):
         return "events", _of_spark(events, "a DataFrame")
     if is_frame(events):
-        table = _of_frame(events.head(RECORDS))
-        return "events", of_table(table, "a frame", whole=len(events) <= RECORDS)
+        table, unread = _of_frame(events.head(RECORDS))
+        return "events", of_table(table, "a frame", unread, whole=len(events) <= RECORDS)
     if not isinstance(events, pa.Table):
         if not hasattr(events, "__arrow_c_stream__"):
             raise TypeError(
                 f"events are a pyarrow table, a pandas frame, a Spark DataFrame, or a path; not {type(events).__name__}"
             )
         events = pa.table(events)
-    return "events", of_table(events.slice(0, RECORDS), "a table", whole=events.num_rows <= RECORDS)
+    return "events", of_table(events.slice(0, RECORDS), "a table", {}, whole=events.num_rows <= RECORDS)
 
 
-def _of_frame(frame: Any) -> Any:
-    """Columns whose values have no type in common are left out; integers with nulls among them, which pandas has as
-    floats, are declared as what they are.
+def _of_frame(frame: Any) -> tuple[Any, dict[str, str]]:
+    """The columns whose values have a type in common, and the others. Integers with nulls among them, which pandas has
+    as floats, are declared as what they are.
     """
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
-    for name in frame.columns:
-        try:
-            column = pa.array(frame[name], from_pandas=True)
-        except (pa.ArrowException, TypeError):
-            continue
-        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        columns.setdefault(str(name), _whole(column))
-    return pa.table(columns)
+    unread: dict[str, str] = {}
+    for name in map(str, frame.columns):
+        if name not in frame.columns:
+            unread[name] = "is not called by a text"
+        elif list(frame.columns).count(name) > 1:
+            unread[name] = "occurs twice"
+        else:
+            try:
+                column = pa.array(frame[name], from_pandas=True)
+            except (pa.ArrowException, TypeError):
+                unread[name] = "has values of several types"
+                continue
+            columns[name] = _whole(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
+    return pa.table(columns), unread
 
 
 def _whole(column: Any) -> Any:
@@ -77,12 +85,27 @@ def _whole(column: Any) -> Any:
 
 def _of_spark(frame: Any, title: str) -> Sample:
     """By the schema of the frame and as many of its rows as are looked at."""
+    unread = {field.name: f"is {field.dataType.simpleString()}" for field in frame.schema.fields if _is_unread(field)}
+    if unread:
+        frame = frame.select(*(quote_name(name) for name in frame.columns if name not in unread))
     rows = frame.limit(RECORDS + 1)
-    table = rows.toArrow() if hasattr(rows, "toArrow") else _collected(rows)
-    return of_table(table.slice(0, RECORDS), title, whole=table.num_rows <= RECORDS)
+    table = rows.toArrow() if hasattr(rows, "toArrow") else collected(rows)
+    return of_table(table.slice(0, RECORDS), title, unread, whole=table.num_rows <= RECORDS)
 
 
-def _collected(frame: Any) -> Any:
+def _is_unread(field: Any) -> bool:
+    """Whether Arrow has no such type."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    try:
+        to_arrow_type(field.dataType)
+    except PySparkException:
+        return True
+    return False
+
+
+def collected(frame: Any) -> Any:
     """As `toArrow`, which Spark has from 4.0 on."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema

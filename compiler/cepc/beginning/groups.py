@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from .leaves import Leaf
 
-MOST_TYPES = 50
+MOST_TYPES = 1000
+FEW_TYPES = 50
 NO_VALUE = ("NA", "N/A", "NAN", "NULL", "NONE")
 
 
@@ -70,7 +71,8 @@ def _kind(leaf: Leaf) -> TypeColumn | None:
     same = len(lower) == len(distinct)
     values = written if same else names
     counts = Counter(value for value in values if value is not None)
-    if len(counts) > min(MOST_TYPES, max(10, len(leaf.there) / 2)) or not all(map(is_nameable, counts)):
+    most = min(MOST_TYPES if score == 2 else FEW_TYPES, max(10, len(leaf.there) / 2))
+    if len(counts) > most or not all(map(is_nameable, counts)):
         return None
     if len({name.casefold() for name in counts}) < len(counts):
         return None

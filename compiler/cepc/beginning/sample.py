@@ -20,7 +20,7 @@ from ..reading.text_values import BadValueError, from_text
 from .text_types import is_nameable, nameable, type_of_json, type_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cepc_runtime.types import DataType
 
@@ -103,12 +103,14 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
     )
 
 
-def of_table(table: Any, title: str, *, whole: bool) -> Sample:
-    """A sample that is an Arrow table; its columns are declared as they are. Raises DataError."""
+def of_table(table: Any, title: str, unread: Mapping[str, str], *, whole: bool) -> Sample:
+    """A sample that is an Arrow table; its columns are declared as they are. The `unread` columns are not in it, each
+    with the reason. Raises DataError.
+    """
     if not table.num_rows:
         raise DataError([messages.nothing_to_look_at(title)])
     columns, left_out = _tables([_Part(None, Looked(table, whole))])
-    return _sample(EventOrigin(title), columns, left_out, whole=whole, bad=0)
+    return _sample(EventOrigin(title), columns, {**unread, **left_out}, whole=whole, bad=0)
 
 
 def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, whole: bool, bad: int) -> Sample:
@@ -141,18 +143,12 @@ def _json(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
         values = [row.get(name) for row in rows]
         type_ = nameable(type_of_json(values)) or STRING
         try:
-            columns[name] = (type_, _from_json(values, type_))
+            columns[name] = (type_, column_of(values, type_))
         except BadValueError as error:
-            left_out[name] = f"`{error.found}` is no text"
+            left_out[name] = f"has `{error.found}`, which cannot be read"
+        except NeedsExactError:
+            left_out[name] = "has NaN among texts"
     return columns, left_out
-
-
-def _from_json(values: list[Any], type_: DataType) -> Any:
-    """As the reader takes them; where it would read numbers exactly, to show them as text, the sample shows them."""
-    try:
-        return column_of(values, type_)
-    except NeedsExactError:
-        return column_of([None if v is None else str(v) for v in values], STRING)
 
 
 def _tables(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:

@@ -20,6 +20,7 @@ from cepc_runtime.types import (
     integer_range,
 )
 
+from ..reading.json_values import Exact
 from ..reading.text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def type_of_json(values: Iterable[Any]) -> DataType:
     if kinds == {int}:
         low, high = integer_range(BIGINT)
         return BIGINT if low <= min(there) <= max(there) <= high else STRING
-    if kinds and kinds <= {int, float}:
+    if kinds and kinds <= {int, float, Exact}:
         return DOUBLE
     if kinds == {str}:
         return type_of_text(there, (DATE, TIMESTAMP)) if all(_is_unicode(v) for v in there) else STRING

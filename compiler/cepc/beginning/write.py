@@ -15,6 +15,7 @@ from cepc_runtime.types import STRING
 
 from ..diagnostics.listed import listed
 from ..visible import visible
+from .groups import FEW_TYPES
 from .guess import Guess, guess
 from .leaves import Leaf, new_name, quoted
 from .lengths import in_words, length_above
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .sample import Sample
 
 WIDTH = 116
+NO_QUERY = "There is no query yet, for no record has a time and a type."
 SHOWN = 10  # types, columns in a comment
 MOST_MATCHES = 5  # for a record, where the query lists them
 
@@ -63,9 +65,8 @@ def program(samples: Sequence[tuple[Sample, str]]) -> Beginning:
         names = _names(guessed, stream)
         texts.append(_stream(guessed, names))
         query = _query(guessed, names, taken, several=len(samples) > 1)
-        if query:
-            asks = True
-            texts.append(query)
+        asks |= bool(query)
+        texts.append(query or _comments([NO_QUERY]))
     text = format_source(Source("<init>", "\n\n".join(texts) + "\n"))
     assert isinstance(text, str), text
     return Beginning(text, asks)
@@ -128,7 +129,8 @@ def _stream(guessed: Guess, names: NamesInStream) -> str:
         lines.append(f"EVENT TIME {quoted(names.time)}" + (f" WATERMARK {length_above(late)}" if late else ""))
         if guessed.kind is not None:
             types = ", ".join(map(string_text, guessed.kind.types))
-            lines.append(f"EVENT TYPE {quoted(names.kind)} IN ({types})")
+            in_ = f" IN ({types})" if len(guessed.kind.types) <= FEW_TYPES else ""
+            lines.append(f"EVENT TYPE {quoted(names.kind)}{in_}")
     origin = sample.origin
     if origin.path is not None:
         options = ", ".join(f"{quoted(name)} = {string_text(value)}" for name, value in origin.options)
@@ -161,7 +163,7 @@ def _of_time(guessed: Guess) -> Iterable[str]:
     time = guessed.time
     if time is None:
         yield (
-            "No column says when an event happened, so there is no EVENT TIME and no query yet: queries ask what comes "
+            "No column says when an event happened, so there is no EVENT TIME: declare one, for queries ask what comes "
             "after what."
         )
         return
@@ -186,7 +188,9 @@ def _of_types(guessed: Guess, names: NamesInStream) -> Iterable[str]:
     kind = guessed.kind
     others = [other for other in guessed.other_kinds if other.expression is None or not other.leaf.is_column]
     if kind is not None:
-        yield f"Event type: {_path(kind.leaf)}{_spelled(kind)}: {_counts(kind)}. Events of other types are passed over."
+        few = len(kind.types) <= FEW_TYPES
+        rest = "Events of other types are passed over." if few else "They are too many to be listed by IN."
+        yield f"Event type: {_path(kind.leaf)}{_spelled(kind)}: {_counts(kind)}. {rest}"
         nulls = kind.values.count(None)
         if nulls:
             yield f"{_path(kind.leaf)} is null in {_many(nulls, 'record')}: no events."

@@ -67,7 +67,7 @@ def _say_next(samples: list[tuple[Sample, str]], files: tuple[str, ...], output:
         again = " ".join(map(shlex.quote, files))
         click.echo(f"To keep this: cepc init {again} -o {name}", err=True)
     if not asks:
-        click.echo("There is no query yet, for no column says when an event happened.", err=True)
+        click.echo("There is no query yet: the comments say what is missing.", err=True)
         return
     parts = ["cepc", "run", name]
     if files == ("-",):

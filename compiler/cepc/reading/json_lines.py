@@ -242,12 +242,12 @@ def keys_of(file: DataFile) -> list[str]:
 
 
 def look(file: DataFile, records: int) -> Looked:
-    """The first objects."""
+    """The first objects, numbers with a fraction or an exponent as they are written."""
     found: list[dict[str, Any]] = []
     bad = 0
     for block in _blocks(file):
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
-        rows, wrong = _rows(block, numbers[: records + 1], exact=False)
+        rows, wrong = _rows(block, numbers[: records + 1], exact=True)
         found += rows
         bad += len(wrong) + len(block.wrong)
         if len(found) > records or len(numbers) > records:
