@@ -28,9 +28,11 @@ from cepc.beginning.given import collected
 from cepc.beginning.text_types import is_nameable
 from cepc.beginning.time_texts import form_of
 from cepc.cli import cepc as command
+from cepc.reading import readers
 from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
 
+from . import bars
 from .pages import UPDATE
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ CASES: dict[str, Files] = {
     "seconds_from_a_start": {"lab.csv": csv("time,temperature", *(f"{i / 10},{20 + i % 3}" for i in range(9)))},
     "a_number_alone": {"seq.jsonl": jsonl(*({"offset": i} for i in range(4)))},
     "null_among_times": {"some.csv": csv("at,kind", "2026-03-02,A", "NA,A", "2026-03-03,B")},
-    "without_a_type": {"none.csv": csv("at,kind,type", "2026-03-02,,A", "2026-03-03,,", ",,B")},
+    "without_a_type": {"none.csv": csv("at,kind,type", "2026-03-02,,", ",,A", ",,B")},
     "many_types": {
         "many.csv": csv("at,event", *(f"{at(i):%Y-%m-%d %H:%M},e{i % 60 if i < 150 else 1}" for i in range(160)))
     },
@@ -197,7 +199,7 @@ CASES: dict[str, Files] = {
     },
     "records_that_are_none": {"bad.jsonl": jsonl({"at": "2026-03-02", "event": "A"}) * 2 + "{\n"},
 }  # fmt: skip
-WITHOUT_A_QUERY = ("without_a_time", "all_null")
+WITHOUT_A_QUERY = ("without_a_type", "without_a_time", "all_null")
 
 
 def put(files: Files) -> list[str]:
@@ -340,6 +342,12 @@ def test_a_delta_table_is_looked_at() -> None:
     is_right(text)
     assert "FROM DELTA 'stored'" in text
     assert cepc.compile(text).run()["a_then_b"].num_rows == 3
+
+
+def test_a_format_without_a_look_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "READERS", (*readers.READERS, bars.READER))
+    put({"a.bars": "|at|\n"})
+    assert "`a.bars` cannot be read: Bars files are not looked at" in invoke("init", "a.bars").stderr
 
 
 def test_options_that_are_given_come_before_what_is_guessed() -> None:
