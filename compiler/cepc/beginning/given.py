@@ -9,9 +9,10 @@ from cepc_runtime.types import quote_name
 
 from ..running.given import is_frame
 from ..running.session import is_of_spark
+from .naming import stream_name
 from .sample import RECORDS, Sample, look, of_table
 from .text_types import is_nameable
-from .write import program, stream_name
+from .write import program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -39,8 +39,9 @@ def init(
     Each of FILES is a stream: a file of events, a directory of them, or `-` for standard input. About the first 10,000
     records of each are looked at, of Parquet some of each of eight row groups.
     """
+    from ..beginning.naming import stream_name
     from ..beginning.sample import look
-    from ..beginning.write import program, stream_name
+    from ..beginning.write import program
     from ..errors import CepcError
     from ..files.write import write_text
 
