@@ -179,6 +179,7 @@ CASES: dict[str, Files] = {
         "many.csv": csv("at,event", *(f"{at(i):%Y-%m-%d %H:%M},e{i % 60 if i < 150 else 1}" for i in range(160)))
     },
     "numbers_as_written": {"n.jsonl": '{"at": "2026-03-02", "kind": 1e5}\n{"at": "2026-03-03", "kind": "x"}\n' * 2},
+    "a_number_too_large_for_seconds": {"ids.csv": csv("id,event", f"{10**17},A", f"{10**18},B")},
     "without_a_time": {"none.csv": csv("name,amount", "a,1", "b,0")},
     "all_null": {"null.jsonl": jsonl({"at": None, "kind": None}, {"at": None, "kind": None})},
     "null_times_and_types": {"some.csv": csv("at,kind", ",A", "2026-03-02,", "2026-03-02,A", "2026-03-03,B")},
@@ -199,7 +200,7 @@ CASES: dict[str, Files] = {
     },
     "records_that_are_none": {"bad.jsonl": jsonl({"at": "2026-03-02", "event": "A"}) * 2 + "{\n"},
 }  # fmt: skip
-WITHOUT_A_QUERY = ("without_a_type", "without_a_time", "all_null")
+WITHOUT_A_QUERY = ("a_number_too_large_for_seconds", "without_a_type", "without_a_time", "all_null")
 
 
 def put(files: Files) -> list[str]:
@@ -310,6 +311,7 @@ def test_what_was_made_by_the_page_about_it_is_so(tmp_path: Path) -> None:
         ({"n.csv": "2026-03-02,17,A\n2026-03-02,18,B\n"}, ["n.csv"], "does not begin with the names of its columns"),
         ({"x.parquet": "at,kind\n"}, ["x.parquet"], "it is no Parquet file"),
         ({"x.txt": SHOP}, ["x.txt"], "add `--input-format csv`"),
+        ({"a.json": '[{"at": "2026-03-02"}]\n'}, ["a.json"], "`jq -c '.[]'` or `jq -c .` writes other JSON so"),
         ({}, ["not.csv"], "there are no events at `not.csv`"),
         ({}, ["-", "-"], "standard input is named twice"),
     ],

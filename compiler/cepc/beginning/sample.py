@@ -5,6 +5,7 @@ many files some are looked at, of a text its beginning, of Parquet a spread of i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.types import NULL, STRING, TIMESTAMP, from_arrow, to_arrow
@@ -12,10 +13,11 @@ from cepc_runtime.widening import widens
 
 from ..errors import DataError
 from ..reading import messages, readers
+from ..reading.bad_records import STOP, BadRecords
 from ..reading.conform import conform
 from ..reading.find import find_files
 from ..reading.json_values import NeedsExactError, column_of
-from ..reading.reader import Looked, NotThisFormatError, spread
+from ..reading.reader import Looked, NotThisFormatError, Wanted, spread
 from ..reading.text_values import BadValueError, from_text
 from .text_types import is_nameable, nameable, type_of_json, type_of_text
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from cepc_runtime.types import DataType
 
     from ..reading.files import DataFile
-    from ..reading.reader import FormatOptions
+    from ..reading.reader import FormatOptions, Reader
 
 RECORDS = 10_000
 
@@ -92,6 +94,9 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
         others = [name for name in readers.names() if name != reader.name]
         raise DataError([messages.another_format(str(error), reader.title, others)]) from None
     if not any(len(part.rows) for part in parts):
+        for file, part in zip(chosen, parts, strict=True):
+            if part.looked.bad:
+                _say_bad(reader, file)
         raise DataError([messages.nothing_to_look_at(title)])
     columns, left_out = (_json if isinstance(parts[0].rows, list) else _tables)(parts)
     return _sample(
@@ -101,6 +106,14 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
         whole=len(chosen) == len(there) and all(part.looked.whole for part in parts),
         bad=sum(part.looked.bad for part in parts),
     )
+
+
+def _say_bad(reader: Reader, file: DataFile) -> None:
+    """Raises DataError with what is wrong in a file that has nothing but records that are none."""
+    bad = BadRecords(STOP)
+    for batch in reader.batches(file, Wanted("", (), (), bad.most)):
+        bad.take(batch.wrong[: bad.most], partial(reader.shown, file))
+    bad.end()
 
 
 def of_table(table: Any, title: str, unread: Mapping[str, str], *, whole: bool) -> Sample:

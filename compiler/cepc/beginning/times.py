@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .sample import Sample
 
 FIRST, LAST = 631_152_000, 4_102_444_800  # 1990 and 2100: seconds between them are a time rather than a number
+MOST_SECONDS = 10**11  # some thousand years: more are no seconds, and may be no microseconds
 UNITS: Final = (("seconds", 1, "SECONDS"), ("milliseconds", 10**3, "MILLIS"), ("microseconds", 10**6, "MICROS"))
 NANOSECONDS: Final = 10**9
 
@@ -143,6 +144,8 @@ def _order(sample: Sample, leaf: Leaf) -> Time | None:
     if not (is_integer(leaf.type) or (named and leaf.type in FLOATS)) or len(set(leaf.there)) < 2:
         return None
     if any(b < a or (b == a and not named) for a, b in pairwise(leaf.there)):
+        return None
+    if not all(abs(value) < MOST_SECONDS for value in leaf.there):
         return None
     reason = "no column is a time, and this number never falls"
     if is_integer(leaf.type) and leaf.is_column:
