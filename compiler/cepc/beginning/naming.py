@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from .leaves import new_name
+from .words import words
 
 if TYPE_CHECKING:
     from .guess import Guess
@@ -66,7 +67,16 @@ def names_in(guessed: Guess, stream: str) -> NamesInStream:
         wanted = "event_type" if leaf.is_column else leaf.path[-1]
         kind = column(leaf, guessed.kind.expression, wanted)
     of = tuple(
-        column(key.leaf, None if key.leaf.is_column else key.leaf.text, "_".join(key.leaf.path[-2:]))
+        column(key.leaf, None if key.leaf.is_column else key.leaf.text, _key_name(key.leaf.path))
         for key in guessed.keys[:MOST_KEYS]
     )
     return NamesInStream(stream, time, kind, of, tuple(computed))
+
+
+def _key_name(path: tuple[str, ...]) -> str:
+    """`orderId` says enough, `id` does not.
+
+    >>> _key_name(("order", "orderId")), _key_name(("user", "id"))
+    ('orderId', 'user_id')
+    """
+    return path[-1] if len(words(path[-1])) > 1 else "_".join(path[-2:])
