@@ -167,6 +167,9 @@ CASES: dict[str, Files] = {
     },
     "tabs": {"log.csv": csv("at\tevent", *(f"{at(i):%Y-%m-%d %H:%M}\t{'AB'[i % 2]}" for i in range(9)))},
     "orc": {"rides.orc": orc({"at": [at(i) for i in range(9)], "kind": ["A", "B", "C"] * 3})},
+    "a_time_that_is_none": {
+        "some.csv": csv("at,kind", *(f"2026-03-0{i},{'AB'[i % 2]}" for i in range(1, 10)), "2026-03-99,A", "soon,A")
+    },
     "a_date_and_a_clock": {
         "parts.csv": csv("time,date,event,no", *(f"{i % 12}:30,2026-03-0{2 + i // 12},{'AB'[i % 2]},{i % 3}" for i in range(20)))
     },
@@ -344,6 +347,22 @@ def test_a_delta_table_is_looked_at() -> None:
     is_right(text)
     assert "FROM DELTA 'stored'" in text
     assert cepc.compile(text).run()["a_then_b"].num_rows == 3
+
+
+def test_text_that_is_no_text_is_left_out() -> None:
+    wrong = pa.array([b"\xff", b"a"], pa.binary()).view(pa.string())
+    put({"a.parquet": parquet({"at": [at(0), at(1)], "name": wrong})})
+    text = invoke("init", "a.parquet").stdout
+    is_right(text)
+    assert "-- Left out: the column name, which" in text
+    assert cepc.compile(text).run()["next_a"].num_rows == 1
+
+
+def test_a_name_that_is_no_text_is_passed_over() -> None:
+    put({"a.csv": b"at,k\xff\n2026-03-02,1\n2026-03-03,2\n"})
+    text = invoke("init", "a.csv").stdout
+    is_right(text)
+    assert cepc.compile(text).run()["next_a"].num_rows == 1
 
 
 def test_a_format_without_a_look_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

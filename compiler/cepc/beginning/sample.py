@@ -183,6 +183,8 @@ def _tables(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
             left_out[name] = f"is {parts[0].rows.schema.field(name).type}, which queries cannot read"
             continue
         try:
+            for array in arrays:
+                array.validate(full=True)  # text may be no UTF-8
             values = [from_text(array, type_) if text else conform(array, type_) for array in arrays]
         except pa.ArrowException as error:
             left_out[name] = str(error).splitlines()[0]

@@ -8,9 +8,10 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.computed import NoValueError, compute
-from cepc_runtime.types import DATE, FLOATS, STRING, is_integer, is_time
+from cepc_runtime.types import DATE, FLOATS, STRING, TIMESTAMP, is_integer, is_time
 
 from .leaves import new_name, quoted
+from .text_types import type_of_text
 from .time_texts import form_of
 from .words import says_key, says_time
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .sample import Sample
 
 FIRST, LAST = 631_152_000, 4_102_444_800  # 1990 and 2100: seconds between them are a time rather than a number
+MOSTLY = 0.8  # of the texts are times, where the others are mistakes
 MOST_SECONDS = 10**11  # some thousand years: more are no seconds, and may be no microseconds
 UNITS: Final = (("seconds", 1, "SECONDS"), ("milliseconds", 10**3, "MILLIS"), ("microseconds", 10**6, "MICROS"))
 NANOSECONDS: Final = 10**9
@@ -105,13 +107,21 @@ def _written(leaf: Leaf) -> tuple[str, str] | None:
     if all(re.fullmatch(r"[1-9]\d{8,18}", value) for value in leaf.there):
         number = _since_epoch(leaf, f"CAST({leaf.text} AS BIGINT)", list(map(int, leaf.there)))
         return number or _digits(leaf, leaf.text)
-    if all(re.match(r"\d{4}-\d\d?-\d\d?", value) for value in leaf.there):
+    iso = sum(re.match(r"\d{4}-\d\d?-\d\d?", value) is not None for value in leaf.there)
+    if iso == len(leaf.there) and not _has_bad(leaf):
         return f"TO_TIMESTAMP({leaf.text})", "text in ISO 8601"
+    if iso >= MOSTLY * len(leaf.there):
+        return f"TRY_CAST({leaf.text} AS TIMESTAMP)", "text in ISO 8601, but not in every record"
     form = form_of(leaf.there, leaf.text)
     if form is None:
         return None
     unless = f"; {form.unless} fits as well" if form.unless else ""
     return form.expression, f"text like {leaf.there[0]}, {form.title}{unless}"
+
+
+def _has_bad(leaf: Leaf) -> bool:
+    """Whether a text is no time, though it begins as one."""
+    return type_of_text(leaf.there, (DATE, TIMESTAMP)) == STRING
 
 
 def _since_epoch(leaf: Leaf, column: str, numbers: Sequence[float]) -> tuple[str, str] | None:
@@ -201,4 +211,5 @@ def _computed(sample: Sample, leaves: Sequence[Leaf], expression: str) -> tuple[
         table = compute(sample.table.select([name for name, _ in columns]), program.streams[0].input.computed)
     except NoValueError:
         return None
-    return _microseconds(table.column(at))
+    values = _microseconds(table.column(at))
+    return values if values is not None and any(value is not None for value in values) else None

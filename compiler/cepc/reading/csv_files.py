@@ -345,7 +345,7 @@ _WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 
 
 def look(file: DataFile, records: int) -> Looked:
-    """The first records, all values as text. A column that the header has twice is not looked at."""
+    """The first records, all values as text, without columns that the header has twice or whose name is no text."""
     import pyarrow as pa
 
     columns = header(file)
@@ -354,7 +354,10 @@ def look(file: DataFile, records: int) -> Looked:
     values = [name for name in columns if _VALUE.fullmatch(name)]
     if 2 * len(values) > len(columns):  # the first line is a record
         raise DataError([messages.no_header(file.name, ",".join(columns), ["at", "kind", "id"])])
-    wanted = tuple((name, STRING) for name in dict.fromkeys(columns) if columns.count(name) == 1)
+    once = [
+        name for name in dict.fromkeys(columns) if columns.count(name) == 1 and "\N{REPLACEMENT CHARACTER}" not in name
+    ]
+    wanted = tuple((name, STRING) for name in once)
     tables, rows, bad, more = [], 0, 0, False
     for batch in batches(file, Wanted("", wanted, wanted, None)):
         if rows >= records:

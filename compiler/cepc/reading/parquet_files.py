@@ -45,7 +45,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
                 cut = frozenset(n for n in names if has_nanoseconds(batch.column(n)))
                 yield Batch(table, file.size * done // max(rows, 1), cut=cut)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 
 
@@ -58,7 +58,7 @@ def look(file: DataFile, records: int) -> Looked:
         each = -(-records // max(len(groups), 1))
         try:
             batches = [next(parquet.iter_batches(each, [group]), None) for group in groups]
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
         table = pa.Table.from_batches([b for b in batches if b is not None], parquet.schema_arrow)
         return Looked(table, table.num_rows == parquet.metadata.num_rows, instants=tuple(_instants(parquet)))
@@ -70,7 +70,7 @@ def _open(file: DataFile) -> Any:
 
     try:
         return pq.ParquetFile(file.open_raw(), coerce_int96_timestamp_unit="us")
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         raise DataError([_damaged(file, error)]) from None
 
 
