@@ -12,7 +12,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +52,19 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
         except DataError:
             raise
         except Exception as error:  # fastavro has no class of its own for what a damaged file leads to
+            raise DataError([_damaged(file, error)]) from None
+
+
+def look(file: DataFile, records: int) -> Looked:
+    """The first."""
+    import pyarrow as pa
+
+    raw, avro, schema = _open(file)
+    with raw:
+        try:
+            rows = list(islice(avro, records + 1))
+            return Looked(pa.Table.from_pylist(rows[:records], schema), len(rows) <= records)
+        except Exception as error:  # as above
             raise DataError([_damaged(file, error)]) from None
 
 
@@ -154,5 +167,5 @@ def _logical(avro: dict[str, Any]) -> Any | None:
 
 
 READER = Reader(
-    "avro", "Avro", (".avro",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False,
+    "avro", "Avro", (".avro",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False, look=look,
 )  # fmt: skip

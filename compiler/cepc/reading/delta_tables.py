@@ -49,5 +49,12 @@ def files_of(folder: Path) -> Iterator[Path]:
 
 
 READER = Reader(
-    "delta", "Delta", (), lambda _first: False, parquet_files.problems, parquet_files.batches, is_text=False
+    "delta",
+    "Delta",
+    (),
+    lambda _first: False,
+    parquet_files.problems,
+    parquet_files.batches,
+    is_text=False,
+    look=parquet_files.look,
 )

@@ -14,7 +14,7 @@ from . import messages
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
-from .reader import Batch, Reader, Wanted
+from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError
 
 if TYPE_CHECKING:
@@ -241,6 +241,20 @@ def keys_of(file: DataFile) -> list[str]:
     return list(keys)
 
 
+def look(file: DataFile, records: int) -> Looked:
+    """The first objects, numbers with a fraction or an exponent as they are written."""
+    found: list[dict[str, Any]] = []
+    bad = 0
+    for block in _blocks(file):
+        numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
+        rows, wrong = _rows(block, numbers[: records + 1], exact=True)
+        found += rows
+        bad += len(wrong) + len(block.wrong)
+        if len(found) > records or len(numbers) > records:
+            return Looked(found[:records], whole=False, bad=bad)
+    return Looked(found, whole=True, bad=bad)
+
+
 def looks_like(first: bytes) -> bool:
     return first.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
@@ -254,4 +268,5 @@ READER = Reader(
     batches,
     with_lines,
     keys_of,
+    look=look,
 )

@@ -8,7 +8,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed, has_nanoseconds
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +54,22 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
             raise DataError([_damaged(file, error)]) from None
 
 
+def look(file: DataFile, records: int) -> Looked:
+    """Of stripes that are spread over the file."""
+    import pyarrow as pa
+
+    raw, orc = _open(file)
+    with raw:
+        stripes = spread(orc.nstripes)
+        each = -(-records // max(len(stripes), 1))
+        try:
+            batches = [orc.read_stripe(stripe).slice(0, each) for stripe in stripes]
+            table = pa.Table.from_batches(batches, orc.schema)
+            return Looked(table, table.num_rows == orc.nrows, instants=tuple(_times(orc.schema)))
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
+            raise DataError([_damaged(file, error)]) from None
+
+
 def _open(file: DataFile) -> tuple[Any, Any]:
     import pyarrow as pa
     import pyarrow.orc as pa_orc
@@ -80,5 +96,5 @@ def _times(schema: Any) -> list[str]:
 
 
 READER = Reader(
-    "orc", "ORC", (".orc",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False,
+    "orc", "ORC", (".orc",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False, look=look,
 )  # fmt: skip
