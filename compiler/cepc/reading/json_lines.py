@@ -182,12 +182,15 @@ def _row(block: Block, index: int, number: type[Exact] | None) -> dict[str, Any]
     except (ValueError, RecursionError) as error:
         return _malformed(block, index, 0, "too deep" if isinstance(error, RecursionError) else str(error))
     if type(row) is not dict:
-        return _malformed(block, index, len(line) - len(line.lstrip()), f"this is {_kind(row)}")
+        return _malformed(block, index, len(line) - len(line.lstrip()), f"this is {_kind(row, line)}")
     return row
 
 
-def _kind(value: object) -> str:
-    return "an array" if isinstance(value, list) else f"`{shown(value)}`"
+def _kind(value: object, line: str) -> str:
+    """Of what is no object; a number need not be one of JSON's."""
+    if isinstance(value, list):
+        return "an array"
+    return f"`{line.strip()}`" if isinstance(value, float) else f"`{shown(value)}`"
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
