@@ -446,6 +446,8 @@ GOOD_LINE = lines(ROWS[:1])
         (GOOD_LINE + '{"at": \n', "x.jsonl:2:7", "error[E0710]: a line is no JSON object"),
         (GOOD_LINE + "\n" + "null\n", "x.jsonl:3:1", "this is `null`"),
         (GOOD_LINE + " [1]\n", "x.jsonl:2:2", "this is an array"),
+            (GOOD_LINE + "NaN\n", "x.jsonl:2:1", "this is `NaN`"),
+            (GOOD_LINE + "1.50\n", "x.jsonl:2:1", "this is `1.50`"),
         ("[\n", "x.jsonl:1:2", "each line is an object of its own"),
         ('{\n"at": 1\n}\n', "x.jsonl:1:2", "each line is an object of its own"),
         ('{"at": null} {"at": null}\n', "x.jsonl:1:14", "more after the object"),
@@ -528,6 +530,13 @@ def test_a_key_that_no_line_has_is_a_warning_and_of_time_or_type_an_error() -> N
     (warning,) = read("x.jsonl").warnings
     assert (warning.code, warning.title) == ("W0714", "no line has the key `minutes`: it is null everywhere")
     assert warning.hint == "did you mean `minuts`?"
+
+
+def test_a_parquet_file_with_a_column_whose_name_is_no_text_is_damaged() -> None:
+    pq.write_table(pa.table({"at": pa.array([1], pa.timestamp("us")), "größe": [1]}), "x.parquet", store_schema=False)
+    data = Path("x.parquet").read_bytes()
+    Path("x.parquet").write_bytes(data.replace("größe".encode(), bytes.fromhex("6772ffffffff65")))
+    assert "it is damaged" in problem("x.parquet", "at TIMESTAMP")
 
 
 # ---- ORC, Avro -------------------------------------------------------------------------------------------------------
