@@ -10,7 +10,7 @@ from cepc_runtime.plan import SelectAny
 from ..planning.logical import is_countable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cepc_runtime.plan import Letter, SharedStates
 
@@ -45,8 +45,9 @@ class Workload:
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def pattern(self, query: str) -> Pattern:
-        return next(p for q, p in zip(self.plan.queries, self.patterns, strict=True) if q.name == query)
+    def by_name(self) -> dict[str, Pattern]:
+        """The pattern of each query."""
+        return {q.name: p for q, p in zip(self.plan.queries, self.patterns, strict=True)}
 
     def shared(self, *parts: SharedStates) -> Workload:
         """With these parts as well."""
@@ -56,7 +57,11 @@ class Workload:
         return replace(self, proposals=(*self.proposals, Proposal(name, parts))) if parts else self
 
     def noted(self, name: str, queries: tuple[str, ...], text: str) -> Workload:
-        return replace(self, notes=(*self.notes, Note(name, queries, text)))
+        return self.said([Note(name, queries, text)])
+
+    def said(self, notes: Iterable[Note]) -> Workload:
+        more = tuple(notes)
+        return replace(self, notes=self.notes + more) if more else self
 
 
 class Rates(Protocol):
