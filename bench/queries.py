@@ -14,20 +14,20 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from bench.gains.measured import COUNT, program, same_rows, stream
 
-from cepc.explaining.as_text import to_text
-from cepc.explaining.explanation import explain
 from cepc.api import check_text
 from cepc.codegen.compiling import job_from, planned
-from cepc.passes.strategy import strategy
-from cepc.planning import plan_program
-from cepc.running.local import share_for
+from cepc.explaining.as_text import to_text
+from cepc.explaining.explanation import explain
+from cepc.running import local
+from cepc.running.given import read_given
+from cepc.running.local import Report
+from cepc.running.stages import Stages
 from cepc.shared_plans import Options
-from cepc_runtime.batch import execute
 
 TYPES: Final = 40
 PER_SECOND: Final = 10
@@ -71,23 +71,26 @@ def run(kind: str, n: int, count: int, rounds: int) -> str:
     assert checked is not None
     events = events_of(kind, n, count)
 
-    def whole(level: Any) -> tuple[float, float, Any]:
+    def whole(level: Literal[0, 2]) -> tuple[float, float, Report]:
         gc.collect()
+        stages = Stages()
         start = time.process_time()
-        (plan,) = plan_program(checked).plans
-        alone = time.process_time()
-        workload = share_for(checked, plan, Given(events), Options(level, seconds=None))
-        shared = time.process_time()
-        found = execute(strategy(workload.plan, "local"), events)
-        return time.process_time() - start, shared - alone, found
+        found = local.run(
+            checked,
+            lambda stream, plan: read_given(events, plan, stream.input),
+            {},
+            options=Options(level),
+            stages=stages,
+        )
+        return time.process_time() - start, stages.seconds["deciding what to share"], found
 
-    first = [whole(level) for level in (0, 2)]
+    first = [whole(0), whole(2)]
     same_rows(first[0][2].tables, first[1][2].tables)
-    turns = [[whole(level)[:2] for level in (0, 2)] for _ in range(rounds)]
+    turns = [[whole(0)[:2], whole(2)[:2]] for _ in range(rounds)]
     o0, o2 = ([turn[i][0] for turn in turns] for i in (0, 1))
     ratio = statistics.median(a / b for a, b in zip(o0, o2, strict=True))
     planning = statistics.median(turn[1][1] for turn in turns)
-    was, now = (found[2].effort for found in first)
+    was, now = (found[2].efforts["s"] for found in first)
     return (
         f"| {kind} | {n:,} | {statistics.median(o0):.2f} | {statistics.median(o2):.2f} | {planning:.2f} | {ratio:.2f} "
         f"| {was.operations / max(now.operations, 1):.1f} |"
@@ -101,13 +104,6 @@ def events_of(kind: str, n: int, count: int) -> Any:
              "nothing": [f"Q{q}T{i}" for q in range(n) for i in range(3)]}[kind]  # fmt: skip
     kinds = np.random.default_rng(1).integers(0, len(types), count)
     return stream(types, kinds, np.arange(count) * 1000 // PER_SECOND, 4)
-
-
-class Given:
-    """As if the events had been read from a file."""
-
-    def __init__(self, table: Any) -> None:
-        self.table, self.rows = table, table.num_rows
 
 
 def compiled(kind: str, n: int) -> str:

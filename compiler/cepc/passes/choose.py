@@ -8,7 +8,7 @@ than not sharing.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .columns import columns
 from .engine import load
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .workload import Context, Workload
 
 
+WORTH: Final = 0.98
+"""Of the cost without any plan: what a plan may cost at most to be taken, since a larger table is not free either."""
+
+
 def choose(workload: Workload, context: Context) -> Workload:
     """Take the cheapest of: nothing, what each pass proposes, and the best parts of all."""
     if not workload.proposals:
@@ -31,6 +35,8 @@ def choose(workload: Workload, context: Context) -> Workload:
         plans["the best of each"] = _best(workload, [part for parts in plans.values() for part in parts], context)
     costs = {name: _cost(workload, parts, context) for name, parts in plans.items()}
     name = context.forced if context.forced in plans else min(costs, key=lambda name: costs[name])
+    if name != context.forced and costs[name] > WORTH * costs["nothing"]:
+        name = "nothing"
     for part in plans[name]:
         names = tuple(member.query for member in part.members)
         workload = workload.noted("choose", names, f"share {len(part.members[0].states)} states on basis columns")

@@ -94,6 +94,7 @@ class Context:
     """What passes know beside the workload.
 
     `second`: ticks of the stream's time in one. `forced`: the optimiser whose plan is taken, whatever it costs.
+    `seconds`: how long the events last for which the plan is made, where it is for these alone.
     """
 
     rates: Rates
@@ -101,6 +102,7 @@ class Context:
     budget: Budget
     second: float
     forced: str | None = None
+    seconds: float | None = None
 
 
 def counted(plan: LogicalPlan) -> tuple[CountableQuery, ...]:

@@ -63,7 +63,7 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
     for of_class in classes.values():
         queries = [Query(q.name, relettered(patterns[q.name], alike), width(q)) for q in of_class]
         model = _model(of_class, rates, context)
-        plan = share(queries, model, GloriaBudget(steps=context.budget.steps), optimizer)
+        plan = share(queries, model, GloriaBudget(steps=context.budget.steps, qsets=context.budget.steps), optimizer)
         states = {q.name: _states(q, patterns[q.name], leader) for q in of_class}
         for alignment in _on_basis(plan, queries, model):
             part = _part(alignment, states)
