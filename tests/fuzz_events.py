@@ -16,8 +16,10 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 import cepc
 from cepc.errors import CepcError
@@ -61,8 +63,7 @@ def _csv() -> bytes:
     return "\n".join([",".join(names), *lines, ""]).encode()
 
 
-@cache
-def _parquet(compression: str) -> bytes:
+def _table() -> pa.Table:
     at = pa.array([f"{row['at']}Z" for row in ROWS]).cast(pa.timestamp("us", "UTC"))
     columns = {
         "at": at,
@@ -75,9 +76,43 @@ def _parquet(compression: str) -> bytes:
         "xs": pa.array([row["xs"] for row in ROWS], pa.list_(pa.int32())),
         "s": pa.array([row["s"] for row in ROWS], pa.struct({"a": pa.int32(), "b": pa.string()})),
     }
+    return pa.table(columns)
+
+
+@cache
+def _parquet(compression: str) -> bytes:
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink, compression=compression)
+    pq.write_table(_table(), sink, compression=compression)
     return sink.getvalue()
+
+
+@cache
+def _orc(compression: str) -> bytes:
+    sink = io.BytesIO()
+    orc.write_table(_table(), sink, compression=compression)
+    return sink.getvalue()
+
+
+@cache
+def _avro(codec: str) -> bytes:
+    sink = io.BytesIO()
+    fastavro.writer(sink, AVRO, _table().to_pylist(), codec=codec)
+    return sink.getvalue()
+
+
+AVRO: Final = {
+    "type": "record", "name": "event", "fields": [
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "k", "type": ["null", "string"]},
+        {"name": "x", "type": ["null", "int"]},
+        {"name": "d", "type": "double"},
+        {"name": "m", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}},
+        {"name": "b", "type": "boolean"},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "xs", "type": {"type": "array", "items": ["null", "int"]}},
+        {"name": "s", "type": {"type": "record", "name": "of", "fields": [{"name": "a", "type": "int"}, {"name": "b", "type": "string"}]}},
+    ],
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,6 +133,10 @@ KINDS: Final = {
     "json in gzip": Kind("e.jsonl.gz", NESTED, lambda: gzip.compress(_json(), mtime=0)),
     "parquet": Kind("e.parquet", NESTED, lambda: _parquet("none")),
     "parquet, compressed": Kind("e.parquet", NESTED, lambda: _parquet("snappy")),
+    "orc": Kind("e.orc", NESTED, lambda: _orc("uncompressed")),
+    "orc, compressed": Kind("e.orc", NESTED, lambda: _orc("zstd")),
+    "avro": Kind("e.avro", NESTED, lambda: _avro("null")),
+    "avro, compressed": Kind("e.avro", NESTED, lambda: _avro("deflate")),
 }
 
 
@@ -133,14 +172,15 @@ SPECIAL: Final = (
 
 
 def answer(kind: Kind, folder: Path, data: bytes) -> None:
-    """Rows, or diagnostics that can be shown; raises whatever else comes of it."""
+    """Rows, or diagnostics that can be shown, also where bad records are set apart; raises whatever else comes of it."""
     path = folder / kind.name
     path.write_bytes(data)
-    try:
-        compiled(kind.columns).run(path)
-    except CepcError as error:
-        if not (error.diagnostics and str(error)):
-            raise AssertionError("an error without a word") from error
+    for dead in (None, folder / "dead.jsonl"):
+        try:
+            compiled(kind.columns).run(path, dead=dead)
+        except CepcError as error:
+            if not (error.diagnostics and str(error)):
+                raise AssertionError("an error without a word") from error
 
 
 def example(kind: str, seed: str, number: int) -> bytes:

@@ -62,8 +62,8 @@ def answer(text: str | bytes, random: Random) -> bool:
 
 def _events(stream: Stream, plan: LogicalPlan, random: Random) -> pa.Table:
     types = [*stream.types] if stream.types else sorted({letter.raw_type or "A" for letter in plan.letters})
-    columns = {name: _column(to_arrow(type_), random) for name, type_ in stream.columns}
-    if stream.type_column is not None:
+    columns = {name: _column(to_arrow(type_), random) for name, type_ in stream.input.columns}
+    if stream.type_column in columns:
         columns[stream.type_column] = pa.array(random.choices(types or ["A"], k=EVENTS)).cast(pa.string())
     return pa.table(columns)
 

@@ -152,6 +152,12 @@ def test_rows_of_tables_are_counted_too() -> None:
     assert (dead["file"], dead["record"], dead["line"], dead["text"]) == ("e.parquet", 2, None, None)
 
 
+def test_a_file_of_which_no_record_is_an_event_has_no_rows() -> None:
+    program = STREAM.replace("id BIGINT", "id BOOLEAN")
+    Path("e.csv").write_bytes(csv_of(["2026-01-01,A,7"] * 3))
+    assert ids("e.csv", program, skip_bad=True) == []
+
+
 def test_a_quote_that_is_not_closed_swallows_no_records() -> None:
     Path("e.csv").write_bytes(csv_of([*CSV[:1], '2026-01-01 10:00:01,A,"2', *CSV[-1:]]))
     with pytest.raises(cepc.DataError, match="ends within a value in quotes"):

@@ -76,7 +76,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     subprocess.run(generate, check=True, capture_output=True, timeout=120)
     _, console = [block for block in blocks(ROOT / "README.md") if block.kind == "console"]
     given = commands(console.text)
-    assert len(given) == 7
+    assert len(given) == 8
     assert [(command, done.stderr) for command in given if (done := run(command, tmp_path)).returncode != 0] == []
 
 

@@ -112,7 +112,7 @@ def test_the_command_knows_a_new_format_by_its_module_alone() -> None:
     assert found.returncode == 0, found.stderr
     assert [json.loads(line)["minutes"] for line in found.stdout.splitlines()] == [2.5]
     help_ = " ".join(cepc(brought, "run", "--help").stdout.split())
-    assert "[parquet|csv|json|orc|avro|bars]" in help_
+    assert "[parquet|csv|json|orc|avro|bars|delta]" in help_
     assert "Events are Parquet, CSV with a header, JSON lines, ORC, Avro or Bars of iron;" in help_
     Path("rides.cep").write_text(PROGRAM.replace("FROM BARS 'rides.bars'", ""))
     unnamed = cepc(brought, "run", "rides.cep")

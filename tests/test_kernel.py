@@ -27,7 +27,7 @@ from cepc_runtime.kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, LESS, 
 from cepc_runtime.kernel.effects import effect
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
-from cepc_runtime.kernel.machine_code import LITTLE, Interpreted, compiled
+from cepc_runtime.kernel.machine_code import FEW, LITTLE, Interpreted, compiled
 from cepc_runtime.kernel.numbers import OPERATION, apply_all
 from cepc_runtime.kernel.operations import ADD, COPY, LEAST, MULTIPLY, TWICE, ZERO
 from cepc_runtime.kernel.planes import planes_of
@@ -131,7 +131,8 @@ def test_what_is_past_a_float_comes_out_right_modulo_64_bits(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepc_runtime.exactness.MANY", 1)
-        patch.setattr("cepc_runtime.kernel.machine_code.LITTLE", 10**9 if interpreted else 0)
+        for limit in ("LITTLE", "FEW"):
+            patch.setattr(f"cepc_runtime.kernel.machine_code.{limit}", 10**9 if interpreted else 0)
         check_all(rows, window, ("g",), interpreted)
 
 
@@ -476,7 +477,23 @@ def test_machine_code_that_was_kept_for_a_class_of_another_name_is_not_looked_at
 def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numba", raising=False)
     so_far = Interpreted()
-    assert [so_far.allows(LITTLE // 3) for _ in range(5)] == [True, True, True, False, False]
+    assert [so_far.allows(LITTLE // 3, lambda: True) for _ in range(5)] == [True, True, True, False, False]
+
+
+def test_machine_code_is_made_where_that_takes_less_than_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    so_far = Interpreted()
+    assert [so_far.allows(FEW // 3, lambda: False) for _ in range(5)] == [True, True, False, False, False]
+
+
+def test_a_first_run_on_few_events_makes_no_machine_code(tmp_path: Path) -> None:
+    """It would take twenty seconds, for a run of two."""
+    said = "from cepc_runtime.kernel import loop\nfrom cepc_runtime.kernel.machine_code import run_function\n"
+    first = f"{said}assert run_function(loop, {FEW // 2}) is loop.run\nimport sys\nassert 'numba' not in sys.modules"
+    nothing_kept = f"import cepc_runtime.kernel.machine_code as m\nm._is_kept = lambda *_: False\n{first}"
+    subprocess.run(
+        [sys.executable, "-c", nothing_kept], check=True, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    )
 
 
 PLAIN = (

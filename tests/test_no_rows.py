@@ -194,7 +194,7 @@ def test_timestamps_in_1970_were_numbers_of_another_unit() -> None:
     stream = STREAM.replace("at BIGINT", "at TIMESTAMP").replace(" UNIT s", "")
     compiled = cepc.compile(f"{stream}QUERY q {ONE} PATTERN SEQ(A, B) WITHIN 9 s;")
     times = pa.array([1_700_000_000, 1_700_000_001], pa.timestamp("us", "UTC"))
-    nothing = {n: pa.nulls(2, to_arrow(t)) for n, t in compiled.program.streams[0].columns}
+    nothing = {n: pa.nulls(2, to_arrow(t)) for n, t in compiled.program.streams[0].input.columns}
     *_, sentence = sentences(compiled, pa.table({**nothing, "at": times, "kind": ["B", "A"]}))
     assert sentence == "the times in `at` are all in the year 1970, as if they had been made of numbers of another unit"
 
@@ -256,7 +256,7 @@ def compiled_case(case: Case) -> tuple[Compiled, pa.Table]:
         compiled = cepc.compile(case.text)
     except cepc.ProgramError:
         reject()
-    columns = compiled.program.streams[0].columns
+    columns = compiled.program.streams[0].input.columns
     return compiled, pa.table({n: pa.array([r.get(n) for r in case.rows], to_arrow(t)) for n, t in columns})
 
 

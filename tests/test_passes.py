@@ -252,7 +252,7 @@ def test_of_two_proposals_about_other_queries_both_are_taken() -> None:
         found = found.proposed(f"{first} and {second}", part)
     chosen = choose(found, Context(Frequent("ABCD"), EngineModel(), Budget(), 1e6))
     assert shown(chosen) == ["*q[2, 3] | r[2, 3]", "*s[2, 3] | t[2, 3]"]
-    assert chosen.notes[-1].text.startswith("took the best of each")
+    assert chosen.notes[-1].text.startswith("a choice of the proposals' parts is taken")
 
 
 # ---- the driver ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from cepc.api import check_text
 from cepc.cli import cepc
-from cepc.explaining import as_html, as_svg, vendor
+from cepc.explaining import as_dot, as_html, as_svg, vendor
 from cepc.explaining.elements import elements
 from cepc.explaining.explanation import Explanation, explain
 from cepc.explaining.graph import Graph, graph_of
@@ -27,6 +27,7 @@ from cepc.shared_plans import Options, plan_shared
 from tests.browser import browsed
 
 if TYPE_CHECKING:
+    from cepc.explaining.graph import View
     from cepc.model import CheckedProgram
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
@@ -43,8 +44,8 @@ def explained(text: str) -> tuple[CheckedProgram, Explanation]:
     return program, found
 
 
-def drawn(text: str) -> Graph:
-    return graph_of(explained(text)[1])
+def drawn(text: str, view: View = "pattern") -> Graph:
+    return graph_of(explained(text)[1], view)
 
 
 def svg(text: str) -> str:
@@ -89,24 +90,170 @@ def test_an_edge_belongs_to_the_queries_that_go_it() -> None:
     }  # fmt: skip
 
 
-def test_of_a_query_whose_matches_are_listed_the_places_are_drawn() -> None:
+def test_of_a_query_whose_matches_are_listed_the_pattern_is_drawn() -> None:
     graph = drawn(M)
-    assert [node.label for node in graph.nodes] == ["start", "A", "B", "m"]
+    assert [node.label for node in graph.nodes] == ["start", "A", "NOT C", "B", "m"]
     assert all(node.listed for node in graph.nodes)
+    assert [node.label for node in drawn(M, "states").nodes] == ["start", "A", "B", "m"]
 
 
-def test_an_edge_is_labelled_where_its_end_is_called_otherwise() -> None:
-    graph = drawn("QUERY q RETURN COUNT(*) PATTERN AND(A, B) WITHIN 1 min;")
+def test_a_step_of_an_automaton_is_labelled_where_its_end_is_called_otherwise() -> None:
+    graph = drawn("QUERY q RETURN COUNT(*) PATTERN AND(A, B) WITHIN 1 min;", "states")
+    assert {edge.label for edge in graph.edges if edge.ties}
     assert {edge.label for edge in graph.edges if edge.ties} <= {"A", "B", "A or B"}
     assert {edge.label for edge in graph.edges if graph.nodes[edge.target].label == "A"} == {""}
 
 
-def test_what_a_not_moves_is_drawn_as_such() -> None:
-    text = "QUERY q RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WHERE A.x > PREV(A).x WITHIN 1 min SLIDE 30 s;"
-    graph = drawn(text)
+MOVED = "QUERY q RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WHERE A.x > PREV(A).x WITHIN 1 min SLIDE 30 s;"
+
+
+def test_what_a_not_moves_is_drawn_as_such_in_the_automaton() -> None:
+    graph = drawn(MOVED, "states")
     moves = [(graph.nodes[e.source].label, graph.nodes[e.target].label, e.label) for e in graph.edges if e.moves]
     assert moves == [("A", "A past NOT", "NOT")]
-    assert 'class="edge moves"' in svg(text)
+    moved = [one["classes"] for one in elements(explained(MOVED)[1], 0, "states")]
+    assert "moves half first" in moved
+
+
+def ways(text: str) -> set[tuple[str, str, str]]:
+    """The edges of what is drawn, by the labels of their ends, with their own."""
+    graph = drawn(text)
+    return {(graph.nodes[e.source].label, graph.nodes[e.target].label, e.label) for e in graph.edges}
+
+
+NOTS = {
+    "at the end, with a bound": (
+        "QUERY q RETURN MATCH A.x PATTERN SEQ(A, NOT P WITHIN 30 min) WITHIN 1 day;",
+        {("start", "A", ""), ("A", "NOT P WITHIN 30 minutes", ""), ("NOT P WITHIN 30 minutes", "q", "")},
+    ),
+    "in a gap": (
+        "QUERY q RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B) WITHIN 1 min SLIDE 30 s;",
+        {("start", "A", ""), ("A", "A", ""), ("A", "NOT C", ""), ("NOT C", "B", ""), ("B", "q", "")},
+    ),
+    "at the beginning": (
+        "QUERY q RETURN COUNT(*) PATTERN SEQ(NOT C, A) WITHIN 1 min SLIDE 30 s;",
+        {("start", "NOT C", ""), ("NOT C", "A", ""), ("A", "q", "")},
+    ),
+    "before what may be absent": (
+        "QUERY q RETURN COUNT(*) PATTERN SEQ(A, NOT C, B?, D) WITHIN 1 min SLIDE 30 s;",
+        {("start", "A", ""), ("A", "NOT C", ""), ("NOT C", "B", ""), ("NOT C", "D", ""), ("B", "D", ""), ("D", "q", "")},
+    ),
+    "between alternatives": (
+        "QUERY q RETURN COUNT(*) PATTERN SEQ(OR(A, B), NOT SEQ(C, D), E) WITHIN 1 min SLIDE 30 s;",
+        {
+            ("start", "A", ""), ("start", "B", ""), ("A", "NOT SEQ(C, D)", ""), ("B", "NOT SEQ(C, D)", ""),
+            ("NOT SEQ(C, D)", "E", ""), ("E", "q", ""),
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), NOTS.values(), ids=NOTS)
+def test_a_not_is_drawn_in_its_gap(text: str, expected: set[tuple[str, str, str]]) -> None:
+    assert ways(text) == expected
+    (forbidden,) = (node.label for node in drawn(text).nodes if node.kind == "not")
+    assert f">{forbidden}</text>" in svg(text)
+    assert f'label="{forbidden}", style="dashed"' in as_dot.to_dot([explained(text)[1]])
+    assert [one["data"]["label"] for one in element_data(text).values() if "not" in one["classes"].split()] == [
+        forbidden
+    ]
+    assert "what must not happen there" in page(text)
+
+
+def test_two_nots_of_one_gap_are_one_node() -> None:
+    (node,) = (
+        n
+        for n in drawn("QUERY q RETURN MATCH A.x PATTERN SEQ(A, NOT C, NOT D, B) WITHIN 1 min;").nodes
+        if n.kind == "not"
+    )
+    assert (node.label, node.lines) == ("NOT C", ("NOT D",))
+
+
+def test_a_not_between_states_that_are_kept_once_is_kept_once() -> None:
+    text = "".join(
+        f"QUERY {q} RETURN COUNT(*) PATTERN SEQ(A, NOT C, B, {end}) WITHIN 10 min SLIDE 5 min;"
+        for q, end in (("q", "D"), ("r", "E"))
+    )
+    nodes = [(node.label, node.queries) for node in drawn(text).nodes if node.kind != "query"]
+    assert nodes == [("start", (0, 1)), ("A", (0, 1)), ("NOT C", (0, 1)), ("B", (0, 1)), ("D", (0,)), ("E", (1,))]
+
+
+THREE = "QUERY q RETURN {} PATTERN AND(A, B, C) WITHIN 1 min;"
+
+
+@pytest.mark.parametrize("answer", ["COUNT(*)", "MATCH A.x"])
+def test_and_is_one_box_with_its_operands(answer: str) -> None:
+    text = THREE.format(answer)
+    nodes = drawn(text).nodes
+    assert [(node.kind, node.label, node.lines) for node in nodes[:2]] == [
+        ("start", "start", ()), ("box", "AND", ("A", "B", "C")),
+    ]  # fmt: skip
+    assert len(nodes) == 3
+    assert len(drawn(text, "states").nodes) > 8
+    assert page(text).count('<script type="application/json">') == 2
+    assert "The automata" in page(text)
+
+
+def test_where_the_automaton_has_no_more_than_the_pattern_it_is_not_offered() -> None:
+    assert page(Q + R).count('<script type="application/json">') == 1
+    assert "<button data-view" not in page(Q + R)
+
+
+def test_and_and_some_are_two_boxes_even_if_their_states_are_kept_once() -> None:
+    two = THREE.format("COUNT(*)") + THREE.format("COUNT(*)").replace("AND", "SOME").replace("q", "r")
+    assert [(n.label, n.queries) for n in drawn(two).nodes if n.kind == "box"] == [("AND", (0,)), ("SOME", (1,))]
+
+
+def test_equal_boxes_that_are_kept_once_are_one() -> None:
+    text = THREE.format("COUNT(*)") + THREE.format("SUM(A.x) AS s").replace("q", "r")
+    assert [(n.label, n.queries) for n in drawn(text).nodes if n.kind == "box"] == [("AND", (0, 1))]
+
+
+def lines(text: str) -> dict[str, tuple[str, ...]]:
+    """What is below the labels of nodes."""
+    return {node.label: node.lines for node in drawn(text).nodes if node.lines}
+
+
+def test_conditions_stand_where_they_are_tested() -> None:
+    text = """QUERY q RETURN MATCH a.x PATTERN SEQ(A a, B b, NOT D d, C+ c, AND(E e, F f))
+        WHERE a.x < b.x AND b.ts - a.ts <= INTERVAL 5 MINUTES AND c.x > PREV(c).x AND c.x > a.x AND d.x = a.x AND e.x < f.x
+          AND b.x > 3 AND e.x > 4 WITHIN 10 min SELECT NEXT;"""
+    text = text.replace(" WITHIN 10 min SELECT NEXT", " SELECT NEXT WITHIN 10 min")
+    assert ("A a", "B b", "a.x < b.x AND b.ts - a.ts <= INTERVAL 5 MINUTES") in ways(text)
+    found = lines(text)
+    assert set(found["C c"]) == {"c.x > PREV(c).x", "c.x > a.x"}
+    assert found["B b"] == ("x > 3",)
+    assert found["NOT D d"] == ("d.x = a.x",)
+    assert found["AND"] == ("E e WHERE x > 4", "F f", "e.x < f.x")
+    assert found["q"] == ("WITHIN 10 minutes", "SELECT NEXT")
+
+
+def test_a_long_condition_is_short_in_the_picture_and_whole_beside_it() -> None:
+    text = M.replace("NOT C, ", "").replace("WITHIN", "WHERE A.x + 1000000 < B.x - 1000000 - 2000000 WITHIN")
+    (label,) = (one["data"] for one in element_data(text).values() if one["classes"] == "read")
+    assert label["label"].endswith("…")
+    assert label["tip"] == "A.x + 1000000 < B.x - 1000000 - 2000000"
+    assert "<dd>A.x + 1000000 &lt; B.x - 1000000 - 2000000" in page(text)
+
+
+def test_windows_and_what_events_agree_on_stand_at_the_query() -> None:
+    assert lines(Q.replace("WITHIN", "WHERE [x] WITHIN"))["q"] == ("WITHIN 10 minutes", "SLIDE 5 minutes", "same x")
+    assert lines(UNBOUNDED)["r"] == ("WITHIN UNBOUNDED",)
+
+
+REPEATED = {
+    "a single event": ("A{3,}", {("start", "A", ""), ("A", "A", ""), ("A", "q", "")}, ("3 or more times",)),
+    "a sequence": ("SEQ(A, B){2,3}", {("start", "A", ""), ("A", "B", ""), ("B", "A", "2 to 3 times"), ("B", "q", "")}, ()),
+    "an option": ("SEQ(A, B?)", {("start", "A", ""), ("A", "B", ""), ("A", "q", ""), ("B", "q", "")}, ()),
+    "one in another": ("SEQ(A, B+)+", {("start", "A", ""), ("A", "B", ""), ("B", "B", ""), ("B", "A", ""), ("B", "q", "")}, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "expected", "below"), REPEATED.values(), ids=REPEATED)
+def test_repetition_is_a_line_back(pattern: str, expected: set[tuple[str, str, str]], below: tuple[str, ...]) -> None:
+    text = f"QUERY q RETURN TRY_COUNT(*) AS n PATTERN {pattern} WITHIN 10 min;"
+    assert ways(text) == expected
+    assert lines(text).get("A", ()) == below
 
 
 JOINED = """QUERY q RETURN MATCH A.x PATTERN SEQ(A, B, C) WITHIN 10 s;
@@ -127,11 +274,31 @@ def test_of_matches_that_are_found_once_the_parts_are_drawn() -> None:
         ("start", "SEQ(A, C)", ""), ("SEQ(A, C)", "r", ""), ("SEQ(A, C)", "SEQ(A, B, C)", "with B"), ("SEQ(A, B, C)", "q", ""),
         ("SEQ(A, B, C)", "SEQ(A, B, C, D)", "with D"), ("SEQ(A, B, C, D)", "t", ""),
     }  # fmt: skip
-    assert 'class="node state listed found"' in svg(JOINED)
+    assert 'class="node state listed found accepting"' in svg(JOINED)
+
+
+DERIVED = """EVENT Large AS A WHERE x > 5;
+QUERY q RETURN MATCH Large.x PATTERN SEQ(Large, B, C) WITHIN 10 s;
+QUERY r RETURN MATCH l.x PATTERN SEQ(Large l, B, C, Departure) WHERE l.x < Departure.x WITHIN 10 s;"""
+
+
+def test_parts_are_called_by_the_types_of_the_program() -> None:
+    program, found = explained(DERIVED)
+    parts = [part.states for part in found.parts if part.how == "found once"]
+    assert ("SEQ(Large, B, C)",) in parts
+    assert "find SEQ(Large, B, C) once" in [note.text for note in found.notes]
+    assert "<td>SEQ(Large, B, C)</td><td>q, r</td>" in as_html.to_html(program, [found], {}, "")
+
+
+def test_a_long_part_is_its_operator_with_its_operands_and_what_else_is_asked_stands_behind_it() -> None:
+    assert {edge for edge in ways(DERIVED) if edge[1] == "r"} == {("SEQ", "r", "l.x < Departure.x")}
+    assert lines(DERIVED)["SEQ"] == ("Large", "B", "C", "Departure")
 
 
 def test_a_large_automaton_is_one_node() -> None:
-    graph = drawn("QUERY q RETURN COUNT(*) PATTERN A{100} WITHIN 1 min;")
+    text = "QUERY q RETURN COUNT(*) PATTERN A{100} WITHIN 1 min;"
+    assert lines(text)["A"] == ("100 times",)
+    graph = drawn(text, "states")
     assert [node.kind for node in graph.nodes] == ["large", "query"]
     assert re.fullmatch(r"\d+ states", graph.nodes[0].label)
 
@@ -296,7 +463,7 @@ def test_the_elements_of_a_page_are_those_of_the_graph() -> None:
 
 
 def test_the_label_of_an_edge_is_an_element_between_its_halves() -> None:
-    found = element_data("QUERY q RETURN COUNT(*) PATTERN AND(A, B) WITHIN 1 min;")
+    found = element_data("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x < B.x WITHIN 1 min;")
     labels = [name for name, one in found.items() if one["classes"] == "read"]
     assert labels
     for label in labels:
@@ -356,6 +523,10 @@ const tell = () => {
   document.body.dataset.told = JSON.stringify({
     on: said(".on"), away: said(".away"), at: said(".at"), output: document.querySelector("output").textContent,
     sight: x1 >= seen.x1 && y1 >= seen.y1 && x2 <= seen.x2,
+    window: innerWidth, wide: [...document.querySelectorAll("body *")].filter((one) => {
+      if (one.closest("pre, svg, table, .graph, .canvas") !== (one.matches("pre, table, .graph, .canvas") ? one : null)) return false;
+      return one.getBoundingClientRect().right > innerWidth + 0.5;
+    }).map((one) => one.outerHTML.slice(0, 60)),
     boxes: cy.nodes().map((node) => node.boundingBox({includeOverlays: false})).map((box) => [box.x1, box.y1, box.x2, box.y2]),
   });
 };
@@ -375,12 +546,12 @@ const key = (name) => graph.dispatchEvent(new KeyboardEvent("keydown", {key: nam
 """
 
 
-def told(text: str, folder: Path, act: str = "", fragment: str = "") -> dict[str, Any]:
+def told(text: str, folder: Path, act: str = "", fragment: str = "", width: int = 800) -> dict[str, Any]:
     """What the page's graph shows after `act`: nodes by the first words of what is said about them."""
     page_ = re.sub(r"<meta http-equiv[^>]*>", "", page(text))
     script = f"<script>{TELLING}{act}; setTimeout(tell, 800)</script>"
     (folder / "plan.html").write_text(page_.replace("</body>", f"{script}</body>"), encoding="utf-8")
-    dom = Elements(browsed(folder / "plan.html", fragment)).found
+    dom = Elements(browsed(folder / "plan.html", fragment, width)).found
     found: dict[str, Any] = json.loads(next(a["data-told"] or "" for _, a in dom if "data-told" in a))
     return found
 
@@ -388,6 +559,23 @@ def told(text: str, folder: Path, act: str = "", fragment: str = "") -> dict[str
 def test_in_a_browser_an_address_shows_a_query(tmp_path: Path) -> None:
     assert told(Q + R, tmp_path, fragment="r")["on"] == ["start", "A", "B", "D", "query r"]
     assert '<details class="query once on" data-query="0-1" open="">' in browsed(tmp_path / "plan.html", "r")
+
+
+def test_in_a_browser_the_automata_are_drawn_on_demand(tmp_path: Path) -> None:
+    text = THREE.format("COUNT(*)")
+    boxes = told(text, tmp_path)["boxes"]
+    press = "document.querySelector('[data-view]').click();"
+    assert len(boxes) == 3 < len(told(text, tmp_path, press)["boxes"])
+    assert told(text, tmp_path, press + press)["boxes"] == boxes
+
+
+@pytest.mark.parametrize("text", [Q + R, M + MOVED.replace("q", "v"), THREE.format("COUNT(*)"), JOINED])
+def test_in_a_browser_a_page_is_as_wide_as_a_phone(text: str, tmp_path: Path) -> None:
+    found = told(
+        text, tmp_path, "document.querySelectorAll('details').forEach((one) => { one.open = true; })", width=420
+    )
+    assert found["window"] <= 500  # Chromium's least
+    assert found["wide"] == []
 
 
 ALL = ["start", "A", "B", "C", "query q", "D", "query r"]

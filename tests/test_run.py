@@ -253,7 +253,7 @@ def test_rows_that_no_pattern_can_use_are_left_out_but_counted() -> None:
     ("arguments", "status", "said"),
     [
         (["rides.cep"], 2, "error[E0705]: no events are named for the stream `rides`"),
-        (["rides.cep"], 2, "name them: `--events PATH`, a Parquet, CSV or JSON lines file"),
+        (["rides.cep"], 2, "name them: `--events PATH`, a Parquet, CSV, JSON lines, ORC or Avro file"),
         (["nowhere.cep", "--events", "rides.jsonl"], 2, "error[E0001]"),
         (["rides.cep", "--events", "ride.jsonl"], 2, "did you mean `rides.jsonl`?"),
         (["rides.cep", "--events", "rides.jsonl", "--query", "deliverd"], 2, "there is no query `deliverd`; did you mean `delivered`?"),

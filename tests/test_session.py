@@ -180,20 +180,15 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 # ---- what may be given -----------------------------------------------------------------------------------------------
 
 
-def test_a_dataframe_a_table_a_path_and_the_session_itself_do_what_they_say(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_table_a_path_and_the_session_itself_do_what_they_say(spark: SparkSession, tmp_path: Path) -> None:
     events = write_parquet(tmp_path / "e.parquet", EVENTS)
     expected = cepc.compile(PROGRAM).run(events)["pairs"].to_pylist()
     assert expected
-    frame = spark.read.parquet(str(events))
-    frame.createOrReplaceTempView("cepc_pairs")
+    spark.read.parquet(str(events)).createOrReplaceTempView("cepc_pairs")
     declared = PROGRAM.replace("EVENT TYPE kind;", f"EVENT TYPE kind FROM PARQUET '{events}';")
     compiled = cepc.compile(PROGRAM)
     for found in (
-        compiled.spark(frame),
         compiled.spark("cepc_pairs", session=spark),
-        compiled.spark(str(events), session=spark),
         compiled.spark({"s": events}, session=spark),
         cepc.compile(declared).spark(spark),
     ):

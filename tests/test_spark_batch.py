@@ -215,7 +215,7 @@ def test_what_fails_fails_in_a_session_where_it_would_be_null(otherwise: SparkSe
         build(otherwise, STREAM + failing, events)["q"].collect()
     assert "Division by zero" in sentence(failure.value)
     assert (
-        events.select((F.lit(1) / F.lit(0)).alias("x")).where("x IS NULL").count() == 1190
+        events.select((F.lit(1) / F.lit(0)).alias("x")).where("x IS NULL").count() == events.count()
     )  # the user's own queries are as they were
 
 

@@ -75,6 +75,7 @@ def test_a_batch_groups_by_fields_of_structs(spark: SparkSession, tmp_path: Path
     assert agree(spark, Case(USERS + queries, rows), tmp_path / "events").rows
 
 
+@pytest.mark.long
 def test_a_stream_has_a_computed_event_time(spark: SparkSession, tmp_path: Path) -> None:
     rows, folder = rides(), tmp_path / "in"
     folder.mkdir()

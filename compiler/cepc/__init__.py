@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CepcError", "Checked", "Compiled", "DataError", "ProgramError", "RunError",
-    "check", "compile", "spark_session",
+    "check", "compile", "spark_session", "stream_of",
 ]  # fmt: skip
 
 
@@ -59,6 +59,17 @@ def compile(*programs: str | os.PathLike[str]) -> Compiled:  # noqa: A001 - the 
     from .api import compile_program
 
     return compile_program(*programs)
+
+
+def stream_of(events: Any, name: str | None = None, *, session: Any = None) -> str:
+    """A program to begin with, from a look at events, as `cepc init` writes it: a STREAM and a first query.
+
+    `events` are a pyarrow table, a pandas frame, a Spark DataFrame, a path of files, or, with a session, the name of a
+    table there. The stream gets the `name`. Raises DataError where there are no events.
+    """
+    from .beginning.given import program_of
+
+    return program_of(events, name, session)
 
 
 def spark_session(settings: Mapping[str, str] | None = None) -> Any:

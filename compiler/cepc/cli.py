@@ -20,6 +20,7 @@ import click
 
 # Each is a module of commands/.
 COMMANDS = (
+    "init",
     "run",
     "compile",
     "check",

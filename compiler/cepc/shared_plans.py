@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
+from cepc_runtime.plan import Letter
+
 from . import passes
 from .passes.engine import EngineModel, load
 from .passes.pattern import pattern_of
@@ -101,7 +103,22 @@ def workload_of(program: model.CheckedProgram, plan: LogicalPlan) -> Workload:
     """The plan's queries, before any pass."""
     letters = {letter: number for number, letter in enumerate(plan.letters)}
     queries = {query.name: query for query in program.queries}
-    return Workload(plan, tuple(pattern_of(queries[query.name], letters) for query in plan.queries))
+    patterns = tuple(pattern_of(queries[query.name], letters) for query in plan.queries)
+    return Workload(plan, patterns, _types(program, plan))
+
+
+def _types(program: model.CheckedProgram, plan: LogicalPlan) -> tuple[str, ...]:
+    """What events of each letter are called: as the program calls a derived type."""
+    derived = {
+        Letter(variable.test.raw_type, variable.test.conditions): variable.type
+        for query in program.queries
+        for variable in query.variables
+        if query.stream == plan.stream.name and variable.type != variable.test.raw_type
+    }
+    return tuple(
+        derived.get(letter, (letter.raw_type or "ANY") + (" WHERE …" if letter.conditions else ""))
+        for letter in plan.letters
+    )
 
 
 def loads(workload: Workload, context: Context) -> tuple[Load, Load]:

@@ -4,6 +4,7 @@ as they are, driven as Spark drives them, and stopped wherever one likes.
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import random
@@ -363,11 +364,13 @@ class _Fault:
         try:
             self.job.run()
         except Killed:
-            # Before it was looked at. The newest micro-batch's commit is not missed: it may have begun again.
+            # Before it was looked at. The newest micro-batch's commit is not missed, for it may have begun again, unless
+            # a flush follows it that was begun.
             newest = (
                 kind == "commits" and not found.parent.with_name("offsets").joinpath(str(int(found.name) + 1)).exists()
             )
-            if _content(found) == left and not (newest and self.fault == "missing"):
+            begins_again = newest and self.fault == "missing" and not self._flush_begun()
+            if _content(found) == left and not begins_again:
                 found.write_bytes(whole)
         except checkpoint.Ended:
             raise
@@ -375,6 +378,9 @@ class _Fault:
             if str(found) not in str(error) and kind not in str(error):
                 self.wrong.append(f"{self.place}: {error}")
             found.write_bytes(whole)  # as the sentence says
+
+    def _flush_begun(self) -> bool:
+        return json.loads(Path(self.folder, "checkpoint", checkpoint.FILE).read_text())["flush"] is not None
 
     def _killed(self, _: str) -> None:
         self.left -= 1

@@ -63,7 +63,7 @@ def together(
     return decorated
 
 
-def _pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def pairs(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     for text in texts:
         if "=" not in text:
             raise click.BadParameter(f"write KEY=VALUE, not `{text}`")
@@ -82,7 +82,7 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="What the events are, where the names of the files do not say it.",
         ),
         click.option(
-            "--option", "options", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+            "--option", "options", multiple=True, metavar="KEY=VALUE", callback=pairs,
             help="How CSV is written: delimiter, quote, nullValue, decimal (`,`), encoding; any number of times.",
         ),
         click.option(

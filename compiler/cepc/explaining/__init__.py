@@ -7,7 +7,9 @@ explanation.py   what is shared and why, as data
 stream_state.py  what queries keep as streams
 obstacles.py     what more could be shared if queries were written otherwise
 as_text.py, as_json.py, as_dot.py
-graph.py         the automata as one graph, in which what is kept once is one node
+sharing_words.py what a page says of it, and the page of a run
+sketches.py      what is drawn of a query: its pattern, or its automaton
+graph.py         the sketches as one graph, in which what is kept once is one node
 node_style.py    what its nodes and edges look like
 colours.py       a colour for each set of queries that share something
 panes.py         the windows of queries that share, below the graph

@@ -1,17 +1,20 @@
-"""Explanations as a graph for Graphviz: the queries' automata; states that are shared have one colour, and one node if
+"""Explanations as a graph for Graphviz: the queries' patterns; states that are shared have one colour, and one node if
 kept once.
 """
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Final
 
 from ..visible import visible
+from .graph import graph_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .explanation import Explanation
+    from .graph import Graph, GraphNode
 
 COLOURS: Final = ("#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9")
 
@@ -28,47 +31,38 @@ def to_dot(explanations: Sequence[Explanation]) -> str:
 
 
 def _stream(one: Explanation) -> Iterator[str]:
-    node: dict[tuple[str, str], str] = {}
-    colour: dict[tuple[str, str], str] = {}
-    for number, part in enumerate(one.parts):
-        for query, states in zip(part.queries, part.members, strict=True):
-            for i, state in enumerate(states):
-                colour[query, state] = COLOURS[number % len(COLOURS)]
-                if part.how == "kept once":
-                    node[query, state] = _id(one.stream, part.queries[0], part.states[i])
-    seen: set[str] = set()
-    for execution in one.executions:
-        query, automaton = execution.query, execution.automaton
-        if automaton is None:
-            yield f"{_id(one.stream, query)} [label={_quoted(f'{query}: matches listed')}, shape=note];"
-            continue
-        for state in automaton.states:
-            name = node.get((query, state), _id(one.stream, query, state))
-            if name in seen:
-                continue
-            seen.add(name)
-            attributes = [f"label={_quoted(state)}"]
-            if (query, state) in colour:
-                attributes.append(f'fillcolor="{colour[query, state]}"')
-            yield f"{name} [{', '.join(attributes)}];"
-        for state in automaton.accepting:
-            answer = _id(one.stream, query)
-            if answer not in seen:
-                seen.add(answer)
-                yield f"{answer} [label={_quoted(query)}, shape=oval];"
-            yield f"{node.get((query, state), _id(one.stream, query, state))} -> {answer} [style=dashed];"
-        for step in automaton.steps:
-            ends = [node.get((query, state), _id(one.stream, query, state)) for state in (step.source, step.target)]
-            edge = f"{ends[0]} -> {ends[1]} [label={_quoted(step.variable)}];"
-            if edge not in seen:
-                seen.add(edge)
-                yield edge
+    graph = graph_of(one)
+    names = _names(one, graph)
+    for name, node in zip(names, graph.nodes, strict=True):
+        yield f"{name} [{', '.join(_attributes(node))}];"
+    for edge in graph.edges:
+        attributes = [f"label={_quoted(edge.label)}"] if edge.label else []
+        attributes += ["style=dashed"] if graph.nodes[edge.target].kind == "query" else []
+        said = f" [{', '.join(attributes)}]" if attributes else ""
+        yield f"{names[edge.source]} -> {names[edge.target]}{said};"
 
 
-def _id(*names: str) -> str:
-    return _quoted("/".join(names))
+def _names(one: Explanation, graph: Graph) -> list[str]:
+    """Different for each node: the stream, the first query that has it, and what it is called."""
+    names: dict[str, None] = {}
+    for node in graph.nodes:
+        query = one.executions[node.queries[0]].query
+        name = "/".join((one.stream, query) if node.kind == "query" else (one.stream, query, node.label))
+        names[next(n for n in chain((name,), (f"{name}/{number}" for number in count(2))) if n not in names)] = None
+    return [_quoted(name) for name in names]
 
 
-def _quoted(text: str) -> str:
-    escaped = visible(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _attributes(node: GraphNode) -> Iterator[str]:
+    yield f"label={_quoted(node.label, *node.lines)}"
+    part = node.once if node.beside is None else node.beside
+    if node.kind == "query":
+        yield "shape=oval"
+    elif node.kind == "not":
+        yield 'style="dashed", color="#b3382c", fontcolor="#b3382c"'
+    elif part is not None:
+        yield f'fillcolor="{COLOURS[part % len(COLOURS)]}"'
+
+
+def _quoted(*lines: str) -> str:
+    """In the quotes of Graphviz, the lines below each other."""
+    return '"' + "\\n".join(visible(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'

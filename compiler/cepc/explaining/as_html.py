@@ -13,7 +13,9 @@ from .colours import colours
 from .describe import listed, queries, streams
 from .elements import as_json
 from .escaping import escaped
+from .graph import has_states
 from .panes import strips
+from .sharing_words import HOW, nothing
 from .strategies import strategy_facts
 from .vendor import scripts
 
@@ -24,15 +26,9 @@ if TYPE_CHECKING:
     from ..passes.engine import Load
     from .describe import Fact
     from .explanation import Explanation, QueryExplanation
+    from .graph import View
 
-REACHED = "The automata of the queries. Arrow keys go from state to state, Enter shows the queries that have it."
-
-HOW = {
-    "found once": "the matches of a common part are found once, and joined with what else each query asks for",
-    "kept once": "one state stands for all: they begin alike, with the same windows and groups",
-    "side by side": "the same step is one operation for all, over more numbers",
-    "on basis columns": "runs of events are gathered once and applied to every query's numbers",
-}
+REACHED = "The patterns of the queries. Arrow keys go from event to event, Enter shows the queries that have it."
 
 
 def to_html(
@@ -105,17 +101,24 @@ def _streams(program: model.CheckedProgram, explanations: Sequence[Explanation])
 
 
 def _figure(number: int, one: Explanation) -> str:
-    """The graph for the script to draw, or a picture where none runs; below it the panes and what the signs mean."""
+    """The graph for the script to draw, or a picture where none runs; below it the panes and what the signs mean. Where
+    automata have more than the patterns' events, the script draws them on demand.
+    """
+    strip = strips(one, number)
+    views: tuple[View, ...] = ("pattern", "states") if has_states(one) else ("pattern",)
     return "".join(
         [
-            '<figure><div class="tools"><output aria-live="polite">Click a query or a state; drag to move.</output>',
+            '<figure><div class="tools"><output aria-live="polite">Click a query or an event; drag to move.</output>',
+            '<button data-view aria-pressed="false">The automata</button>' if len(views) > 1 else "",
             '<button data-only disabled>Only what is picked</button><button data-zoom="0.8" title="Smaller">−</button>',
             '<button data-zoom="1.25" title="Larger">+</button><button data-zoom="fit">Fit</button>',
             "<button data-clear>Show all</button></div>",
             f'<div class="graph" role="application" tabindex="0" aria-label="{REACHED}"></div>',
-            f'<script type="application/json">{as_json(one, number)}</script>',
+            *(f'<script type="application/json">{as_json(one, number, view)}</script>' for view in views),
             f'<noscript><div class="canvas">{still(one)}</div></noscript>',
-            f'<div class="canvas">{strips(one, number)}</div><figcaption>{legend(one)}</figcaption></figure>',
+            f'<div class="canvas">{strip}</div>' if strip else "",
+            *(f"<figcaption{' hidden' if view == 'states' else ''}>{legend(one, view)}</figcaption>" for view in views),
+            "</figure>",
         ]
     )
 
@@ -123,6 +126,13 @@ def _figure(number: int, one: Explanation) -> str:
 def _cost(one: Explanation) -> Iterator[str]:
     """What is expected of the kernel; nothing where all matches are listed."""
     if not one.alone.operations:
+        return
+    if all(part.how == "found once" for part in one.parts):
+        load = one.alone
+        yield (
+            f"<p>Counting is expected to take {load.operations:,.4g} row operations, which change {load.numbers:,.4g}"
+            f" numbers, for a second of events: about {load.nanoseconds / 1000:,.3g} µs.</p>"
+        )
         return
     yield '<table class="cost"><caption>Expected work in a second of events</caption>'
     yield "<tr><th></th><th></th><th>row operations</th><th>numbers</th><th>µs</th></tr>"
@@ -167,7 +177,10 @@ def _execution(execution: QueryExplanation, one: Explanation) -> Iterator[Fact]:
         yield "automaton", f"of {len(execution.automaton.states)} states{watched}"
         yield "windows open", f"{execution.window.open_at_once} at once"
         load = execution.load
-        yield "by itself", f"{load.operations:,.4g} row operations, {load.nanoseconds / 1000:,.3g} µs a second"
+        yield (
+            "by itself",
+            (f"{load.operations:,.4g} row operations for a second of events, about {load.nanoseconds / 1000:,.3g} µs"),
+        )
     yield from listed("as a stream", execution.keeps)
     for part in one.parts:
         if query in part.queries:
@@ -196,7 +209,7 @@ def _facts(facts: Iterable[Fact]) -> str:
 
 def _parts(number: int, one: Explanation) -> Iterator[str]:
     if not one.parts:
-        yield "<p>Nothing is shared: every query is evaluated by itself.</p>"
+        yield f"<p>{nothing(one)}</p>"
         return
     palette = colours(one.parts)
     place = {execution.query: f"{number}-{q}" for q, execution in enumerate(one.executions)}

@@ -12,10 +12,12 @@ from ..passes.engine import load
 from ..passes.strategy import strategy
 from ..planning.logical import is_countable
 from ..shared_plans import loads
+from ..statistics import Statistics
 from .automata import drawn, places, state_names
 from .describe import window
 from .joined import joined
 from .obstacles import obstacles
+from .sketches import conditions_of, end_of, sketch_of_pattern, sketch_of_states
 from .strategies import explained
 from .stream_state import stream_state
 
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from ..passes.workload import Context, Note, Workload
-    from ..planning.logical import Countability, CountableQuery, LogicalPlan, LogicalQuery
+    from ..planning.logical import Countability, CountableQuery, LogicalQuery
     from ..shared_plans import SharedPlans
     from .automata import Drawn
+    from .sketches import Sketch
     from .strategies import StrategyExplanation
 
 How = OneOf["kept once", "side by side", "on basis columns", "found once"]
@@ -54,6 +57,7 @@ class QueryExplanation:
     """How a query's rows are found: by its automaton, or by listing its matches along the places of its pattern, or
     over parts of it.
 
+    `sketch` is what is drawn of the query, `states` the automaton, the places or the parts in the same form.
     `strategy` is that of this process and of a stream, `batch` that of Spark over all events. `load` is what it would
     cost by itself, for a query with an automaton. `window_text` says the window. `state` is what it keeps as a stream,
     None if it cannot be one, and `keeps` says it.
@@ -62,6 +66,8 @@ class QueryExplanation:
     query: str
     automaton: Drawn | None
     places: Drawn | None
+    sketch: Sketch
+    states: Sketch
     strategy: StrategyExplanation
     batch: StrategyExplanation
     load: Load
@@ -73,7 +79,9 @@ class QueryExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them."""
+    """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them; `assumed`: nothing
+    is known of how frequent events are.
+    """
 
     stream: str
     executions: tuple[QueryExplanation, ...]
@@ -82,6 +90,7 @@ class Explanation:
     together: Load
     notes: tuple[Note, ...]
     obstacles: tuple[str, ...]
+    assumed: bool
 
 
 def explain(program: model.CheckedProgram, shared: SharedPlans) -> tuple[Explanation, ...]:
@@ -97,11 +106,13 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     alone, together = loads(workload, context)
     sizes = {size.query: size for size in state_size(strategy(plan, "stream"))}
     here, batch = strategy(plan, "local"), strategy(plan, "batch")
-    of_parts = {name: found for one in joined(plan) for name, found in one.drawn}
+    of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
+    asked = {query.name: query for query in program.queries}
     return Explanation(
         plan.stream.name,
         tuple(
             _execution(
+                asked[query.name],
                 query,
                 (explained(local), explained(on_spark)),
                 stream,
@@ -112,19 +123,21 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
             )
             for query, local, on_spark in zip(plan.queries, here.queries, batch.queries, strict=True)
         ),
-        parts(plan),
+        parts(workload),
         alone,
         together,
         workload.notes,
         obstacles(program, workload),
+        context.rates == Statistics(),
     )
 
 
-def parts(plan: LogicalPlan) -> tuple[SharedPart, ...]:
+def parts(workload: Workload) -> tuple[SharedPart, ...]:
     """What its queries share."""
+    plan = workload.plan
     found = (
         SharedPart("found once", users, (label,), ((label,),) * len(users))
-        for one in joined(plan)
+        for one in joined(workload)
         for label, users in zip(one.labels, one.users, strict=True)
         if len(users) > 1
     )
@@ -133,6 +146,7 @@ def parts(plan: LogicalPlan) -> tuple[SharedPart, ...]:
 
 
 def _execution(
+    asked: model.Query,
     query: LogicalQuery[Countability],
     strategies: tuple[StrategyExplanation, StrategyExplanation],
     stream: model.Stream,
@@ -150,7 +164,24 @@ def _execution(
     along = None if automaton else of_parts.get(query.name) or places(query)
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    return QueryExplanation(query.name, automaton, along, *strategies, alone, query.window, shown, size, keeps)
+    sketch, states = _sketches(asked, stream, automaton, of_parts.get(query.name), along)
+    return QueryExplanation(
+        query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, size, keeps
+    )
+
+
+def _sketches(
+    query: model.Query, stream: model.Stream, automaton: Drawn | None, of_parts: Drawn | None, along: Drawn | None
+) -> tuple[Sketch, Sketch]:
+    """What is drawn of a query, and its states. Where matches are made of those of parts that several queries have, the
+    parts are drawn in both.
+    """
+    end = end_of(query, stream)
+    found = automaton or of_parts or along
+    assert found is not None
+    last = " AND ".join(condition.text for condition in conditions_of(query))
+    states = sketch_of_states(found, end, last if of_parts and not automaton else "")
+    return (states if of_parts and not automaton else sketch_of_pattern(query, stream, automaton)), states
 
 
 def _part(part: SharedStates, names: Mapping[str, Sequence[str]]) -> SharedPart:

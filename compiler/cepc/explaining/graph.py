@@ -1,34 +1,34 @@
-"""An explanation as a graph to be drawn: the queries' automata, in which a state that is kept once is one node."""
+"""An explanation as a graph: what is drawn of each query, in which a state that is kept once is one node."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from .automata import START
+from .sketches import END, Sketch, SketchNode, SketchStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from .automata import Drawn
-    from .explanation import Explanation, QueryExplanation, SharedPart
+    from .explanation import Explanation, QueryExplanation
 
 MOST_STATES: Final = 80
-"""An automaton with more is one node: nobody follows its lines."""
+"""What has more is one node: nobody follows its lines."""
 
 ONCE: Final = ("kept once", "found once")
 
-Place = tuple[str, str]  # a query, and a state of its automaton
+Place = tuple[str, str]  # a query, and a node of what is drawn of it
 Way = tuple[Place, Place, str, bool, bool]  # with its label, and whether it ties or is a move
-Kind = OneOf["start", "state", "large", "query"]
+Kind = OneOf["start", "state", "not", "box", "large", "query"]
+View = OneOf["pattern", "states"]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """`queries` are indices into the explanation's executions, ascending. `once` and `beside` are the parts (indices
-    again) in which the state is kept once, or laid beside others.
+    """`lines` are below the label. `queries` are indices into the explanation's executions, ascending. `once` and
+    `beside` are the parts (indices again) in which the state is kept once, or laid beside others.
     """
 
     kind: Kind
@@ -37,7 +37,8 @@ class GraphNode:
     once: int | None = None
     beside: int | None = None
     accepting: bool = False
-    listed: bool = False  # a place of a pattern whose matches are listed, or a part of one
+    listed: bool = False  # of a query whose matches are listed, or a part of one
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +62,30 @@ class Graph:
     lanes: tuple[int, ...]
 
 
-def graph_of(one: Explanation) -> Graph:
-    """The graph of a stream's queries."""
-    leader = _leaders(one.parts)
-    leader |= _starts(one, leader)
-    lanes = _lanes(one, leader)
+def graph_of(one: Explanation, view: View = "pattern") -> Graph:
+    """The graph of a stream's queries: their patterns, or the states in which partial matches stand."""
+    drawn = _Sketches(one, tuple(_bounded(e, view) for e in one.executions))
+    leader = _leaders(drawn)
+    lanes = _lanes(drawn, leader)
     places: dict[Place, list[int]] = {}  # of each node, the queries that have it
     edges: dict[Way, list[int]] = {}
+    nodes: dict[Place, GraphNode] = {}
     for q in lanes:
-        execution = one.executions[q]
-        answer = (execution.query, "")
-        for place in (*(leader.get(p, p) for p in _places(execution)), answer):
+        query = one.executions[q].query
+        for node in drawn.sketches[q].nodes:
+            place = leader.get((query, node.name), (query, node.name))
             places.setdefault(place, []).append(q)
-        for source, target, label, ties, moves in _edges(execution):
-            way = (leader.get(source, source), leader.get(target, target), label, ties, moves)
+            shown = _node(one, q, node, drawn.sketches[q])
+            known = nodes.setdefault(place, shown)
+            nodes[place] = replace(known, accepting=known.accepting or shown.accepting)
+        places.setdefault((query, END), []).append(q)
+        listed = one.executions[q].automaton is None
+        nodes[query, END] = GraphNode("query", query, (), listed=listed, lines=drawn.sketches[q].end)
+        for way in _ways(query, drawn.sketches[q], leader):
             edges.setdefault(way, []).append(q)
     number = {place: n for n, place in enumerate(places)}
     return Graph(
-        tuple(_node(one, place, queries) for place, queries in places.items()),
+        tuple(replace(nodes[place], queries=tuple(sorted(queries))) for place, queries in places.items()),
         tuple(
             GraphEdge(number[source], number[target], tuple(sorted(queries)), label, ties, moves)
             for (source, target, label, ties, moves), queries in edges.items()
@@ -87,32 +94,105 @@ def graph_of(one: Explanation) -> Graph:
     )
 
 
-def _leaders(parts: Iterable[SharedPart]) -> dict[Place, Place]:
-    """For a state that is kept once, or a part that is found once, the place that stands for it."""
-    return {
-        (query, state): (part.queries[0], part.states[i])
-        for part in parts
-        if part.how in ONCE
-        for query, states in zip(part.queries, part.members, strict=True)
-        for i, state in enumerate(states)
-    }
+def has_states(one: Explanation) -> bool:
+    """Would the states be more than the patterns' events?"""
+    return any(
+        sum(node.kind != "not" for node in execution.sketch.nodes) != len(execution.states.nodes)
+        or any(node.kind == "box" for node in execution.sketch.nodes)
+        for execution in one.executions
+    )
 
 
-def _starts(one: Explanation, leader: Mapping[Place, Place]) -> dict[Place, Place]:
+@dataclass(frozen=True, slots=True)
+class _Sketches:
+    """Of the explanation's executions what is drawn of each."""
+
+    one: Explanation
+    sketches: tuple[Sketch, ...]
+
+
+def _bounded(execution: QueryExplanation, view: View) -> Sketch:
+    """One node where there are too many."""
+    sketch = execution.sketch if view == "pattern" else execution.states
+    if len(sketch.nodes) <= MOST_STATES:
+        return sketch
+    large = SketchNode(START, "large", f"{len(sketch.nodes)} {'events' if view == 'pattern' else 'states'}")
+    return Sketch((large,), (SketchStep(START, END),), sketch.end)
+
+
+def _leaders(drawn: _Sketches) -> dict[Place, Place]:
+    """For a node that several queries have, the place that stands for all."""
+    found = _kept_once(drawn)
+    found |= _starts(drawn, found)
+    found |= _nots(drawn, found)
+    return found
+
+
+def _kept_once(drawn: _Sketches) -> dict[Place, Place]:
+    """Nodes whose states are kept once, or that are parts that are found once."""
+    found: dict[Place, Place] = {}
+    by_covers = {e.query: _by_covers(sketch) for e, sketch in zip(drawn.one.executions, drawn.sketches, strict=True)}
+    for part in drawn.one.parts:
+        if part.how not in ONCE:
+            continue
+        for query, states in zip(part.queries, part.members, strict=True):
+            as_first = dict(zip(states, part.states, strict=True))
+            for (covers, number), node in by_covers[query].items():
+                if covers and covers <= as_first.keys():
+                    theirs = by_covers[part.queries[0]].get((frozenset(as_first[s] for s in covers), number))
+                    if theirs is not None and _alike(theirs, node):
+                        found[query, node.name] = part.queries[0], theirs.name
+    return found
+
+
+def _alike(one: SketchNode, other: SketchNode) -> bool:
+    """AND and SOME may have the same states, of which other ones accept."""
+    return one.kind == other.kind and (one.kind != "box" or one.label == other.label)
+
+
+def _by_covers(sketch: Sketch) -> dict[tuple[frozenset[str], int], SketchNode]:
+    """The nodes by the states for which they stand; those of the same are numbered."""
+    found: dict[tuple[frozenset[str], int], SketchNode] = {}
+    for node in sketch.nodes:
+        covers = frozenset(node.covers)
+        number = sum(other == covers for other, _ in found)
+        found[covers, number] = node
+    return found
+
+
+def _starts(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Place]:
     """Starts from which the same ways go are drawn once: they tell nothing apart."""
     first: dict[object, Place] = {}
     found: dict[Place, Place] = {}
-    for execution in one.executions:
+    for execution, sketch in zip(drawn.one.executions, drawn.sketches, strict=True):
         start = (execution.query, START)
-        ways = [(leader.get(b, b), *kind) for a, b, *kind in _edges(execution) if a == start]
+        ways = [(b, *kind) for a, b, *kind in _ways(execution.query, sketch, leader) if a == leader.get(start, start)]
         found[start] = first.setdefault(frozenset(ways), start)
     return found
 
 
-def _lanes(one: Explanation, leader: Mapping[Place, Place]) -> tuple[int, ...]:
+def _nots(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Place]:
+    """A NOT between nodes that several queries have is one node, too."""
+    first: dict[object, Place] = {}
+    found: dict[Place, Place] = {}
+    for execution, sketch in zip(drawn.one.executions, drawn.sketches, strict=True):
+        ways = list(_ways(execution.query, sketch, leader))
+        for node in sketch.nodes:
+            if node.kind == "not":
+                place = (execution.query, node.name)
+                around = (
+                    frozenset(a for a, b, *_ in ways if b == place),
+                    frozenset(b for a, b, *_ in ways if a == place),
+                )
+                found[place] = first.setdefault((node.label, node.lines, around), place)
+    return found
+
+
+def _lanes(drawn: _Sketches, leader: Mapping[Place, Place]) -> tuple[int, ...]:
     """Queries that keep states once are neighbours, those with the longest common part nearest."""
+    executions = drawn.one.executions
     first: dict[str, int] = {}  # of a query, the first that it is connected with
-    for q, execution in enumerate(one.executions):
+    for q, execution in enumerate(executions):
         first[execution.query] = q
     for (query, _), (other, _) in leader.items():
         least = min(first[query], first[other])
@@ -121,60 +201,27 @@ def _lanes(one: Explanation, leader: Mapping[Place, Place]) -> tuple[int, ...]:
     seen: dict[Place, int] = {}
 
     def key(q: int) -> tuple[object, ...]:
-        places = (leader.get(p) for p in _places(one.executions[q]))
+        query = executions[q].query
+        places = (leader.get((query, node.name)) for node in drawn.sketches[q].nodes)
         shared = tuple(seen.setdefault(place, len(seen)) for place in places if place is not None)
-        return first[one.executions[q].query], shared, q
+        return first[query], shared, q
 
-    return tuple(sorted(range(len(one.executions)), key=key))
-
-
-def _shown(execution: QueryExplanation) -> Drawn | None:
-    """None for one that is too large to be drawn."""
-    found = execution.automaton or execution.places
-    return found if found is not None and len(found.states) <= MOST_STATES else None
+    return tuple(sorted(range(len(executions)), key=key))
 
 
-def _places(execution: QueryExplanation) -> list[Place]:
-    shown = _shown(execution)
-    return [(execution.query, state) for state in (shown.states if shown is not None else (START,))]
+def _ways(query: str, sketch: Sketch, leader: Mapping[Place, Place]) -> Iterator[Way]:
+    for step in sketch.steps:
+        source, target = (query, step.source), (query, step.target)
+        yield leader.get(source, source), leader.get(target, target), step.label, step.ties, step.moves
 
 
-def _edges(execution: QueryExplanation) -> list[Way]:
-    query, shown = execution.query, _shown(execution)
-    if shown is None:
-        return [((query, START), (query, ""), "", False, False)]
-    labels: defaultdict[tuple[str, str, bool, bool], list[str]] = defaultdict(list)
-    for step in shown.steps:
-        labels[step.source, step.target, step.ties, step.moves].append(step.variable)
-    steps = [
-        ((query, source), (query, target), _label(target, variables), ties, moves)
-        for (source, target, ties, moves), variables in labels.items()
-    ]
-    return steps + [((query, state), (query, ""), "", False, False) for state in shown.accepting]
-
-
-def _label(target: str, variables: Sequence[str]) -> str:
-    """What is read, unless the state is called after it."""
-    read = " or ".join(variables)
-    return "" if target == read or target.removeprefix(f"{read} ").isdigit() else read
-
-
-def _node(one: Explanation, place: Place, queries: Sequence[int]) -> GraphNode:
-    query, state = place
-    execution = next(one.executions[q] for q in queries if one.executions[q].query == query)
-    having = tuple(sorted(queries))
-    if not state:
-        return GraphNode("query", query, having, listed=execution.automaton is None)
-    found = execution.automaton or execution.places
-    assert found is not None
-    if len(found.states) > MOST_STATES:
-        return GraphNode("large", f"{len(found.states)} states", having, listed=execution.automaton is None)
+def _node(one: Explanation, q: int, node: SketchNode, sketch: Sketch) -> GraphNode:
+    execution = one.executions[q]
     once, beside = None, None
     for number, part in enumerate(one.parts):
-        if any(q == query and state in states for q, states in zip(part.queries, part.members, strict=True)):
-            if part.how in ONCE:
-                once = number
-            else:
-                beside = number
-    kind: Kind = "start" if state == START else "state"
-    return GraphNode(kind, state, having, once, beside, state in found.accepting, execution.automaton is None)
+        for query, states in zip(part.queries, part.members, strict=True):
+            if query == execution.query and node.covers and set(node.covers) <= set(states):
+                once, beside = (number, beside) if part.how in ONCE else (once, number)
+    accepting = any(step.source == node.name and step.target == END for step in sketch.steps)
+    listed = execution.automaton is None
+    return GraphNode(node.kind, node.label, (q,), once, beside, accepting, listed, node.lines)

@@ -5,7 +5,7 @@ queries.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, combinations, count
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import part_inputs
@@ -13,11 +13,11 @@ from cepc_runtime.plan import part_inputs
 from .automata import START, Drawn, NamedStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from cepc_runtime.plan import Letter, MatchPart, SharedMatches
+    from cepc_runtime.plan import MatchPart, SharedMatches
 
-    from ..planning.logical import LogicalPlan
+    from ..passes.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +29,21 @@ class Joined:
     drawn: tuple[tuple[str, Drawn], ...]  # of each query the way from single events over parts to its matches
 
 
-def joined(plan: LogicalPlan) -> tuple[Joined, ...]:
+def joined(workload: Workload) -> tuple[Joined, ...]:
     """Those of several queries: the matches of one by itself are shown along the places of its pattern."""
-    return tuple(_joined(shared, plan.letters) for shared in plan.shared_matches if len(shared.answers) > 1)
+    return tuple(_joined(shared, workload.types) for shared in workload.plan.shared_matches if len(shared.answers) > 1)
 
 
-def _joined(shared: SharedMatches, letters: Sequence[Letter]) -> Joined:
+def _joined(shared: SharedMatches, called: Sequence[str]) -> Joined:
     labels: dict[str, None] = {}
-    for pattern in _patterns(shared.parts, letters):
+    for pattern in _patterns(shared.parts, called):
         labels[next(name for name in chain((pattern,), (f"{pattern} {n}" for n in count(2))) if name not in labels)] = (
             None
         )
     names = tuple(labels)
     made = {answer.query: _made_of(shared.parts, answer.part) for answer in shared.answers}
     users = tuple(tuple(q for q, parts in made.items() if number in parts) for number in range(len(names)))
-    drawn = ((a.query, _drawn(shared.parts, made[a.query], names, names[a.part], letters)) for a in shared.answers)
+    drawn = ((a.query, _drawn(shared.parts, made[a.query], names, names[a.part], called)) for a in shared.answers)
     return Joined(names, users, tuple(drawn))
 
 
@@ -53,12 +53,12 @@ def _made_of(parts: Sequence[MatchPart], part: int) -> frozenset[int]:
 
 
 def _drawn(
-    parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, letters: Sequence[Letter]
+    parts: Sequence[MatchPart], made: frozenset[int], names: Sequence[str], last: str, called: Sequence[str]
 ) -> Drawn:
     steps: list[NamedStep] = []
     for number in sorted(made):
         inputs = part_inputs(parts[number])
-        alone = [_type(letters[join.letter]) for join in parts[number].joins if join.letter is not None]
+        alone = [called[join.letter] for join in parts[number].joins if join.letter is not None]
         read = f"with {', '.join(alone)}" if inputs and alone else names[number]
         steps += [NamedStep(names[used], names[number], read) for used in inputs] or [
             NamedStep(START, names[number], read)
@@ -69,8 +69,8 @@ def _drawn(
 # ---- their patterns --------------------------------------------------------------------------------------------------
 
 
-def _patterns(parts: Sequence[MatchPart], letters: Sequence[Letter]) -> Iterable[str]:
-    """As the language writes them where they are one SEQ or one AND."""
+def _patterns(parts: Sequence[MatchPart], called: Sequence[str]) -> Iterable[str]:
+    """As the language writes them where they are made of SEQ and AND. `called`: the events of each letter."""
     types: list[list[str]] = []
     orders: list[frozenset[tuple[int, int]]] = []
     for part in parts:
@@ -81,7 +81,7 @@ def _patterns(parts: Sequence[MatchPart], letters: Sequence[Letter]) -> Iterable
             order |= {(part.places[a], part.places[b]) for a, b in orders[part.source]}
         for join in part.joins:
             if join.letter is not None:
-                named = _put(named, join.leaves, [_type(letters[join.letter])])
+                named = _put(named, join.leaves, [called[join.letter]])
             if join.part is not None:
                 named = _put(named, join.leaves, types[join.part])
                 order |= {(join.leaves[a], join.leaves[b]) for a, b in orders[join.part]}
@@ -89,7 +89,7 @@ def _patterns(parts: Sequence[MatchPart], letters: Sequence[Letter]) -> Iterable
             order |= {(leaf, b) for b in join.before for leaf in join.leaves}
         types.append(named)
         orders.append(_closed(order, part.leaves))
-        absent = [f"NOT {_type(letters[letter])}" for letter in part.absent]
+        absent = [f"NOT {called[letter]}" for letter in part.absent]
         yield _written(named, orders[-1], absent)
 
 
@@ -115,18 +115,42 @@ def _written(types: Sequence[str], order: frozenset[tuple[int, int]], absent: Se
     """
     >>> _written(["A", "B", "C"], _closed({(0, 1), (1, 2)}, 3), ()), _written(["B", "A"], frozenset(), ["NOT C"])
     ('SEQ(A, B, C)', 'AND(B, A, NOT C)')
-    >>> _written(["A", "B", "C"], frozenset({(0, 2)}), ())
-    'A, B, C partly in order'
+    >>> _written(["A", "B", "C", "D"], _closed({(0, 1), (0, 2), (2, 3)}, 4), ())
+    'SEQ(A, AND(B, SEQ(C, D)))'
+    >>> _written(["A", "B", "C", "D"], frozenset({(0, 2), (1, 2), (1, 3)}), ())
+    'A, B, C, D partly in order'
     """
-    leaves = range(len(types))
-    if all((a, b) in order or (b, a) in order for a, b in combinations(leaves, 2)):
-        first = sorted(leaves, key=lambda leaf: sum(b == leaf for _, b in order))
-        text = f"SEQ({', '.join(types[leaf] for leaf in first)})"
-        return f"AND({', '.join((text, *absent))})" if absent else text
-    if not order:
-        return f"AND({', '.join((*types, *absent))})"
-    return f"{', '.join((*types, *absent))} partly in order"
+    text = _part_text(tuple(range(len(types))), types, order)
+    if text is None:
+        return f"{', '.join((*types, *absent))} partly in order"
+    if not absent:
+        return text
+    inside = text.removeprefix("AND(").removesuffix(")") if text.startswith("AND(") else text
+    return f"AND({', '.join((inside, *absent))})"
 
 
-def _type(letter: Letter) -> str:
-    return (letter.raw_type or "ANY") + (" WHERE …" if letter.conditions else "")
+def _part_text(leaves: tuple[int, ...], types: Sequence[str], order: frozenset[tuple[int, int]]) -> str | None:
+    """AND of what has no order to each other, SEQ of what is all before the rest; None if it is neither."""
+    if len(leaves) == 1:
+        return types[leaves[0]]
+    for name, is_tied in (
+        ("AND", lambda a, b: (a, b) in order or (b, a) in order),
+        ("SEQ", lambda a, b: (a, b) not in order and (b, a) not in order),
+    ):
+        groups = _connected(leaves, is_tied)
+        if len(groups) > 1:
+            if name == "SEQ":
+                groups.sort(key=lambda group: sum((leaf, group[0]) in order for leaf in leaves))
+            texts = [_part_text(group, types, order) for group in groups]
+            return None if None in texts else f"{name}({', '.join(filter(None, texts))})"
+    return None
+
+
+def _connected(leaves: Sequence[int], is_tied: Callable[[int, int], bool]) -> list[tuple[int, ...]]:
+    """The leaves in groups, no two of which are tied."""
+    groups: list[tuple[int, ...]] = []
+    for leaf in leaves:
+        met = [group for group in groups if any(is_tied(leaf, other) for other in group)]
+        groups = [group for group in groups if group not in met]
+        groups.append(tuple(sorted({leaf, *chain.from_iterable(met)})))
+    return sorted(groups)

@@ -32,7 +32,7 @@ def node_style(node: GraphNode, one: Explanation, palette: Sequence[Colour]) -> 
     classes: list[str] = [node.kind]
     if node.beside is not None:
         classes.append("basis" if one.parts[node.beside].how == "on basis columns" else "beside")
-    classes += ["listed"] if node.listed else []
+    classes += ["listed"] if node.listed and node.kind != "not" else []
     classes += ["found"] if node.listed and node.once is not None else []
     classes += ["accepting"] if node.accepting else []
     fill = palette[node.once].fill if node.once is not None else None
@@ -49,10 +49,13 @@ def edge_classes(edge: GraphEdge, graph: Graph) -> tuple[str, ...]:
 
 def _tip(node: GraphNode, one: Explanation) -> str:
     if node.kind == "query":
-        return f"query {node.label}" + (": its matches are listed one by one" if node.listed else "")
+        listed = ": its matches are listed one by one" if node.listed else ""
+        return "\n".join([f"query {node.label}{listed}", *node.lines])
     names = [one.executions[q].query for q in node.queries]
     ways = [
         f"{part.how} for {', '.join(part.queries)}"
         for part in (one.parts[number] for number in (node.once, node.beside) if number is not None)
     ]
-    return "\n".join([f"{node.label}, of {', '.join(names)}", *ways])
+    said = {"AND": "all of these, in any order:", "SOME": "one or more of these, in any order:"}
+    lines = [said[node.label], *node.lines] if node.kind == "box" else node.lines
+    return "\n".join([f"{node.label}, of {', '.join(names)}", *lines, *ways])

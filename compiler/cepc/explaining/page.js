@@ -2,14 +2,22 @@
 // Everything that is said is in the page already; this draws the graphs and shows what is picked. Names are never put back as markup.
 const AIR = 20; // around a graph
 const SMALLEST = 0.5; // a scale at which labels are still read
+const SMALLEST_IN_HAND = 0.8; // the same on a phone
+const NARROW = 500;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 const measure = document.createElement("canvas").getContext("2d");
 const MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
+const LOOP = 14; // how high a line from a node to itself is
+const LINE = 16; // the height of a line, and of a node's first with what is around it
+const linesOf = (node) => [node.data("label"), ...node.data("lines")];
+const heightOf = (node) => 30 + LINE * node.data("lines").length;
+
 function widthOf(node) {
-  measure.font = `${node.hasClass("read") ? 11 : 12}px ${MONO}`;
-  return measure.measureText(node.data("label")).width + (node.hasClass("read") ? 8 : 20);
+  measure.font = `${node.hasClass("query") ? 600 : 400} ${node.hasClass("read") ? 11 : 12}px ${MONO}`;
+  const widest = Math.max(...linesOf(node).map((line) => measure.measureText(line).width));
+  return widest + (node.hasClass("read") ? 8 : 20);
 }
 
 // The page's colours, whichever of its two schemes is on.
@@ -21,7 +29,8 @@ function style() {
   });
   return [
     { selector: "node", style: {
-      shape: "round-rectangle", "corner-radius": 6, width: widthOf, height: 30, label: "data(label)",
+      shape: "round-rectangle", "corner-radius": 6, width: widthOf, height: heightOf,
+      label: (node) => linesOf(node).join("\n"), "text-wrap": "wrap", "text-max-width": 2000, "line-height": LINE / 12 / 1.17,
       "text-valign": "center", "font-family": MONO, "font-size": 12, "min-zoomed-font-size": 4, color: colour("ink"),
       "background-color": colour("paper"), "border-color": colour("plain"), "border-width": 1.3,
     } },
@@ -38,6 +47,7 @@ function style() {
     { selector: ".query", style: {
       "background-color": colour("pill"), "border-color": colour("pill"), color: colour("on-pill"), "font-weight": 600,
     } },
+    { selector: ".not", style: { "border-color": colour("not"), "border-style": "dashed", "border-dash-pattern": [7, 3], color: colour("not") } },
     { selector: ".read", style: {
       "background-opacity": 0, "border-width": 0, height: 14, "font-size": 11, color: colour("soft"),
     } },
@@ -47,6 +57,7 @@ function style() {
       "text-background-color": colour("paper"), "text-background-opacity": 1, "text-background-padding": 1,
       "loop-direction": "0deg", "loop-sweep": "-50deg",
     }),
+    { selector: "edge.loop", style: { "control-point-step-size": (loop) => 28 + (heightOf(loop.source()) - 30) / 1.9 } },
     edge(".answer", colour("faint"), { "line-style": "dotted", width: 1.8 }),
     edge(".ties", colour("edge"), { "line-style": "dashed", "line-dash-pattern": [4, 3] }),
     edge(".moves", colour("not"), { "line-style": "dashed", "line-dash-pattern": [7, 3] }),
@@ -65,19 +76,29 @@ function style() {
 
 const drawnAsItIs = (edge) => edge.is(".loop, .there, .back"); // to itself, or to and fro
 
+// As dagre is told them: a label on the way back stands between the two nodes, as one on the way there.
+function endsOf(edge) {
+  const ends = [edge.source().id(), edge.target().id()];
+  return edge.hasClass("backward") ? ends.reverse() : ends;
+}
+
 // In layers from left to right. A label stands half-way, so that edges without one are as long as the two halves of others.
 function layOut(elements) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "LR", nodesep: 24, edgesep: 10, ranksep: 26, ranker: "tight-tree" });
-  for (const node of elements.nodes()) graph.setNode(node.id(), { width: node.outerWidth(), height: node.outerHeight() });
+  for (const node of elements.nodes()) {
+    const loop = node.edgesTo(node).empty() ? 0 : LOOP;
+    graph.setNode(node.id(), { width: node.outerWidth(), height: node.outerHeight() + 2 * loop });
+  }
   const edges = elements.edges().not(".back");
   for (const edge of edges) {
-    graph.setEdge(edge.source().id(), edge.target().id(), { minlen: edge.hasClass("half") ? 1 : 2 }, edge.id());
+    graph.setEdge(...endsOf(edge), { minlen: edge.hasClass("half") ? 1 : 2 }, edge.id());
   }
   dagre.layout(graph);
   for (const node of elements.nodes()) node.position(graph.node(node.id()));
   for (const edge of edges.filter((edge) => !drawnAsItIs(edge))) {
-    const { points } = graph.edge(edge.source().id(), edge.target().id(), edge.id());
+    const { points } = graph.edge(...endsOf(edge), edge.id());
+    if (edge.hasClass("backward")) points.reverse();
     edge.scratch("way", wayOf(edge, points.slice(1, -1))).addClass("routed");
   }
 }
@@ -115,11 +136,22 @@ for (const section of document.querySelectorAll(".stream")) {
 
   const cy = cytoscape({
     container: box, style: style(), layout: { name: "preset" }, minZoom: 0.05, maxZoom: 3,
-    elements: JSON.parse(section.querySelector("[type='application/json']").textContent),
     boxSelectionEnabled: false, autounselectify: true, autoungrabify: true,
   });
-  layOut(cy.elements());
-  const back = remembered(cy.elements());
+  const views = [...section.querySelectorAll("[type='application/json']")].map((data) => JSON.parse(data.textContent));
+  const legends = section.querySelectorAll("figcaption");
+  const other = section.querySelector("[data-view]");
+  let back; // to where layOut has put things
+
+  function draw(view) {
+    cy.elements().remove();
+    cy.add(views[view]);
+    layOut(cy.elements());
+    back = remembered(cy.elements());
+    for (const [number, legend] of legends.entries()) legend.hidden = number !== view;
+  }
+
+  draw(0);
   const shown = () => cy.elements().not(".away");
   let picked = new Set(); // queries
   let at = null; // the node that the keyboard has come to
@@ -129,7 +161,7 @@ for (const section of document.querySelectorAll(".stream")) {
   // From the top left, as wide as the box and no smaller than can be read; the box is as high as the graph, if the window has room.
   function frame() {
     const room = shown().boundingBox({ includeOverlays: false });
-    const scale = Math.min(Math.max((box.clientWidth - 2 * AIR) / room.w, SMALLEST), 1);
+    const scale = Math.min(Math.max((box.clientWidth - 2 * AIR) / room.w, box.clientWidth < NARROW ? SMALLEST_IN_HAND : SMALLEST), 1);
     box.style.height = `${Math.min(Math.max(room.h * scale + 2 * AIR, 160), innerHeight * 0.72)}px`;
     cy.resize();
     cy.zoom(scale);
@@ -217,6 +249,15 @@ for (const section of document.querySelectorAll(".stream")) {
     cy.batch(back);
     frame();
   }
+
+  other?.addEventListener("click", () => {
+    const states = other.getAttribute("aria-pressed") === "false";
+    other.setAttribute("aria-pressed", states);
+    clear();
+    at = null;
+    draw(states ? 1 : 0);
+    frame();
+  });
 
   only.addEventListener("click", () => {
     const wanted = cy.elements().filter(isOfPicked);

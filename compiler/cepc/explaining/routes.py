@@ -70,16 +70,16 @@ def _along_the_lane(edge: GraphEdge, layout: GraphLayout) -> tuple[str, Point]:
     inside = [
         box
         for box, layer in zip(layout.boxes, layout.layers, strict=True)
-        if first < layer < last and abs(box.y - b.y) < HEIGHT / 2 + 4
+        if first < layer < last and abs(box.y - b.y) < box.height / 2 + 4
     ]
     if inside:
-        low = max(box.y for box in inside) + HEIGHT / 2 + 8
+        low = max(box.y + box.height / 2 for box in inside) + 8
         into = _curve((x1 + 14, a.y), (x1 + 8, low), (x1 + 22, low))
         out = _curve((x2 - 8, low), (x2 - 14, b.y), (x2, b.y))
-        return f"{_from(x1, a.y)}{into}H{number(x2 - 22)}{out}", (x1, low)
+        return f"{_from(x1, a.y)}{into}H{number(x2 - 22)}{out}", ((x1 + x2) / 2, low - 5)
     turn = min(x1 + 44, x2)
     middle = (x1 + turn) / 2
-    return f"{_from(x1, a.y)}{_curve((middle, a.y), (middle, b.y), (turn, b.y))}H{number(x2)}", (turn, b.y)
+    return f"{_from(x1, a.y)}{_curve((middle, a.y), (middle, b.y), (turn, b.y))}H{number(x2)}", ((x1 + x2) / 2, b.y - 5)
 
 
 def _from(x: float, y: float) -> str:

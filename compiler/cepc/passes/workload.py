@@ -38,10 +38,13 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """All queries over one stream: what they share so far is `plan.sharing`. `patterns` are those of `plan.queries`."""
+    """All queries over one stream: what they share so far is `plan.sharing`. `patterns` are those of `plan.queries`,
+    `types` what the program calls the events of each of `plan.letters`.
+    """
 
     plan: LogicalPlan
     patterns: tuple[Pattern, ...]
+    types: tuple[str, ...]
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[Note, ...] = ()
 

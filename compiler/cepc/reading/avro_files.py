@@ -12,7 +12,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +29,9 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
     """What is wrong with the columns of the file. Raises DataError where it cannot be read."""
     if file.size == 0:
         return []
-    raw, avro = _open(file)
-    with raw:
-        return check_schema(file.name, _schema(avro.writer_schema), wanted)
+    raw, _, schema = _open(file)
+    raw.close()
+    return check_schema(file.name, schema, wanted)
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
@@ -41,20 +41,35 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     if file.size == 0:
         return
     names = [name for name, _ in wanted.columns]
-    raw, avro = _open(file)
+    raw, avro, schema = _open(file)
     with raw:
-        schema = _schema(avro.writer_schema)
         there = pa.schema([schema.field(name) for name in names])
         try:
             while rows := list(islice(avro, ROWS)):
                 table = pa.Table.from_pylist(rows, there) if names else pa.table({"": pa.nulls(len(rows))}).select([])
                 columns = [conformed(file.name, table.column(n), n, t, wanted.stream) for n, t in wanted.columns]
                 yield Batch(pa.table(columns, names) if names else table, raw.tell())
-        except (OSError, EOFError, ValueError, IndexError, KeyError, TypeError, pa.ArrowException) as error:
+        except DataError:
+            raise
+        except Exception as error:  # fastavro has no class of its own for what a damaged file leads to
             raise DataError([_damaged(file, error)]) from None
 
 
-def _open(file: DataFile) -> tuple[Any, Any]:
+def look(file: DataFile, records: int) -> Looked:
+    """The first."""
+    import pyarrow as pa
+
+    raw, avro, schema = _open(file)
+    with raw:
+        try:
+            rows = list(islice(avro, records + 1))
+            return Looked(pa.Table.from_pylist(rows[:records], schema), len(rows) <= records)
+        except Exception as error:  # as above
+            raise DataError([_damaged(file, error)]) from None
+
+
+def _open(file: DataFile) -> tuple[Any, Any, Any]:
+    """The bytes, the records in them, and their schema as one of Arrow's."""
     if find_spec("fastavro") is None:
         hint = "`pip install 'cepc[avro]'` brings it"
         raise DataError([messages.unreadable(file.name, "Avro takes the package fastavro, which is not here", hint)])
@@ -64,8 +79,9 @@ def _open(file: DataFile) -> tuple[Any, Any]:
 
     raw = file.open_raw()
     try:
-        return raw, fastavro.reader(raw)
-    except (OSError, EOFError, ValueError, IndexError, KeyError, TypeError) as error:
+        avro = fastavro.reader(raw)
+        return raw, avro, _schema(avro.writer_schema)
+    except Exception as error:
         raw.close()
         raise DataError([_damaged(file, error)]) from None
 
@@ -151,5 +167,5 @@ def _logical(avro: dict[str, Any]) -> Any | None:
 
 
 READER = Reader(
-    "avro", "Avro", (".avro",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False,
+    "avro", "Avro", (".avro",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False, look=look,
 )  # fmt: skip

@@ -69,7 +69,7 @@ from 1.
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordLine:
     """A line of a file, by its number, and what of it is meant."""
 
     number: int
@@ -83,7 +83,7 @@ class BadRecord:
 
     file: str
     wrong: Wrong
-    line: Line | None = None
+    line: RecordLine | None = None
 
     def problem(self, place: Span) -> Diagnostic:
         """What is said of it, if that is its place."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class InputRows:
     """Rows of a table that come from a file, unless a caller gave them: `numbers` says which records of it they are."""
 
     stream: str
@@ -30,13 +30,13 @@ class Rows:
     table: Any
     numbers: Ints
 
-    def where(self, mask: Any) -> Rows:
+    def where(self, mask: Any) -> InputRows:
         """Those for which it holds."""
         import numpy as np
 
         return replace(self, table=self.table.filter(mask), numbers=self.numbers[np.asarray(mask)])
 
-    def without(self, rows: Sequence[int]) -> Rows:
+    def without(self, rows: Sequence[int]) -> InputRows:
         import numpy as np
 
         mask = np.ones(self.table.num_rows, bool)
@@ -44,7 +44,7 @@ class Rows:
         return self.where(mask)
 
 
-def with_computed(rows: Rows, computed: Sequence[Computed], most: int | None) -> tuple[Rows, list[Said]]:
+def with_computed(rows: InputRows, computed: Sequence[Computed], most: int | None) -> tuple[InputRows, list[Said]]:
     """The rows with these columns added, without those that cannot be events because a column of them cannot be
     computed: of these not more than `most` are looked for, and then nothing comes of the others. Raises DataError.
     """
@@ -66,7 +66,7 @@ def with_computed(rows: Rows, computed: Sequence[Computed], most: int | None) ->
     return rows, wrong
 
 
-def _said(rows: Rows, error: NoValueError) -> Said:
+def _said(rows: InputRows, error: NoValueError) -> Said:
     """What is said of a record of which a column cannot be computed."""
     read = [field.column for field in fields(error.column.expression)]
     known = rows.table.select([name for name in read if name in rows.table.column_names]).slice(error.row, 1)

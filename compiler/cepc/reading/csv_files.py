@@ -13,14 +13,14 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import Array, Interval, Map, Struct
+from cepc_runtime.types import DOUBLE, STRING, Array, Interval, Map, Struct
 
 from ..errors import DataError
 from . import messages
-from .bad_records import BadRecord, Line, NotARecord, NotAValue, Said
-from .csv_options import CsvOptions, csv_options, options_of
+from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine, Said
+from .csv_options import TAB, CsvOptions, csv_options, options_of
 from .files import open_text, read_head, reason
-from .reader import Batch, Reader, Wanted
+from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError, bad_values, from_text
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Wrong
     from .files import DataFile
+    from .reader import FormatOptions
 
 BLOCK = 1 << 22
 NO_TEXT = "this is no UTF-8 text"
@@ -301,7 +302,7 @@ def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
                 at = (0, len(line))
                 if isinstance(one, NotAValue) and one.column in names:
                     at = _value(line, names.index(one.column), one.written, options_of(file)) or at
-                first = Line(reader.line_num - len(kept) + 1, line, at)
+                first = RecordLine(reader.line_num - len(kept) + 1, line, at)
                 yield BadRecord(file.name, _cut(file, one, lines, row, kept) or one, first)
             kept.clear()
 
@@ -334,6 +335,83 @@ def _value(line: str, index: int, value: str, options: CsvOptions) -> tuple[int,
     return (start, start + len(value)) if start >= 0 and value else None
 
 
+# ---- a look ----------------------------------------------------------------------------------------------------------
+
+SEPARATORS = (";", "\t", "|")
+NULLS = ("NA", "N/A", "n/a", "NULL", "null", "None", "\\N", "?", "-")
+LINES = 1000  # that options are guessed from
+_VALUE = re.compile(r"[-+]?\d[\d.,:eE/T Z+-]*")
+_WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
+
+
+def look(file: DataFile, records: int) -> Looked:
+    """The first records, all values as text, without columns that the header has twice or whose name is no text."""
+    import pyarrow as pa
+
+    columns = header(file)
+    if columns is None:
+        return Looked(pa.table({}), whole=True, are_text=True)
+    values = [name for name in columns if _VALUE.fullmatch(name)]
+    if 2 * len(values) > len(columns):  # the first line is a record
+        raise DataError([messages.no_header(file.name, ",".join(columns), ["at", "kind", "id"])])
+    once = [
+        name for name in dict.fromkeys(columns) if columns.count(name) == 1 and "\N{REPLACEMENT CHARACTER}" not in name
+    ]
+    wanted = tuple((name, STRING) for name in once)
+    tables, rows, bad, more = [], 0, 0, False
+    for batch in batches(file, Wanted("", wanted, wanted, None)):
+        if rows >= records:
+            more = True
+            break
+        bad += len(batch.wrong)
+        if batch.table is not None:
+            tables.append(batch.table)
+            rows += batch.table.num_rows
+    schema = pa.schema([(name, pa.string()) for name, _ in wanted])
+    table = pa.concat_tables([t.cast(schema) for t in tables]) if tables else schema.empty_table()
+    whole = not more and rows <= records
+    return Looked(_with_points(table.slice(0, records), options_of(file)), whole, bad, are_text=True)
+
+
+def _with_points(table: Any, options: CsvOptions) -> Any:
+    """Numbers as they are read, so that they are seen to be some."""
+    for index, name in enumerate(table.column_names if options.decimal != "." else ()):
+        if _has_comma({value for value in table.column(index).to_pylist() if value is not None}):
+            table = table.set_column(index, name, options.with_point(table.column(index), DOUBLE))
+    return table
+
+
+def guess_options(file: DataFile) -> FormatOptions:
+    """A delimiter where the header would be one column, a decimal comma where numbers have it, and what stands for null
+    among numbers or times and in no other column.
+    """
+    columns = header(file) or []
+    given = {name.lower() for name, _ in file.options}
+    found: list[tuple[str, str]] = []
+    if len(columns) == 1 and not given & {"delimiter", "sep"}:
+        sign = max(SEPARATORS, key=columns[0].count)
+        found += [("delimiter", TAB if sign == "\t" else sign)] if sign in columns[0] else []
+    options = csv_options((*file.options, *found))
+    lines = io.StringIO(_text(file), newline="")
+    records = [row for row in islice(_records(lines, options), 1, LINES) if len(row) > 1]
+    values = [{value for value in column if value} for column in zip(*records, strict=False)]
+    if options.delimiter != "," and "decimal" not in given and any(_has_comma(column) for column in values):
+        found.append(("decimal", ","))
+    if "nullvalue" not in given:
+        found += [("nullValue", null) for null in NULLS if _stands_for_null(null, values)]
+    return tuple(found)
+
+
+def _has_comma(values: set[str]) -> bool:
+    return any("," in value for value in values) and all(map(_WITH_COMMA.fullmatch, values))
+
+
+def _stands_for_null(null: str, columns: list[set[str]]) -> bool:
+    """Where it occurs there are numbers or times, if anything."""
+    with_it = [column - set(NULLS) for column in columns if null in column]
+    return any(with_it) and all(_VALUE.fullmatch(value) for column in with_it for value in column)
+
+
 def looks_like(first: bytes) -> bool:
     text = first.removeprefix(b"\xef\xbb\xbf").lstrip()
     return text.isascii() and b"," in (text.splitlines() or [b""])[0] and not text.startswith(b"{")
@@ -341,5 +419,5 @@ def looks_like(first: bytes) -> bool:
 
 READER = Reader(
     "csv", "CSV", (".csv",), looks_like, problems, batches, with_lines, check_options=csv_options,
-    detail="with a header",
+    look=look, guess_options=guess_options, detail="with a header",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from ..diagnostics.near import nearest
 from ..errors import DataError
 from ..files.read import STDIN
-from . import csv_files, messages, readers
+from . import csv_files, delta_tables, messages, readers
 from .files import DataFile, OptionError, reason
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ def _file(path: str, place: Path, given: Reader | None) -> tuple[Reader, tuple[D
 def _in_directory(path: str, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
     """With a format, files of unknown names count as well: Spark's own need not have a suffix."""
     root = Path(path)
+    if given in (None, delta_tables.READER) and delta_tables.is_table(root):
+        files = delta_tables.files_of(root)
+        return delta_tables.READER, tuple(_data_file(root.resolve(), place.resolve(), None) for place in files)
     there = list(_below(root))
     named = [(place, *_by_name(place.name)) for place in there]
     kinds = [reader for reader in readers.READERS if any(known is reader for _, known, _ in named)]
@@ -83,13 +86,12 @@ def _in_directory(path: str, given: Reader | None) -> tuple[Reader, tuple[DataFi
     if reader is None or not chosen:
         others = [str(place.relative_to(root)) for place in there]
         raise DataError([messages.no_files(path, others, given.title if given else None)])
-    return reader, tuple(
-        DataFile(
-            str(place), packed if reader.is_text else None, place.stat().st_size,
-            _partitions(place.relative_to(root).parts[:-1]),
-        )
-        for place, packed in chosen
-    )  # fmt: skip
+    return reader, tuple(_data_file(root, place, packed if reader.is_text else None) for place, packed in chosen)
+
+
+def _data_file(root: Path, place: Path, packed: str | None) -> DataFile:
+    """With the columns that the folders name."""
+    return DataFile(str(place), packed, place.stat().st_size, _partitions(place.relative_to(root).parts[:-1]))
 
 
 def _below(folder: Path) -> Iterator[Path]:

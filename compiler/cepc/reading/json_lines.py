@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from . import messages
-from .bad_records import BadRecord, Line, NotARecord, NotAValue
+from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
-from .reader import Batch, Reader, Wanted
+from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError
 
 if TYPE_CHECKING:
@@ -182,12 +182,15 @@ def _row(block: Block, index: int, number: type[Exact] | None) -> dict[str, Any]
     except (ValueError, RecursionError) as error:
         return _malformed(block, index, 0, "too deep" if isinstance(error, RecursionError) else str(error))
     if type(row) is not dict:
-        return _malformed(block, index, len(line) - len(line.lstrip()), f"this is {_kind(row)}")
+        return _malformed(block, index, len(line) - len(line.lstrip()), f"this is {_kind(row, line)}")
     return row
 
 
-def _kind(value: object) -> str:
-    return "an array" if isinstance(value, list) else f"`{shown(value)}`"
+def _kind(value: object, line: str) -> str:
+    """Of what is no object; a number need not be one of JSON's."""
+    if isinstance(value, list):
+        return "an array"
+    return f"`{line.strip()}`" if isinstance(value, float) else f"`{shown(value)}`"
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
@@ -210,7 +213,7 @@ def with_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
         for number, line in enumerate(lines, 1):
             text = line.rstrip("\r\n")
             for one in waiting.pop(number, ()):
-                yield BadRecord(file.name, one, Line(number, text, _part(one, text)))
+                yield BadRecord(file.name, one, RecordLine(number, text, _part(one, text)))
             if not waiting:
                 return
 
@@ -241,6 +244,20 @@ def keys_of(file: DataFile) -> list[str]:
     return list(keys)
 
 
+def look(file: DataFile, records: int) -> Looked:
+    """The first objects, numbers with a fraction or an exponent as they are written."""
+    found: list[dict[str, Any]] = []
+    bad = 0
+    for block in _blocks(file):
+        numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
+        rows, wrong = _rows(block, numbers[: records + 1], exact=True)
+        found += rows
+        bad += len(wrong) + len(block.wrong)
+        if len(found) > records or len(numbers) > records:
+            return Looked(found[:records], whole=False, bad=bad)
+    return Looked(found, whole=True, bad=bad)
+
+
 def looks_like(first: bytes) -> bool:
     return first.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
@@ -254,4 +271,5 @@ READER = Reader(
     batches,
     with_lines,
     keys_of,
+    look=look,
 )

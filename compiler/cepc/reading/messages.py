@@ -43,6 +43,14 @@ def no_files(name: str, others: Sequence[str], form: str | None) -> Diagnostic:
     return _about("E0702", f"the directory `{name}` has {what}", name, *notes, hint=hint)
 
 
+def nothing_to_look_at(name: str) -> Diagnostic:
+    return _about(
+        "E0719", f"there are no events in {name}", name,
+        "what the columns are and which events there are is seen from the events",
+        hint="give some events that are already there; a hundred will do",
+    )  # fmt: skip
+
+
 def several_formats(name: str, titles: Sequence[str], first: str) -> Diagnostic:
     """`first` is the name of one of them."""
     return _about(

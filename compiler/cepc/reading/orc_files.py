@@ -8,7 +8,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed, has_nanoseconds
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,11 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
         return []
     raw, orc = _open(file)
     with raw:
-        # ORC's plain timestamps are instants for Spark, and Arrow says that they have no zone.
-        return check_schema(file.name, orc.schema, wanted, _times(orc.schema))
+        try:
+            # ORC's plain timestamps are instants for Spark, and Arrow says that they have no zone.
+            return check_schema(file.name, orc.schema, wanted, _times(orc.schema))
+        except UnicodeDecodeError as error:  # in a name
+            raise DataError([_damaged(file, error)]) from None
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
@@ -42,11 +45,28 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
         try:
             for stripe in range(orc.nstripes):
                 batch = orc.read_stripe(stripe, columns=names or None)
+                batch.validate(full=True)  # which Arrow's reader of ORC leaves out: text may be no UTF-8
                 columns = [conformed(file.name, batch.column(n), n, t, wanted.stream) for n, t in wanted.columns]
                 table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
                 cut = frozenset(n for n in names if has_nanoseconds(batch.column(n)))
                 yield Batch(table, file.size * (stripe + 1) // orc.nstripes, cut=cut)
         except (OSError, pa.ArrowException) as error:
+            raise DataError([_damaged(file, error)]) from None
+
+
+def look(file: DataFile, records: int) -> Looked:
+    """Of stripes that are spread over the file."""
+    import pyarrow as pa
+
+    raw, orc = _open(file)
+    with raw:
+        stripes = spread(orc.nstripes)
+        each = -(-records // max(len(stripes), 1))
+        try:
+            batches = [orc.read_stripe(stripe).slice(0, each) for stripe in stripes]
+            table = pa.Table.from_batches(batches, orc.schema)
+            return Looked(table, table.num_rows == orc.nrows, instants=tuple(_times(orc.schema)))
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 
 
@@ -59,12 +79,12 @@ def _open(file: DataFile) -> tuple[Any, Any]:
         return raw, pa_orc.ORCFile(raw)
     except (OSError, pa.ArrowException) as error:
         raw.close()
+        if not file.starts_with(MAGIC):
+            raise NotThisFormatError(file.name) from None
         raise DataError([_damaged(file, error)]) from None
 
 
 def _damaged(file: DataFile, error: Exception) -> Diagnostic:
-    if not file.starts_with(MAGIC):
-        raise NotThisFormatError(file.name) from None
     said = reason(error) if isinstance(error, OSError) else str(error).splitlines()[0]
     return messages.unreadable(file.name, f"it is damaged, or cut off ({said.rstrip('.')})", messages.CUT)
 
@@ -76,5 +96,5 @@ def _times(schema: Any) -> list[str]:
 
 
 READER = Reader(
-    "orc", "ORC", (".orc",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False,
+    "orc", "ORC", (".orc",), lambda first: first.startswith(MAGIC), problems, batches, is_text=False, look=look,
 )  # fmt: skip

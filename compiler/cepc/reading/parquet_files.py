@@ -8,7 +8,7 @@ from ..errors import DataError
 from . import messages
 from .conform import check_schema, conformed, has_nanoseconds
 from .files import reason
-from .reader import Batch, NotThisFormatError, Reader, Wanted
+from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +45,23 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
                 cut = frozenset(n for n in names if has_nanoseconds(batch.column(n)))
                 yield Batch(table, file.size * done // max(rows, 1), cut=cut)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
+
+
+def look(file: DataFile, records: int) -> Looked:
+    """Of row groups that are spread over the file."""
+    import pyarrow as pa
+
+    with _open(file) as parquet:
+        groups = spread(parquet.num_row_groups)
+        each = -(-records // max(len(groups), 1))
+        try:
+            batches = [next(parquet.iter_batches(each, [group]), None) for group in groups]
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
+            raise DataError([_damaged(file, error)]) from None
+        table = pa.Table.from_batches([b for b in batches if b is not None], parquet.schema_arrow)
+        return Looked(table, table.num_rows == parquet.metadata.num_rows, instants=tuple(_instants(parquet)))
 
 
 def _open(file: DataFile) -> Any:
@@ -55,7 +70,7 @@ def _open(file: DataFile) -> Any:
 
     try:
         return pq.ParquetFile(file.open_raw(), coerce_int96_timestamp_unit="us")
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         raise DataError([_damaged(file, error)]) from None
 
 
@@ -77,5 +92,5 @@ def _instants(parquet: Any) -> list[str]:
 
 READER = Reader(
     "parquet", "Parquet", (".parquet",), lambda first: first.startswith(MAGIC), problems, batches,
-    aliases=(".parq", ".pq"), is_text=False,
+    aliases=(".parq", ".pq"), is_text=False, look=look,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from cepc_runtime.types import STRING, is_integer, to_arrow
 from ..errors import DataError
 from . import messages, readers
 from .bad_records import STOP, BadRecord, BadRecords
-from .computing import Rows, with_computed
+from .computing import InputRows, with_computed
 from .find import find_files
 from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
@@ -104,7 +104,7 @@ def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
         try:
             problems = reader.problems(file, inside)
         except NotThisFormatError:
-            others = [name for name in readers.names() if name != reader.name]
+            others = [other.name for other in readers.READERS if other is not reader]
             raise DataError([messages.another_format(file.name, reader.title, others)]) from None
         for problem in problems:
             found.setdefault((problem.code, problem.title), []).append(problem)
@@ -190,7 +190,7 @@ class _Collected:
         first = self.rows - self._rows_before + 1
         self.rows += table.num_rows
         numbers = np.arange(first, first + table.num_rows) if numbers is None else numbers
-        rows, wrong = with_computed(Rows(self._stream.name, self._file, table, numbers), self._first, most)
+        rows, wrong = with_computed(InputRows(self._stream.name, self._file, table, numbers), self._first, most)
         asked = self._asked_for(rows.table) if self._typed else None
         rows = rows if asked is None else rows.where(asked)
         rows, more = with_computed(rows, self._then, most)

@@ -54,10 +54,38 @@ class Batch:
     cut: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Some records of a file, or the `whole` of them: an Arrow table, or parsed objects. `bad` counts records that are
+    none. `instants` are times that are a TIMESTAMP whatever Arrow says; of values that `are_text` the types are still
+    to be guessed.
+    """
+
+    rows: Any
+    whole: bool
+    bad: int = 0
+    instants: tuple[str, ...] = ()
+    are_text: bool = False
+
+
 def without_options(options: FormatOptions) -> None:
     """For a format that has none. Raises OptionError."""
     if options:
         raise OptionError(f"there is no option `{options[0][0]}`, nor any other")
+
+
+def spread(count: int, most: int = 8) -> list[int]:
+    """The indices of not more than `most` of so many things, the first and the last included.
+
+    >>> spread(3), spread(100, 4)
+    ([0, 1, 2], [0, 33, 66, 99])
+    """
+    return list(range(count)) if count <= most else [i * (count - 1) // (most - 1) for i in range(most)]
+
+
+def no_guess(_file: DataFile) -> FormatOptions:
+    """For a format that has no options."""
+    return ()
 
 
 def without_lines(file: DataFile, wrong: Sequence[Wrong]) -> Iterator[BadRecord]:
@@ -78,6 +106,9 @@ class Reader:
     without a schema, where a column that a row does not have is null, `keys_of` has the columns of the first rows.
     `shown` has the bad records of a file with their lines. All raise DataError. `check_options` raises OptionError
     for an option that the format does not have.
+
+    `look` takes about so many records of a file, to guess a STREAM from, and `guess_options` says how the file seems to
+    be written. Without `look` there is no guessing.
     """
 
     name: str  # in `--input-format`, in FROM, and for Spark
@@ -91,4 +122,6 @@ class Reader:
     aliases: tuple[str, ...] = ()
     is_text: bool = True  # which may be compressed as a whole, as in `.csv.gz`
     check_options: Callable[[FormatOptions], object] = without_options
+    look: Callable[[DataFile, int], Looked] | None = None
+    guess_options: Callable[[DataFile], FormatOptions] = no_guess
     detail: str = ""  # after the title in `--help`

@@ -84,7 +84,7 @@ def _booleans(column: Any) -> Any:
     import pyarrow.compute as pc
 
     lower = pc.utf8_lower(column)
-    if not pc.all(pc.is_in(lower, pa.array(["true", "false", None]))).as_py():
+    if not pc.all(pc.is_in(lower, pa.array(["true", "false", None])), min_count=0).as_py():
         raise ValueError("no boolean")
     return pc.equal(lower, "true")
 

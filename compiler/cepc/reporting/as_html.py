@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..explaining.describe import pattern
 from ..explaining.escaping import escaped
 from ..explaining.explanation import parts
+from ..explaining.sharing_words import HOW, NOTHING
 from ..writing.show import rows
 from .history import histories
 from .plots import is_logarithmic, plot, shown
@@ -82,7 +83,7 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
             described = escaped(pattern(query.pattern, program.stream(name)))
             rows = report.tables[query.name].num_rows
             yield f"<tr><th>{escaped(query.name)}</th><td>{rows:,}</td><td>{described}</td></tr>"
-        yield "</table><h3>What was shared</h3>"
+        yield "</table><h3>What is shared</h3>"
         yield from _planned(workload)
         if name in report.efforts:
             yield from _done(report.efforts[name])
@@ -94,15 +95,17 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
 
 def _planned(workload: Workload) -> Iterator[str]:
     """What the plan that ran says."""
-    found = parts(workload.plan)
+    found = parts(workload)
     if not found:
-        yield "<p>Nothing was planned to be shared: every query was evaluated by itself.</p>"
+        yield f"<p>{NOTHING}</p>"
         return
     yield "<table><tr><th>how</th><th>what</th><th>queries</th></tr>"
     for part in found:
         states, queries = escaped(", ".join(part.states)), escaped(", ".join(part.queries))
         yield f"<tr><td>{part.how}</td><td>{states}</td><td>{queries}</td></tr>"
     yield "</table>"
+    ways = {part.how for part in found}
+    yield from (f'<p class="how"><b>{how}</b>: {meaning}</p>' for how, meaning in HOW.items() if how in ways)
 
 
 def _done(effort: Effort) -> Iterator[str]:

@@ -20,7 +20,6 @@ _SYNTAX: Final = (
 _REWRITTEN: Final = frozenset(
     [
         "if", "nullif", "nvl", "nvl2", "nullifzero", "zeroifnull", "between", "positive", "date_part", "to_date",
-        "to_timestamp",
         "btrim",
     ]
 )  # fmt: skip
@@ -44,6 +43,8 @@ def _is_portable(call: Call) -> bool:
     match call:
         case Call("rlike", (_, Literal(value=str(pattern)))):
             return is_portable(pattern)
-        case Call("to_timestamp" | "try_to_timestamp", (_, pattern)):
-            return isinstance(pattern, Literal) and isinstance(pattern.value, str) and reads(pattern.value)
+        case Call("to_timestamp" | "try_to_timestamp", (_, Literal(value=str(pattern)))):
+            return reads(pattern)
+        case Call("to_timestamp" | "try_to_timestamp"):
+            return False
     return call.function in PORTABLE

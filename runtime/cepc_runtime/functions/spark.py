@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from ..types import BIGINT, DATE, DataType, from_text
+from ..types import BIGINT, DATE, TIMESTAMP, DataType, from_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,7 @@ class SparkFunction:
 
 _FORMS: Final = {
     ("to_date", 2): DATE,
+    ("try_to_timestamp", 1): TIMESTAMP,
     ("unix_timestamp", 2): BIGINT,
     ("to_unix_timestamp", 2): BIGINT,
 }

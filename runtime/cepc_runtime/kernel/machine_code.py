@@ -26,6 +26,9 @@ INTERPRETED: Final = "CEPC_INTERPRETED"
 LITTLE: Final = 20_000
 """Row operations, about, that take as long when interpreted as to load machine code."""
 
+FEW: Final = 300_000
+"""So many are interpreted, in some three seconds, before it is made, which takes some twenty and is done once."""
+
 # Nothing that is compiled allocates, so arrays need no reference counts; with them the kernel is two to four times
 # slower.
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -53,7 +56,7 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
             namespace[name] = (compiled(sys.modules[function.__module__]) or {})[name]
     version, file = _version(module), _file(module)
     keeps = _may_be_kept(Path(file))
-    if "run" in names and not (keeps and _is_kept(file, f"run_{version}")):
+    if "run" in names and not has_machine_code(module):
         LOG.info("translating %s to machine code, once for this installation: some seconds", module.__name__)
     for name in names:
         plain = FunctionType(functions[name].__code__.replace(co_filename=file), namespace, name)
@@ -62,6 +65,13 @@ def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
         kept = _with_cache(plain, options) if keeps else None
         namespace[name] = numba.njit(**options)(plain) if kept is None else kept  # else for this process alone
     return {name: namespace[name] for name in names}
+
+
+@cache
+def has_machine_code(module: Any) -> bool:
+    """Whether that of its `run` was made and kept, by this process or another."""
+    file = _file(module)
+    return _may_be_kept(Path(file)) and _is_kept(file, f"run_{_version(module)}")
 
 
 def _is_kept(file: str, name: str) -> bool:
@@ -166,12 +176,14 @@ class Interpreted:
 
     work: int = 0
 
-    def allows(self, work: int) -> bool:
-        """Whether so much more is done before machine code is loaded, which a worker of many small tasks does in the
-        end.
+    def allows(self, work: int, is_kept: Callable[[], bool]) -> bool:
+        """Whether so much more is done before machine code is loaded, or made if none is kept, which a worker of many
+        small tasks does in the end.
         """
         self.work += work
-        return self.work < LITTLE and "numba" not in sys.modules
+        if "numba" in sys.modules or self.work >= FEW:
+            return False
+        return self.work < LITTLE or not is_kept()
 
 
 _SO_FAR: Final = Interpreted()
@@ -179,9 +191,9 @@ _SO_FAR: Final = Interpreted()
 
 def run_function(module: Any, work: int, interpreted: bool | None = None) -> Callable[..., Any]:
     """`run` of a module: plain if it is to be interpreted, cannot be compiled, or this process has had so little to do
-    (row operations, about) that loading machine code would have taken longer. The answers are the same.
+    (row operations, about) that loading machine code, or making it, would have taken longer. The answers are the same.
     """
     if interpreted is None:
-        interpreted = _SO_FAR.allows(work)
+        interpreted = _SO_FAR.allows(work, lambda: has_machine_code(module))
     found = None if interpreted else compiled(module)
     return module.run if found is None else found["run"]

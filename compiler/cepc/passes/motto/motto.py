@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import ConditionPlan, Letter, QueryPlan
+    from cepc_runtime.plan import ConditionPlan, QueryPlan
 
     from ..workload import Context, Workload
     from .derivation import Derivation
@@ -72,16 +72,15 @@ def _noted(workload: Workload, plan: MottoPlan, shared: SharedMatches) -> Worklo
     steps = plan.derived
     for part in plan.shared:
         users = tuple(a.query for a in shared.answers if part in _made_of(plan.answers[a.query], steps))
-        workload = workload.noted("motto", users, f"find {_text(part.pattern, workload.plan.letters)} once")
+        workload = workload.noted("motto", users, f"find {_text(part.pattern, workload.types)} once")
     saving = f"joins are expected to cost {plan.cost / plan.unshared:.2f} of what they cost query by query"
     return workload.noted("motto", tuple(a.query for a in shared.answers), saving)
 
 
-def _text(operand: Operand, letters: Sequence[Letter]) -> str:
+def _text(operand: Operand, types: Sequence[str]) -> str:
     if isinstance(operand, Pattern):
-        return f"{operand.operator}({', '.join(_text(o, letters) for o in operand.operands)})"
-    letter = letters[operand]
-    return (letter.raw_type or "ANY") + (" WHERE …" if letter.conditions else "")
+        return f"{operand.operator}({', '.join(_text(o, types) for o in operand.operands)})"
+    return types[operand]
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------

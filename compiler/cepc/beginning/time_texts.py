@@ -1,0 +1,126 @@
+"""Times written in other forms than ISO 8601, and the expressions of the language that read them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepc_grammar.spelling import string_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CLOCK = r"(?:(?P<gap>, | |T)(?P<H>\d{1,2}):(?P<m>\d{2})(?P<s>:\d{2})?(?P<f>\.\d{1,9})?(?P<half> [AaPp][Mm])?)?"
+_YEAR_LAST = re.compile(r"(?P<a>\d{1,2})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4})" + _CLOCK)
+_YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<sign>[./])(?P<a>\d{1,2})(?P=sign)(?P<b>\d{1,2})" + _CLOCK)
+_COMPACT = re.compile(
+    r"(?P<y>\d{4})(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?P<gap>[T_ -]?)(?P<H>[01]\d|2[0-3])[0-5]\d[0-5]\d)?"
+)
+_LOG = re.compile(r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}")
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_HALF = "INTERVAL 12 HOURS, INTERVAL 0 HOURS"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How times are written, by Spark's letters, and the `expression` that makes a TIMESTAMP of one. Another form fits
+    as well where days and months cannot be told apart: `unless` names it.
+    """
+
+    title: str
+    expression: str
+    unless: str = ""
+
+
+def form_of(values: Sequence[str], column: str) -> Form | None:
+    """The form that all values of a column have; `column` is how an expression names it.
+
+    >>> form_of(["31.12.2026 23:59", "1.1.2027 00:00"], "t").expression
+    "TO_TIMESTAMP(t, 'd.M.yyyy HH:mm')"
+    """
+    if not values:
+        return None
+    if all(map(_LOG.fullmatch, values)):
+        return Form("dd/MMM/yyyy:HH:mm:ss Z", _log(column))
+    for pattern, make in ((_YEAR_LAST, _year_last), (_YEAR_FIRST, _year_first), (_COMPACT, _compact)):
+        found = [pattern.fullmatch(value) for value in values]
+        matches = [match for match in found if match is not None]
+        if len(matches) == len(values) and len({_shape(match) for match in matches}) == 1:
+            return make(column, matches)
+    return None
+
+
+def _shape(match: re.Match[str]) -> tuple[object, ...]:
+    """What must be the same in all values."""
+    parts = match.groupdict()
+    return parts.get("sign"), parts["gap"], *(parts.get(part) is None for part in ("H", "s", "f", "half"))
+
+
+def _year_last(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
+    """Which of the first two is the day is seen from the greater; where it is not, dots and dashes say the day first,
+    slashes the month.
+    """
+    sign = matches[0]["sign"]
+    first, second = (max(int(match[part]) for match in matches) for part in "ab")
+    if first > 31 or second > 31 or (first > 12 and second > 12):
+        return None
+    unclear = first <= 12 and second <= 12
+    day_first = sign != "/" if unclear else first > 12
+    letters = [_letters(letter, matches, part) for letter, part in zip("dM" if day_first else "Md", "ab", strict=True)]
+    other = [_letters(letter, matches, part) for letter, part in zip("Md" if day_first else "dM", "ab", strict=True)]
+    unless = sign.join((*other, "yyyy")) if unclear else ""
+    return _form(column, sign.join((*letters, "yyyy")), matches, unless)
+
+
+def _year_first(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
+    if any(int(match["a"]) > 12 or int(match["b"]) > 31 for match in matches):
+        return None
+    sign = matches[0]["sign"]
+    return _form(column, sign.join(("yyyy", _letters("M", matches, "a"), _letters("d", matches, "b"))), matches)
+
+
+def _letters(letter: str, matches: Sequence[re.Match[str]], part: str) -> str:
+    """Two where all numbers have two digits."""
+    return letter * min(len(match[part]) for match in matches)
+
+
+def _form(column: str, date: str, matches: Sequence[re.Match[str]], unless: str = "") -> Form:
+    """With the clock. Without AM and PM the engines agree on a pattern: half a day more for PM, and half a day less for
+    the hour that such clocks call 12.
+    """
+    first = matches[0]
+    if first["gap"] is None:
+        return Form(date, _by_pattern(column, date), unless)
+    fraction = "." + "S" * max(len(match["f"]) - 1 for match in matches) if first["f"] else ""
+    gap = "'T'" if first["gap"] == "T" else first["gap"]
+    clock = f"{_letters('H', matches, 'H')}:mm{':ss' if first['s'] else ''}{fraction}"
+    pattern = f"{date}{gap}{clock}"
+    if first["half"] is None:
+        return Form(pattern, _by_pattern(column, pattern), unless)
+    expression = (
+        f"{_by_pattern(f'LEFT({column}, LENGTH({column}) - 3)', pattern)} + IF({column} ILIKE '%PM', {_HALF})"
+        f" - IF({column} LIKE '%{first['gap'][-1]}12:%', {_HALF})"
+    )
+    return Form(f"{date}{gap}{clock.replace('H', 'h')} a", expression, unless)
+
+
+def _by_pattern(text: str, pattern: str) -> str:
+    return f"TO_TIMESTAMP({text}, {string_text(pattern)})"
+
+
+def _compact(column: str, matches: Sequence[re.Match[str]]) -> Form:
+    gap = matches[0]["gap"] or ""
+    quoted = f"'{gap}'" if gap == "T" else gap
+    pattern = f"yyyyMMdd{quoted}HHmmss" if matches[0]["H"] is not None else "yyyyMMdd"
+    return Form(pattern, _by_pattern(column, pattern))
+
+
+def _log(column: str) -> str:
+    """As web servers log it: names of months are in no pattern that the engines agree on."""
+    month = f"CAST((LOCATE(SUBSTRING({column}, 4, 3), '{_MONTHS}') + 2) DIV 3 AS STRING)"
+    zone = f"SUBSTRING({column}, 22, 3), ':', SUBSTRING({column}, 25)"
+    return (
+        f"TO_TIMESTAMP(CONCAT(SUBSTRING({column}, 8, 4), '-', {month}, '-', SUBSTRING({column}, 1, 2), ' ', "
+        f"SUBSTRING({column}, 13, 8), {zone}))"
+    )
