@@ -75,9 +75,13 @@ def test_a_run_of_few_events_says_that_it_planned_nothing() -> None:
 
 
 def test_columns_leave_apart_what_only_makes_more_operations() -> None:
-    def shared(*patterns: str) -> int:
-        queries = [f"QUERY q{i} RETURN SUM(b.x) AS s PATTERN {p} WITHIN {i + 1} min;" for i, p in enumerate(patterns)]
+    def shared(pattern: str, count: int) -> int:
+        queries = [
+            f"QUERY q{i} RETURN SUM(b.x) AS s PATTERN {pattern.replace('$', str(i))} WITHIN {i + 1} min;"
+            for i in range(count)
+        ]
         return len(plan_shared(checked(STREAM + "\n".join(queries)), Options(1)).plans[0].sharing)
 
-    assert shared("SEQ(A a, B b, C c)", "SEQ(A a, B b, C c)", "SEQ(A a, B b, C c)", "SEQ(A a, B b, C c)") > 0
-    assert shared("SEQ(A a, B b, C c)", "SEQ(D d, B b, E e)") == 0
+    assert shared("SEQ(A a, B b, C c)", 20) == shared("SEQ(A a, B b, C c)", 2) == 4
+    assert shared("SEQ(D$ d, B b, E$ e)", 20) == 0
+    assert shared("SEQ(D$ d, B b, E$ e)", 2) == 2  # of few, all that could lie side by side does

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .columns import columns
+from .columns import columns, is_weighed
 from .engine import load
 from .entry_states import with_entries
 
@@ -36,7 +36,7 @@ def choose(workload: Workload, context: Context) -> Workload:
         plans[BEST] = _best(workload, [part for parts in plans.values() for part in parts], context)
     costs = {name: _cost(workload, parts, context) for name, parts in plans.items()}
     name = context.forced if context.forced in plans else min(costs, key=lambda name: costs[name])
-    if name != context.forced and costs[name] > WORTH * costs["nothing"]:
+    if name != context.forced and is_weighed(workload, context) and costs[name] > WORTH * costs["nothing"]:
         name = "nothing"
     for part in plans[name]:
         names = tuple(member.query for member in part.members)

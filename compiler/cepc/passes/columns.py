@@ -1,9 +1,9 @@
 """columns: states that are reached on the same letters lie side by side, so that steps between them are one operation
 for all.
 
-This is only a layout, so it changes no row of the result. It takes what no other pass has taken, and only where fewer
-operations come of it: what is one operation on a state by itself is one for each of its numbers beside others, so a
-class of states whose steps have little in common costs more than it saves.
+This is only a layout, so it changes no row of the result. It takes what no other pass has taken, and of many queries
+only where fewer operations come of it: what is one operation on a state by itself is one for each of its numbers beside
+others, so a class of states whose steps have little in common costs more than it saves.
 
     q: SEQ(A, B, C)     r: SEQ(X, B, C), other windows
     →      B beside B and C beside C: B to C is one operation, twice as wide
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan import Member, SharedStates
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str, int]  # a query's name, and a state of its automaton
 Classes = dict["Hashable", list[Place]]
+MANY: Final = 16  # queries
 
 
 def columns(workload: Workload, context: Context) -> Workload:
@@ -46,10 +47,17 @@ def columns(workload: Workload, context: Context) -> Workload:
                 classes[label].append((name, state))
     several = {label: places for label, places in classes.items() if len(places) > 1}
     rates = [context.rates.rate(letter) for letter in plan.letters]
-    kept = _worthwhile(several, list(_moves(workload, queries, rates)))
+    kept = _worthwhile(several, list(_moves(workload, queries, rates))) if is_weighed(workload, context) else several
     return workload.shared(
         *(SharedStates(tuple(Member(name, (state,)) for name, state in places)) for places in kept.values())
     )
+
+
+def is_weighed(workload: Workload, context: Context) -> bool:
+    """Whether a layout has to save something: where it is for a run whose events are known, or for many queries. A job
+    of few, whose events nobody knows, has all that could lie side by side.
+    """
+    return context.seconds is not None or len(workload.plan.queries) >= MANY
 
 
 @dataclass(frozen=True, slots=True)
