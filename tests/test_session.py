@@ -222,7 +222,10 @@ def test_a_compiled_program_shows_its_queries_and_what_they_share() -> None:
     assert lines[1] == (
         "  requested  SEQ(Request, SEQ(Pickup, Travel)+, Delivery)            20 minutes long, a new one every 5 minutes"
     )
-    assert lines[5] == "  kept once: ordered, cancelled: AppOrder, Request, Pickup, Travel"
+    assert lines[5:7] == [
+        "  kept once: ordered, cancelled: AppOrder, Request, Pickup, Travel",
+        "  side by side: requested, ordered, cancelled, rounds: start",
+    ]
     page = compiled._repr_html_()
     assert page.count("<tr>") == 5
     assert "data:image/svg+xml;base64," in page
