@@ -90,10 +90,11 @@ def share(
     options: Options,
     deadline: float | None = None,
     observe: Observe | None = None,
+    lasting: float | None = None,
 ) -> tuple[Workload, Context]:
-    """One plan after these passes, and what they knew."""
+    """One plan after these passes, and what they knew. `lasting`: seconds of the stream, for a plan of these alone."""
     rates = options.statistics.get(plan.stream.name, Statistics())
-    context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser)
+    context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser, lasting)
     workload = workload_of(program, plan)
     return passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe), context
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan import Count, CountNeighbours, Join, List, Native
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .. import model
     from .stream_job import StreamJob
 
+MOST: Final = 1000
+"""Queries of a stream that are told: more than anyone reads."""
+
 
 def header(
     sources: Sequence[tuple[str, str]], version: str, program: model.CheckedProgram, jobs: Sequence[StreamJob]
@@ -28,9 +31,13 @@ def header(
         "",
         *(f"program  {name}, SHA-256 {digest}" for name, digest in sources),
     ]
+    checked = {query.name: query for query in program.queries}
     for job in jobs:
         lines += ["", *_stream(job)]
-        lines += [line for query in job.batch.queries for line in _query(query, program, job)]
+        told = job.batch.queries[:MOST]
+        lines += [line for query in told for line in _query(query, checked[query.name], job)]
+        if left := len(job.batch.queries) - len(told):
+            lines.append(f"  and {left:,} more queries, which the program tells")
     return "\n".join(comment(part) for line in lines for part in _wrapped(line))
 
 
@@ -52,8 +59,7 @@ def _stream(job: StreamJob) -> Iterator[str]:
     yield f"stream {plan.name}: reads {read}, {made}events of {types}"
 
 
-def _query(query: PhysicalQuery, program: model.CheckedProgram, job: StreamJob) -> Iterator[str]:
-    checked = next(q for q in program.queries if q.name == query.name)
+def _query(query: PhysicalQuery, checked: model.Query, job: StreamJob) -> Iterator[str]:
     yield f"  {query.name}: {_how(query)}"
     yield f"    pattern  {pattern(checked.pattern, job.stream)}"
     if query.partition:

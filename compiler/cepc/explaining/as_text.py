@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .explanation import Explanation
 
 LABEL: Final = 16  # the width of the column of labels
+MOST: Final = 20  # queries that are named for what they share
 
 
 def to_text(program: model.CheckedProgram, explanations: Sequence[Explanation]) -> str:
@@ -68,7 +69,7 @@ def sharing_facts(explanation: Explanation) -> Iterator[Fact]:
             ratio = explanation.together.nanoseconds / explanation.alone.nanoseconds
             yield "", f"as shared     {_load(explanation.together)}: {ratio:.2f} of that"
     notes = (
-        (note.name, f"{', '.join(note.queries)}: " if note.queries else "", note.text) for note in explanation.notes
+        (note.name, f"{_several(note.queries)}: " if note.queries else "", note.text) for note in explanation.notes
     )
     yield from listed("passes", (f"{name}: {queries}{text}" for name, queries, text in notes))
     yield from listed("could be", explanation.obstacles)
@@ -78,7 +79,13 @@ def parts_shared(explanation: Explanation) -> Iterator[Fact]:
     """What several queries have in common, and how."""
     for how in ("found once", "kept once", "on basis columns", "side by side"):
         parts = [part for part in explanation.parts if part.how == how]
-        yield from listed(how, (f"{', '.join(part.queries)}: {', '.join(part.states)}" for part in parts))
+        yield from listed(how, (f"{_several(part.queries)}: {', '.join(part.states)}" for part in parts))
+
+
+def _several(names: Sequence[str]) -> str:
+    """The names, of many the first."""
+    left = len(names) - MOST
+    return ", ".join(names) if left <= 1 else f"{', '.join(names[:MOST])} and {left:,} more"
 
 
 def _row(fact: Fact) -> str:

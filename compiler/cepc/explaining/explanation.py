@@ -8,6 +8,7 @@ from typing import Literal as OneOf
 
 from cepc_runtime.streaming.size import state_size
 
+from ..passes.engine import load
 from ..passes.strategy import strategy
 from ..planning.logical import is_countable
 from ..shared_plans import loads
@@ -21,6 +22,8 @@ from .strategies import explained
 from .stream_state import stream_state
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from cepc_runtime.plan import SharedStates
     from cepc_runtime.streaming.size import QuerySize
     from cepc_runtime.windows import Window
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from ..passes.workload import Context, Note, Workload
-    from ..planning.logical import Countability, CountableQuery, LogicalPlan, LogicalQuery
+    from ..planning.logical import Countability, CountableQuery, LogicalQuery
     from ..shared_plans import SharedPlans
     from .automata import Drawn
     from .sketches import Sketch
@@ -103,17 +106,20 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     alone, together = loads(workload, context)
     sizes = {size.query: size for size in state_size(strategy(plan, "stream"))}
     here, batch = strategy(plan, "local"), strategy(plan, "batch")
+    of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
+    asked = {query.name: query for query in program.queries}
     return Explanation(
         plan.stream.name,
         tuple(
             _execution(
-                program,
+                asked[query.name],
                 query,
                 (explained(local), explained(on_spark)),
                 stream,
                 workload,
                 context,
-                sizes.get(query.name),
+                sizes,
+                of_parts,
             )
             for query, local, on_spark in zip(plan.queries, here.queries, batch.queries, strict=True)
         ),
@@ -128,30 +134,33 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
 
 def parts(workload: Workload) -> tuple[SharedPart, ...]:
     """What its queries share."""
+    plan = workload.plan
     found = (
         SharedPart("found once", users, (label,), ((label,),) * len(users))
         for one in joined(workload)
         for label, users in zip(one.labels, one.users, strict=True)
         if len(users) > 1
     )
-    return (*(_part(part, workload.plan) for part in workload.plan.sharing), *found)
+    names = {query.name: _names(query) for query in plan.queries if is_countable(query)} if plan.sharing else {}
+    return (*(_part(part, names) for part in plan.sharing), *found)
 
 
 def _execution(
-    program: model.CheckedProgram,
+    asked: model.Query,
     query: LogicalQuery[Countability],
     strategies: tuple[StrategyExplanation, StrategyExplanation],
     stream: model.Stream,
     workload: Workload,
     context: Context,
-    size: QuerySize | None,
+    sizes: Mapping[str, QuerySize],
+    of_parts: Mapping[str, Drawn],
 ) -> QueryExplanation:
-    """`strategies` are that of this process, and that of Spark over all events."""
-    automaton = drawn(query)
-    asked = next(one for one in program.queries if one.name == query.name)
-    of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
-    single = replace(workload, plan=replace(workload.plan, queries=(query,), sharing=()))
-    alone, _ = loads(single, context)
+    """`strategies` are that of this process, and that of Spark over all events; `of_parts` are drawings of what is
+    joined.
+    """
+    automaton, size = drawn(query), sizes.get(query.name)
+    single = replace(workload.plan, queries=(query,), sharing=())
+    alone = load(single, context.rates, context.model, context.second)
     along = None if automaton else of_parts.get(query.name) or places(query)
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
@@ -175,8 +184,7 @@ def _sketches(
     return (states if of_parts and not automaton else sketch_of_pattern(query, stream, automaton)), states
 
 
-def _part(part: SharedStates, plan: LogicalPlan) -> SharedPart:
-    names = {query.name: _names(query) for query in plan.queries if is_countable(query)}
+def _part(part: SharedStates, names: Mapping[str, Sequence[str]]) -> SharedPart:
     members = tuple(tuple(names[m.query][state] for state in m.states) for m in part.members)
     how: How = "kept once" if part.equal else "on basis columns" if part.basis else "side by side"
     return SharedPart(how, tuple(m.query for m in part.members), members[0], members)

@@ -7,6 +7,7 @@ every query are what they were. A pass with nothing to do gives back the workloa
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .choose import choose
@@ -16,6 +17,8 @@ from .motto.motto import motto
 from .normalise import normalise
 from .sharon.sharon import sharon
 from .weave import weave
+from .workload import Budget
+from .worth import steps_worth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +39,7 @@ PASSES: Final[tuple[Pass, ...]] = (
 )
 NAMES: Final = tuple(found.__name__ for found in PASSES)
 OPTIMISERS: Final = ("motto", "sharon", "gloria", "greedy", "weave")
+LIMITED: Final = OPTIMISERS[1:]  # of counted queries
 FREE: Final = ("normalise", "columns")  # always right, never dearer: -O1
 
 
@@ -52,12 +56,21 @@ def optimise(
     observe: Callable[[str, Workload, Workload], None] | None = None,
 ) -> Workload:
     """The workload after the passes of these names, in the order of `PASSES`. After the deadline (of `time.monotonic`)
-    nothing more is proposed.
+    nothing more is proposed. Where it is known for which events the plan is made, the optimisers of counted queries get
+    the steps that can pay.
     """
+    limited = False
     for apply in PASSES:
         name = apply.__name__
         if name not in names:
             continue
+        if name in LIMITED and context.seconds is not None and context.forced is None:
+            if not limited:
+                steps = min(context.budget.steps, steps_worth(workload, context, context.seconds))
+                context, limited = replace(context, budget=Budget(steps)), True
+            if not context.budget.steps:
+                workload = workload.noted(name, (), "left out: on so few events it cannot save what it takes")
+                continue
         if name in OPTIMISERS and deadline is not None and time.monotonic() > deadline:
             workload = workload.noted(name, (), "left out: the time of the optimiser was over")
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .columns import columns
+from .columns import columns, is_weighed
 from .engine import load
 from .entry_states import with_entries
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 BEST: Final = "the best of each"
+WORTH: Final = 0.98
+"""Of the cost without any plan: what a plan may cost at most to be taken, since a larger table is not free either."""
 
 
 def choose(workload: Workload, context: Context) -> Workload:
@@ -34,6 +36,8 @@ def choose(workload: Workload, context: Context) -> Workload:
         plans[BEST] = _best(workload, [part for parts in plans.values() for part in parts], context)
     costs = {name: _cost(workload, parts, context) for name, parts in plans.items()}
     name = context.forced if context.forced in plans else min(costs, key=lambda name: costs[name])
+    if name != context.forced and is_weighed(workload, context) and costs[name] > WORTH * costs["nothing"]:
+        name = "nothing"
     for part in plans[name]:
         names = tuple(member.query for member in part.members)
         workload = workload.noted("choose", names, f"share {len(part.members[0].states)} states on basis columns")
@@ -63,7 +67,8 @@ def _compared(taken: str, costs: Mapping[str, float]) -> str:
 
 
 def _best(workload: Workload, found: Sequence[SharedStates], context: Context) -> tuple[SharedStates, ...]:
-    savings = [_saving(workload, part, context) for part in found]
+    numbers = {q.name: i for i, q in enumerate(workload.plan.queries)}
+    savings = [_saving(workload, numbers, part, context) for part in found]
     taken: set[tuple[str, int]] = set()
     chosen: list[SharedStates] = []
     for i in sorted(range(len(found)), key=lambda i: -savings[i]):
@@ -73,10 +78,10 @@ def _best(workload: Workload, found: Sequence[SharedStates], context: Context) -
     return tuple(chosen)
 
 
-def _saving(workload: Workload, part: SharedStates, context: Context) -> float:
-    """What a part alone saves the queries in it."""
-    names = {member.query for member in part.members}
-    queries = tuple(q for q in workload.plan.queries if q.name in names)
+def _saving(workload: Workload, numbers: Mapping[str, int], part: SharedStates, context: Context) -> float:
+    """What a part alone saves the queries in it; `numbers` are those of all queries, by name."""
+    own = sorted({numbers[member.query] for member in part.members})
+    queries = tuple(workload.plan.queries[i] for i in own)
     alone = replace(workload, plan=replace(workload.plan, queries=queries, sharing=()))
     return _cost(alone, (), context) - _cost(alone, (part,), context)
 

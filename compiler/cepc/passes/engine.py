@@ -101,7 +101,8 @@ def border(part: SharedStates, found: Mapping[str, Sequence[RowOperation]]) -> f
 
 def _work(plan: LogicalPlan, rates: Rates, model: EngineModel, second: float) -> Iterator[tuple[float, float, float]]:
     by_name = {q.name: q for q in counted(plan)}
-    rate = [rates.rate(letter) for letter in plan.letters]
+    asked = {step.letter for query in by_name.values() for step in query.automaton.steps}
+    rate = {number: rates.rate(plan.letters[number]) for number in asked}
     place: dict[Place, tuple[int, int]] = {}
     for p, part in enumerate(plan.sharing):
         if not part.equal:

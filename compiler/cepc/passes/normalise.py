@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import DROPPED, Member, SharedStates
 
-from .workload import counted
+from .workload import Note, counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -45,31 +45,68 @@ def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001
         if any(state for places in found for _, state in places)  # the start alone is nothing to share
     ]
     result = workload.shared(*parts)
-    for names, text in _sentences(queries, classes):
-        result = result.noted("normalise", names, text)
-    return result
+    return result.said(Note("normalise", names, text) for names, text in _sentences(queries, classes))
 
 
 def _classes(queries: Sequence[CountableQuery]) -> list[list[Place]]:
-    """All states by what they hold, as the coarsest partition that is stable under what is added to them."""
-    incoming = {q.name: list(_incoming(q)) for q in queries}
-    numbers = _numbered({(q.name, state): _kind(q, state) for q in queries for state in range(_automaton(q).states)})
-    while True:
-        sources: defaultdict[Place, list[tuple[Hashable, int]]] = defaultdict(list)
-        for query, found in incoming.items():
-            for target, key, source in found:
-                sources[query, target].append((key, numbers[query, source]))
-        refined = _numbered(
-            {place: (number, frozenset(Counter(sources[place]).items())) for place, number in numbers.items()}
-        )
-        stable = len(set(refined.values())) == len(set(numbers.values()))
-        numbers = refined
-        if stable:
-            break
+    """All states by what they hold, as the coarsest partition that is stable under what is added to them.
+
+    A state whose sources are known is known too, by one look at it; a source that it is itself counts as itself, since
+    no two states of one automaton are reached by the same events. What circles lead to is refined in rounds.
+    """
+    known: dict[Hashable, int] = {}
+    numbers: dict[Place, int] = {}
+    left: dict[Place, list[tuple[Hashable, Place]]] = {}
+    for query in queries:
+        sources: list[list[tuple[Hashable, int]]] = [[] for _ in range(_automaton(query).states)]
+        for target, key, source in _incoming(query):
+            sources[target].append((key, source))
+        own: dict[int, int] = {-1: -1}
+        waiting = list(range(len(sources)))
+        while waiting:
+            later = []
+            for state in waiting:
+                added = [(key, own.get(-1 if source == state else source)) for key, source in sources[state]]
+                if any(number is None for _, number in added):
+                    later.append(state)
+                    continue
+                held = _kind(query, state), frozenset(Counter(added).items())
+                own[state] = numbers[query.name, state] = known.setdefault(held, len(known))
+            if len(later) == len(waiting):
+                break
+            waiting = later
+        for state in waiting:
+            left[query.name, state] = [(key, (query.name, source)) for key, source in sources[state]]
+    if left:
+        numbers |= _refined(left, numbers, {q.name: q for q in queries})
     classes: defaultdict[int, list[Place]] = defaultdict(list)
-    for place, number in numbers.items():
-        classes[number].append(place)
+    for query in queries:
+        for state in range(_automaton(query).states):
+            classes[numbers[query.name, state]].append((query.name, state))
     return list(classes.values())
+
+
+def _refined(
+    left: Mapping[Place, Sequence[tuple[Hashable, Place]]],
+    known: Mapping[Place, int],
+    queries: Mapping[str, CountableQuery],
+) -> dict[Place, int]:
+    """Numbers of their own for the places that are left."""
+    numbers = _numbered({place: _kind(queries[place[0]], place[1]) for place in left})
+    while True:
+
+        def number(source: Place, numbers: Mapping[Place, int] = numbers) -> tuple[bool, int]:
+            return (True, numbers[source]) if source in numbers else (False, known[source])
+
+        refined = _numbered(
+            {
+                place: (numbers[place], frozenset(Counter((key, number(source)) for key, source in added).items()))
+                for place, added in left.items()
+            }
+        )
+        if len(set(refined.values())) == len(set(numbers.values())):
+            return {place: -1 - found for place, found in refined.items()}
+        numbers = refined
 
 
 def _numbered(kinds: Mapping[Place, Hashable]) -> dict[Place, int]:
@@ -106,7 +143,6 @@ def _sentences(
     """Queries that ask the same, and those that count prefixes of another's matches."""
     number = {place: i for i, places in enumerate(classes) for place in places}
     accepted = {q.name: frozenset(number[q.name, state] for state in _automaton(q).accepting) for q in queries}
-    states = {q.name: frozenset(number[q.name, s] for s in range(_automaton(q).states)) for q in queries}
     by_matches: defaultdict[frozenset[int], list[CountableQuery]] = defaultdict(list)
     for query in queries:
         by_matches[accepted[query.name]].append(query)
@@ -116,11 +152,17 @@ def _sentences(
             continue
         rows = {(q.measures, q.outputs, q.having, q.group_by, q.variables) for q in same}
         yield names, "have the same rows" if len(rows) == 1 else "count the same matches"
-    firsts = [same[0].name for same in by_matches.values()]
-    for shorter in firsts:
-        longer = next((name for name in firsts if name != shorter and accepted[shorter] <= states[name]), None)
-        if longer is not None:
-            yield (shorter, longer), f"what {shorter} counts is a prefix of what {longer} counts"
+    firsts = [same[0] for same in by_matches.values()]
+    having: defaultdict[int, dict[str, None]] = defaultdict(dict)  # by state: those that have it, in order
+    for query in firsts:
+        for state in range(_automaton(query).states):
+            having[number[query.name, state]][query.name] = None
+    for shorter in (q.name for q in firsts):
+        several = sorted((having[state] for state in accepted[shorter]), key=len)
+        candidates = several[0] if several else [q.name for q in firsts]
+        longer = (n for n in candidates if n != shorter and all(n in others for others in several[1:]))
+        if found := next(longer, None):
+            yield (shorter, found), f"what {shorter} counts is a prefix of what {found} counts"
 
 
 def _automaton(query: CountableQuery) -> Automaton:

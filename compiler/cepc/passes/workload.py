@@ -10,7 +10,7 @@ from cepc_runtime.plan import SelectAny
 from ..planning.logical import is_countable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cepc_runtime.plan import Letter, SharedStates
 
@@ -48,8 +48,9 @@ class Workload:
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def pattern(self, query: str) -> Pattern:
-        return next(p for q, p in zip(self.plan.queries, self.patterns, strict=True) if q.name == query)
+    def by_name(self) -> dict[str, Pattern]:
+        """The pattern of each query."""
+        return {q.name: p for q, p in zip(self.plan.queries, self.patterns, strict=True)}
 
     def shared(self, *parts: SharedStates) -> Workload:
         """With these parts as well."""
@@ -59,7 +60,11 @@ class Workload:
         return replace(self, proposals=(*self.proposals, Proposal(name, parts))) if parts else self
 
     def noted(self, name: str, queries: tuple[str, ...], text: str) -> Workload:
-        return replace(self, notes=(*self.notes, Note(name, queries, text)))
+        return self.said([Note(name, queries, text)])
+
+    def said(self, notes: Iterable[Note]) -> Workload:
+        more = tuple(notes)
+        return replace(self, notes=self.notes + more) if more else self
 
 
 class Rates(Protocol):
@@ -92,6 +97,7 @@ class Context:
     """What passes know beside the workload.
 
     `second`: ticks of the stream's time in one. `forced`: the optimiser whose plan is taken, whatever it costs.
+    `seconds`: how long the events last for which the plan is made, where it is for these alone.
     """
 
     rates: Rates
@@ -99,6 +105,7 @@ class Context:
     budget: Budget
     second: float
     forced: str | None = None
+    seconds: float | None = None
 
 
 def counted(plan: LogicalPlan) -> tuple[CountableQuery, ...]:

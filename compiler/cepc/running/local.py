@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..errors import ProgramError, RunError
+from ..passes.engine import EngineModel
 from ..passes.strategy import strategy
+from ..passes.worth import worth_planning
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
-from ..shared_plans import Options, share
+from ..shared_plans import Options, share, workload_of
+from ..statistics import Statistics
 from . import messages
 from .stages import Stages
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import PhysicalPlan, StreamPlan
 
     from .. import model
-    from ..passes.workload import Workload
+    from ..passes.workload import Rates, Workload
     from ..planning.logical import LogicalPlan
     from ..reading.read import Read
 
@@ -147,8 +150,12 @@ def run(
 
 def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, options: Options) -> Workload:
     """The plan with what its queries share on these events, of which the first say how frequent they are unless that is
-    known.
+    known. Without a budget of the user's it is no more than what can pay on these events.
     """
+    own = options.seconds is not None and options.optimiser is None
+    if own and options.passes() and not worth_planning(plan, read.rows, SAMPLE, EngineModel()):
+        text = "took nothing: on so few events nothing saves its planning"
+        return workload_of(program, plan).noted("choose", (), text)
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
         from cepc_runtime.evaluate.errors import EvaluationError
 
@@ -158,7 +165,15 @@ def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, opti
             known = {plan.stream.name: measure(plan, read.table.slice(0, SAMPLE))}
             options = replace(options, statistics={**options.statistics, **known})
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
-    return share(program, plan, options, deadline)[0]
+    lasting = _lasting(options.statistics.get(plan.stream.name), read.rows) if own else None
+    return share(program, plan, options, deadline, lasting=lasting)[0]
+
+
+def _lasting(known: Rates | None, events: int) -> float | None:
+    """About how many seconds so many events last, if events were counted."""
+    if not isinstance(known, Statistics) or not known.events or known.seconds <= 0:
+        return None
+    return known.seconds * events / known.events
 
 
 def execute_plan(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyarrow import Table
 
 from ..classes import Class, chosen
+from ..packed import unpacked
 from ..segments import Segments
 from .build import no_error
 from .computed import computable, with_computed
@@ -59,6 +60,7 @@ __all__ = [
     "read_stream",
     "row_schema",
     "shares",
+    "unpacked",
     "windows",
     "with_computed",
 ]

@@ -26,6 +26,10 @@ _LETTERS: Final = 62
 """In a word of bits (`letter_words.BITS`, which needs numpy)."""
 
 
+NAMED: Final = 100
+"""Queries of one pane that are named for each of them: of all of them that would be a square."""
+
+
 @dataclass(frozen=True, slots=True)
 class PaneSize:
     """A pane is `length` ticks of a partition: `least` events or more become `size` bytes at most, as long as its
@@ -35,7 +39,7 @@ class PaneSize:
     length: int
     least: int
     size: int
-    others: tuple[str, ...]
+    others: tuple[str, ...]  # of very many the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +64,23 @@ def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
     for number, query in enumerate(plan.queries):
         classes.setdefault(tuple(sorted(query.group_by)), []).append((number, query))
     families = [family for queries in classes.values() for family in families_of(queries)]
-    of = {query.name: family for family in families for _, query in family.queries}
+    event = _event(plan)
+    of: dict[str, PaneSize] = {}
+    for family in families:
+        size, least = pane_bytes(plan, family), fold_from(plan, family)
+        names = tuple(query.name for _, query in family.queries)
+        for name in names:
+            others = tuple(other for other in names[:NAMED] if other != name)
+            of[name] = PaneSize(family.length, least, size, others)
     return tuple(
-        _size(plan, query, of.get(query.name)) for query in plan.queries if not isinstance(query.window, Unbounded)
+        _size(query, event, of.get(query.name)) for query in plan.queries if not isinstance(query.window, Unbounded)
     )
 
 
-def _size(plan: PhysicalPlan, query: PhysicalQuery, family: Family | None) -> QuerySize:
-    decision, event = decision_of(query), _event(plan)
+def _size(query: PhysicalQuery, event: int, pane: PaneSize | None) -> QuerySize:
+    decision = decision_of(query)
     if not isinstance(decision, Windows):
         return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None)
-    pane = None
-    if family is not None:
-        others = tuple(other.name for _, other in family.queries if other.name != query.name)
-        pane = PaneSize(family.length, fold_from(plan, family), pane_bytes(plan, family), others)
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
 

@@ -58,12 +58,13 @@ def _proposed(workload: Workload, context: Context, name: str, optimizer: Optimi
     leader = leaders(workload.plan)
     rates = {i: context.rates.rate(letter) for i, letter in enumerate(workload.plan.letters)}
     alike = _nearly_alike(workload.plan.letters, context)
+    patterns = workload.by_name()
     parts: list[SharedStates] = []
     for of_class in classes.values():
-        queries = [Query(q.name, relettered(workload.pattern(q.name), alike), width(q)) for q in of_class]
+        queries = [Query(q.name, relettered(patterns[q.name], alike), width(q)) for q in of_class]
         model = _model(of_class, rates, context)
-        plan = share(queries, model, GloriaBudget(steps=context.budget.steps), optimizer)
-        states = {q.name: _states(q, workload.pattern(q.name), leader) for q in of_class}
+        plan = share(queries, model, GloriaBudget(steps=context.budget.steps, qsets=context.budget.steps), optimizer)
+        states = {q.name: _states(q, patterns[q.name], leader) for q in of_class}
         for alignment in _on_basis(plan, queries, model):
             part = _part(alignment, states)
             if part is not None:

@@ -43,6 +43,10 @@ class GloriaBudget:
     steps: int = 300_000
     """Sums compared in the search for a path through the whole graph."""
     breadth: Breadth = field(default_factory=Breadth)
+    qsets: int = 300_000
+    """Pairs of Q-sets compared to weigh edges, after which pools do not share; pools looked at to put them in order,
+    and pools on the paths that algorithm 1 compares.
+    """
 
 
 UNLIMITED = 10**9
@@ -88,6 +92,7 @@ class GloriaGraph:
     closed: list[bool] = field(default_factory=list)
     generated: int = 0
     weighed: int = 0
+    spent: int = 0
     exact: bool = True
 
     @property
@@ -146,7 +151,12 @@ def _candidates(graph: GloriaGraph, number: int, budget: GloriaBudget, pruning: 
     """All nodes of a pool, weighed, with the edges into them."""
     template, weigher = graph.template, graph.weigher
     pool, links = template.pools[number], template.before[number]
-    nodes = [ALONE] if pool.trivial else _generated(graph, number, budget, pruning)
+    over = pruning is not Pruning.NONE and graph.spent > budget.qsets
+    if over and not pool.trivial:
+        graph.exact = False
+    nodes = [ALONE] if pool.trivial or over else _generated(graph, number, budget, pruning)
+    several = sum(1 + len(node) for node in nodes)
+    graph.spent += several
     weights = []
     leaving = [link for link in template.after[number] if template.pools[link.after].trivial]
     for node in nodes:
@@ -160,6 +170,7 @@ def _candidates(graph: GloriaGraph, number: int, budget: GloriaBudget, pruning: 
         edges = [[0.0 if pool.trivial else weigher.between(link, n, m) for m in nodes] for n in before.nodes]
         graph.edges[link] = edges
         graph.weighed += len(edges) * len(nodes)
+        graph.spent += 0 if pool.trivial else several * sum(1 + len(node) for node in before.nodes)
         through = [before.through(n) for n in range(len(before.nodes))]
         for m in range(len(nodes)):
             n = min(range(len(edges)), key=lambda n, m=m: through[n] + edges[n][m])  # type: ignore[misc]

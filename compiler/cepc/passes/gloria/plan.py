@@ -83,7 +83,7 @@ def share(
     (240.0, 108.0)
     """
     budget = budget or GloriaBudget()
-    template = template_of(queries)
+    template = template_of(queries, budget.qsets)
     weigher = Weigher(template, model)
     unshared = weigher.total({})
     exact, cases, counts = True, tuple[int, ...](), (len(template.pools), len(template.links)) * 2
@@ -93,7 +93,7 @@ def share(
     else:
         pruning = Pruning.SAFE if optimizer is Optimizer.GLORIA else Pruning.NONE
         graph = build(template, model, budget, pruning)
-        found = search(graph, budget.steps)
+        found = search(graph, budget.steps, budget.qsets)
         nodes = {pool: graph.pools[pool].nodes[node] for pool, node in found.path.items()}
         exact, cases = graph.exact and found.exact, found.cases
         counts = (graph.node_count, graph.edge_count, graph.generated, graph.weighed)

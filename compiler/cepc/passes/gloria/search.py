@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from .graph import GloriaGraph
     from .template import Link
+
+SWEEPS: Final = 100
 
 Path = dict[int, int]
 """For each pool the number of its node."""
@@ -28,19 +30,22 @@ class FoundPath:
     exact: bool
 
 
-def search(graph: GloriaGraph, steps: int) -> FoundPath:
+def search(graph: GloriaGraph, steps: int, compared: int = 300_000) -> FoundPath:
     """The lightest path.
 
     Cases 1 and 2 of algorithm 1 are exact. In case 3 the algorithm keeps one path for each node, which need not contain
     the lightest where ways part more than once; then pools are eliminated one by one, at most `steps` sums being
-    compared in a part of the graph, and if these do not suffice, algorithm 1's path is improved pool by pool.
+    compared in a part of the graph, and if these do not suffice, algorithm 1's path is improved pool by pool. Algorithm
+    1 looks at the whole part for each of its nodes; where that are more than `compared` pools, not sharing is improved.
     """
     path, cases, exact = unshared(graph), [], True
     for part in parts(graph):
         cases.append(case_of(graph, part))
         found = path_search(graph, part) if cases[-1] < 3 else eliminate(graph, part, steps)
         if found is None:
-            found, exact = improved(graph, path_search(graph, part)), False
+            nodes = sum(len(graph.pools[pool].nodes) for pool in part)
+            begin = path_search(graph, part) if nodes * len(part) <= compared else dict.fromkeys(part, 0)
+            found, exact = improved(graph, begin), False
         path |= found
     return FoundPath(path, tuple(cases), exact)
 
@@ -159,8 +164,11 @@ def eliminate(graph: GloriaGraph, part: Sequence[int], steps: int) -> Path | Non
     """The lightest path, exactly: again and again a pool is replaced by the best node of it for each choice of nodes
     beside it.
 
-    The pool that has the smallest such table goes next. None if the sums to be compared are more than `steps`.
+    The pool that has the smallest such table goes next. None if the sums to be compared are more than `steps`, or the
+    pairs of pools, which are looked at to find their order.
     """
+    if len(part) ** 2 > steps:
+        return None
     choices = {pool: len(graph.pools[pool].nodes) for pool in part}
     order = _order(graph, choices, steps)
     if order is None:
@@ -236,17 +244,19 @@ def _eliminated(
 
 
 def improved(graph: GloriaGraph, path: Path) -> Path:
-    """The path with single nodes exchanged for better ones, sweep by sweep until nothing changes."""
+    """The path with single nodes exchanged for better ones, sweep by sweep until nothing changes (or what changes are
+    the last digits of sums).
+    """
     path = dict(path)
-    weight = weight_of(graph, path)
-    changed = True
-    while changed:
+    for _ in range(SWEEPS):
         changed = False
         for pool in path:
             costs = [_local(graph, path, pool, node) for node in range(len(graph.pools[pool].nodes))]
-            other = path | {pool: min(range(len(costs)), key=costs.__getitem__)}
-            if (less := weight_of(graph, other)) < weight:
-                path, weight, changed = other, less, True
+            least = min(range(len(costs)), key=costs.__getitem__)
+            if costs[least] < costs[path[pool]]:
+                path[pool], changed = least, True
+        if not changed:
+            break
     return path
 
 

@@ -116,12 +116,12 @@ class Template:
         object.__setattr__(self, "after", tuple(map(tuple, after)))
 
 
-def template_of(queries: Sequence[Query]) -> Template:
+def template_of(queries: Sequence[Query], steps: int | None = None) -> Template:
     """The template of a workload; queries without places, or of the same name, are the caller's mistake.
 
     Transitions of different queries can form a circle that no Kleene operator makes: (A, B, C), (B, C, A), (C, A, B).
     Pools have no order then, so a query that would close such a circle gets pools of its own, which it shares with
-    others that did not fit either.
+    others that did not fit either. Where more than `steps` pools are looked at for circles, with none.
 
     >>> from cepc_grammar.pattern import Repeat, Seq
     >>> from ..pattern import Event
@@ -134,7 +134,7 @@ def template_of(queries: Sequence[Query]) -> Template:
     if len({q.name for q in queries}) < len(queries):
         raise ValueError("two queries have the same name")
     patterns = _numbered([write(q.pattern, q.name) for q in queries])
-    gathered = [_gather(patterns, layer) for layer in _layers(patterns)]
+    gathered = [_gather(patterns, layer) for layer in _layers(patterns, steps)]
     pools: list[Pool] = []
     links: list[Link] = []
     for pool_map, link_map in gathered:
@@ -258,25 +258,32 @@ def _clusters(patterns: Sequence[Written]) -> dict[Hashable, int]:
 # ---- their order -----------------------------------------------------------------------------------------------------
 
 
-def _layers(patterns: Sequence[Written]) -> Iterator[tuple[int, ...]]:
+def _layers(patterns: Sequence[Written], steps: int | None) -> Iterator[tuple[int, ...]]:
     """The queries in groups whose pools can be put in order, as many as possible in the first."""
     left = list(range(len(patterns)))
+    seen = 0
     while left:
+        if steps is not None and seen > steps:
+            yield from ((number,) for number in left)
+            return
         clusters = _clusters([patterns[n] for n in left])
         order = _Order()
         fit = [n for n in left if _fits(patterns[n], clusters, order)]
         # A query can even close a circle by itself, if others join two of its Kleene sub-patterns: alone it cannot.
         layer = fit or left[:1]
         yield tuple(layer)
-        left = [n for n in left if n not in set(layer)]
+        seen += order.seen
+        gone = set(layer)
+        left = [n for n in left if n not in gone]
 
 
 @dataclass(slots=True)
 class _Order:
-    """Which pools come directly after and before which."""
+    """Which pools come directly after and before which; `seen` counts those that were looked at for a way."""
 
     after: defaultdict[PoolKey, set[PoolKey]] = field(default_factory=lambda: defaultdict(set))
     before: defaultdict[PoolKey, set[PoolKey]] = field(default_factory=lambda: defaultdict(set))
+    seen: int = 0
 
     def add(self, before: PoolKey, after: PoolKey) -> None:
         self.after[before].add(after)
@@ -296,6 +303,7 @@ class _Order:
                     if pool in met:
                         return True
                     more = onward.get(pool, set()) - seen
+                    self.seen += 1 + len(more)
                     seen |= more
                     stack.extend(more)
         return bool(ways[0][0] & ways[1][0])

@@ -32,8 +32,9 @@ def sharon(workload: Workload, context: Context) -> Workload:
     classes: defaultdict[tuple[str, ...], list[CountableQuery]] = defaultdict(list)
     variables: dict[str, tuple[str, ...]] = {}
     letters: dict[str, tuple[str, ...]] = {}
+    patterns = workload.by_name()
     for query in counted(workload.plan):
-        sequence = flat_sequence(workload.pattern(query.name))
+        sequence = flat_sequence(patterns[query.name])
         if sequence is None or any(leader.get((query.name, s), query.name) != query.name for s in _states(query)):
             continue
         variables[query.name] = tuple(event.variable for event in sequence)

@@ -1,0 +1,87 @@
+"""Programs of many queries: planning stays in proportion to what it can save, and jobs stay small."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from bench.gains.measured import program
+from bench.queries import KINDS, much, nothing
+
+from cepc.api import check_text
+from cepc.codegen.compiling import job_of
+from cepc.passes.engine import EngineModel
+from cepc.passes.worth import worth_planning
+from cepc.planning import plan_program
+from cepc.running.given import read_given
+from cepc.running.local import run
+from cepc.shared_plans import Options, plan_shared
+from cepc_runtime.plan_data import to_text
+
+if TYPE_CHECKING:
+    from cepc import model
+
+STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x DOUBLE) EVENT TIME ts EVENT TYPE kind;"
+
+
+def checked(text: str) -> model.CheckedProgram:
+    found = check_text(text, "t.cep").program
+    assert found is not None
+    return found
+
+
+def test_a_long_plan_is_packed_in_the_job_and_comes_out_as_it_was() -> None:
+    text = program(much(500))
+    found = check_text(text, "t.cep")
+    assert found.program is not None
+    job = job_of(found.program, found.sources)
+    (plan,) = job.plans
+    assert len(to_text(plan)) > 500_000 > 2 * len(job.text)
+    namespace: dict[str, str] = {"__name__": "cepc_job"}
+    exec(compile(job.text, "<cepc job>", "exec"), namespace)
+    assert json.loads(namespace["S_PLAN"])["queries"] == json.loads(to_text(plan))["queries"]
+    assert job.text == job_of(found.program, found.sources).text
+
+
+def test_the_head_of_a_job_tells_as_many_queries_as_are_read() -> None:
+    found = check_text(program(nothing(1_002)), "t.cep")
+    assert found.program is not None
+    text = job_of(found.program, found.sources, Options(0)).text
+    assert "#   q999: counts" in text
+    assert "#   q1000: counts" not in text
+    assert "#   and 2 more queries, which the program tells" in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planning_for_few_events_is_left_out(kind: str) -> None:
+    (plan,) = plan_program(checked(program(KINDS[kind](100)))).plans
+    assert not worth_planning(plan, 1_000, 20_000, EngineModel())
+    assert worth_planning(plan, 10**9, 20_000, EngineModel()) == (kind != "nothing")
+
+
+def test_a_run_of_few_events_says_that_it_planned_nothing() -> None:
+    found = checked(program(much(100)))
+    events = pa.table({"at": [1, 2, 3], "kind": ["A00", "A01", "B00"], "x": [1.0, 2.0, 3.0], "g": [1, 1, 1]})
+    events = events.cast(pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.float64()), ("g", pa.int32())]))
+    report = run(found, lambda stream, plan: read_given(events, plan, stream.input), {})
+    (workload,) = report.workloads
+    assert not workload.plan.sharing
+    assert [note.text for note in workload.notes] == ["took nothing: on so few events nothing saves its planning"]
+    # Who says what to do gets it.
+    report = run(found, lambda stream, plan: read_given(events, plan, stream.input), {}, options=Options(seconds=None))
+    assert report.workloads[0].plan.sharing
+
+
+def test_columns_leave_apart_what_only_makes_more_operations() -> None:
+    def shared(pattern: str, count: int) -> int:
+        queries = [
+            f"QUERY q{i} RETURN SUM(b.x) AS s PATTERN {pattern.replace('$', str(i))} WITHIN {i + 1} min;"
+            for i in range(count)
+        ]
+        return len(plan_shared(checked(STREAM + "\n".join(queries)), Options(1)).plans[0].sharing)
+
+    assert shared("SEQ(A a, B b, C c)", 20) == shared("SEQ(A a, B b, C c)", 2) == 4
+    assert shared("SEQ(D$ d, B b, E$ e)", 20) == 0
+    assert shared("SEQ(D$ d, B b, E$ e)", 2) == 2  # of few, all that could lie side by side does
