@@ -134,8 +134,7 @@ def _compound(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 expressions = st.recursive(references | references | literals | _INTERVALS | _COUNT, _compound, max_leaves=10)
-dotted = st.builds(ast.Reference, st.tuples(names, names))
-equivalences = st.builds(ast.Equivalence, _tuples(st.one_of(names, dotted)))
+equivalences = st.builds(ast.Equivalence, _tuples(names))
 conditions = st.recursive(
     equivalences | expressions,
     lambda inner: st.builds(lambda a, b: ast.Binary("AND", a, b), inner, inner),

@@ -219,6 +219,18 @@ def test_what_fails_fails_in_a_session_where_it_would_be_null(otherwise: SparkSe
     )  # the user's own queries are as they were
 
 
+def test_a_plan_that_is_packed_has_the_rows_of_one_that_can_be_read(
+    spark: SparkSession, rides: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepc.codegen.plan_text.READABLE", 0)
+    program = STREAM + COUNTED + LISTED
+    assert "_PLAN = job.unpacked(" in job_of(*_checked(program)).text
+    found = build(spark, program, spark.read.parquet(str(rides)))
+    for query, rows in cepc.compile(program).run(rides).items():
+        assert rows.num_rows
+        assert same(rows_of(found[query]), rows.to_pylist(), ABOUT), query
+
+
 def test_csv_is_read_by_the_names_of_its_header(spark: SparkSession, rides: Path, tmp_path: Path) -> None:
     table = pq.read_table(rides).select(["km", "note", "kind", "at", "driver", "district"])
     (tmp_path / "rides").mkdir()

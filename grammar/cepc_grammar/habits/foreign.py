@@ -137,10 +137,19 @@ PATTERNS: Final = {
 }
 
 
+MOST_WORDS: Final = max(len(word.words.split()) for word in FOREIGN)
+
+
 def foreign(spot: Spot) -> Diagnostic | None:
     """The first of the words that stand where the grammar stops, or just before."""
+    clause = spot.clause()
+    begins = _clause_begins(spot, clause)
+    near = spot.tokens[max(min(begins - 1, spot.at - MOST_WORDS), 0) : spot.at + MOST_WORDS]
+    there = {token.upper or token.text for token in near}
     for word in FOREIGN:
-        start = _start(spot, word)
+        if not there.issuperset(part for part in word.words.split() if part != "_"):
+            continue
+        start = _start(spot, word, clause, begins)
         if start is not None:
             last = start + len(word.words.partition(" _")[0].split()) - 1
             span = spot.span(start - spot.at, last - spot.at)
@@ -205,12 +214,12 @@ def filter_in_pattern(spot: Spot) -> Diagnostic | None:
 # ---- finding the words -----------------------------------------------------------------------------------------------
 
 
-def _start(spot: Spot, word: Foreign) -> int | None:
-    """The token at which the words stand."""
+def _start(spot: Spot, word: Foreign, clause: str, begins: int) -> int | None:
+    """The token at which the words stand, in a clause that begins there."""
     words = word.words.split()
-    if word.clauses and spot.clause() not in word.clauses:
+    if word.clauses and clause not in word.clauses:
         return None
-    first = _clause_begins(spot) if word.anywhere else spot.at - len(words)
+    first = begins if word.anywhere else spot.at - len(words)
     for start in range(spot.at, max(first, 0) - 1, -1):
         tokens = spot.tokens[start : start + len(words)]
         if len(tokens) == len(words) and all(map(_is, tokens, words)):
@@ -222,9 +231,9 @@ def _is(token: RawToken, word: str) -> bool:
     return token.kind in ("WORD", "QUOTED") if word == "_" else (token.upper or token.text) == word
 
 
-def _clause_begins(spot: Spot) -> int:
-    clause = spot.clause()
-    return max(i for i, token in enumerate(spot.tokens[: spot.at]) if token.upper == clause) + 1
+def _clause_begins(spot: Spot, clause: str) -> int:
+    """The token behind the clause's word; 0 before the first clause."""
+    return max((i for i, token in enumerate(spot.tokens[: spot.at]) if token.upper == clause), default=-1) + 1
 
 
 def _cure(spot: Spot, word: Foreign, last: int) -> str:
