@@ -33,7 +33,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[frozenset[int], ...]]:
         return tables.build(queries, planes, kinds, *others)
 
     monkeypatch.setattr(table_cache, "build", noted)
-    table_cache.table_of.cache_clear()
+    table_cache.cached_table.cache_clear()
     return found
 
 
@@ -50,7 +50,7 @@ def test_a_table_of_earlier_batches_gives_the_rows_of_one_of_its_own(built: list
     found = [rows(events) for events in BATCHES]
     assert len(built) < len(BATCHES)
     for events, own in zip(BATCHES, found, strict=True):
-        table_cache.table_of.cache_clear()
+        table_cache.cached_table.cache_clear()
         assert rows(events) == own
         assert own
 

@@ -34,13 +34,28 @@ def drive(stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means | Non
     Raises InputError, and of a query, which is named, ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError
     and EvaluationError.
     """
-    means, plan = means or Means(), stretch.plan
+    yield from by_strategy(stretch, kinds_of(stretch, queries), queries, means or Means())
+
+
+def kinds_of(stretch: Stretch, queries: Sequence[PhysicalQuery]) -> Kinds:
+    """Of each event the kind, by the letters that the queries ask for. Raises EvaluationError, which names one."""
 
     def kinds_for(some: Sequence[PhysicalQuery]) -> Kinds:
-        asked = frozenset().union(*map(letters_read, (*some, *stretch.beside)))
-        return classify(stretch.reading, plan.letters, asked)
+        return classify(stretch.reading, stretch.plan.letters, letters_asked(stretch, some))
 
-    kinds = naming(queries, kinds_for)
+    return naming(queries, kinds_for)
+
+
+def letters_asked(stretch: Stretch, queries: Sequence[PhysicalQuery]) -> frozenset[int]:
+    """Those that tell events apart."""
+    return frozenset().union(*map(letters_read, (*queries, *stretch.beside)))
+
+
+def by_strategy(
+    stretch: Stretch, kinds: Kinds, queries: Sequence[PhysicalQuery], means: Means
+) -> Iterator[tuple[str, Any]]:
+    """What `drive` gives, for events of these kinds."""
+    plan = stretch.plan
     for counted in by_partition(counted_queries(queries)):
         for query, totals in count(stretch, kinds, counted, means):
             with about(query.name):

@@ -99,8 +99,11 @@ def read(table: Any, plan: StreamPlan) -> Reading:
     return Reading(table, types, names, ticks_of(table.column(plan.time_column)), rows, dropped)
 
 
-def select(reading: Reading, rows: Ints | Bools) -> Reading:
-    """Some of the events: indexes or a mask."""
+def select(reading: Reading, rows: Ints | Bools | slice) -> Reading:
+    """Some of the events: indexes, a mask, or those that follow each other, which are not copied."""
+    if isinstance(rows, slice):
+        table = reading.table.slice(rows.start, rows.stop - rows.start)
+        return replace(reading, table=table, types=reading.types[rows], ticks=reading.ticks[rows])
     chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
     table = reading.table.take(pa.array(chosen))
     return replace(reading, table=table, types=reading.types[chosen], ticks=reading.ticks[chosen])

@@ -10,10 +10,11 @@ from .enumerate.search import BLOCK
 from .work_done import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .columns import Bools
     from .enumerate.arranged import Arranged
+    from .enumerate.budget import MatchBudget
     from .enumerate.standing import Matches
     from .events import Reading
     from .plan import PhysicalPlan, PhysicalQuery
@@ -67,10 +68,12 @@ class Stretch:
 class Means:
     """How rows may be found. `most` bounds the partial matches that are listed for an aggregate query, and for a match
     query beside FOR_EACH_EVENT; `block` those held at once, for each event that they have. With `interpreted` nothing
-    is compiled, with None what is worth it. `work` is told what is done.
+    is compiled, with None what is worth it. `work` is told what is done. `budgets` are those of queries for which a
+    stretch is a part of what is run, by name.
     """
 
     most: int | None = PARTIAL_MATCHES
     block: int = BLOCK
     interpreted: bool | None = None
     work: Work = field(default_factory=Work)
+    budgets: Mapping[str, MatchBudget] = field(default_factory=dict)

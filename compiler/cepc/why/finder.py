@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepc_runtime.enumerate.arranged import Arranged
-from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
+from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, budget_of
 from cepc_runtime.enumerate.extension import Sources
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import arrange, select
@@ -86,7 +86,7 @@ class Finder:
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))
         arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters))
-        enumerator = arranged.enumerator(query_plan, block=256, limit=self.limit)
+        enumerator = arranged.enumerator(query_plan, block=256, budget=budget_of(query_plan, self.limit))
         for batch in _batches(enumerator, query, start):
             ticks = events.ticks[batch.positions[0]]
             some = np.arange(len(batch)) if start is None else np.flatnonzero(ticks == start)

@@ -20,8 +20,10 @@ from .windows import InWindows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..columns import Bools
     from ..events import Events, Reading
     from ..plan import QueryPlan, StreamPlan
+    from .budget import MatchBudget
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,11 @@ class Arranged:
     work: Work = field(default_factory=Work)
 
     def enumerator(
-        self, query: QueryPlan, block: int = BLOCK, limit: int | None = None, only: tuple[int, int] | None = None
+        self,
+        query: QueryPlan,
+        block: int = BLOCK,
+        budget: MatchBudget | None = None,
+        only: tuple[int, int] | None = None,
     ) -> Enumerator:
         """For the matches of a query of the partition; `only` as in InWindows."""
         timeline = timeline_of(self.events, self.kinds)
@@ -46,7 +52,7 @@ class Arranged:
             windows = InWindows(timeline, query.window, only)
         evaluator = Evaluator(self.events.table)
         return Enumerator(
-            query, timeline, evaluator, windows=windows, limit=limit, block=block, reached=self.work.reached
+            query, timeline, evaluator, windows=windows, budget=budget, block=block, reached=self.work.reached
         )
 
 
@@ -54,10 +60,16 @@ def arrange_for(
     reading: Reading, kinds: Kinds, stream: StreamPlan, queries: Sequence[QueryPlan], work: Work | None = None
 ) -> Arranged:
     """The events that matter to some of the queries, which have the same partition."""
-    if not any(isinstance(query.select, SelectContiguous) for query in queries):  # to which every event matters
-        wanted = frozenset().union(*map(letters_listed, queries))
-        concerned = np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
-        if not concerned.all():
-            reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)
+    concerned = mattering(kinds, queries)
+    if not concerned.all():
+        reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)
     events = arrange(reading, stream, queries[0].partition)
     return Arranged(stream, events, Kinds(kinds.of[events.order], kinds.letters), work or Work())
+
+
+def mattering(kinds: Kinds, queries: Sequence[QueryPlan]) -> Bools:
+    """Which events matter to some of the queries."""
+    if any(isinstance(query.select, SelectContiguous) for query in queries):  # to which every event matters
+        return np.ones(len(kinds.of), dtype=np.bool_)
+    wanted = frozenset().union(*map(letters_listed, queries))
+    return np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from ..plan import Join
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..plan import PhysicalQuery, QueryPlan
 
 PARTIAL_MATCHES: Final = 10_000_000
 FOR_EACH_EVENT: Final = 20
@@ -58,8 +66,8 @@ class TooManyPartialMatchesError(RuntimeError):
 
 
 class MatchBudget:
-    """Counts partial matches, and those tried; `limit` None is no limit. `condition` and `select` say what forces
-    it.
+    """Counts partial matches, and those tried, of all threads that have it; `limit` None is no limit. `condition` and
+    `select` say what forces it.
     """
 
     def __init__(
@@ -69,9 +77,25 @@ class MatchBudget:
         self._matches = matches
         self.partial = 0
         self.tried = 0
+        self._lock = Lock()
 
     def spend(self, *, tried: int, partial: int) -> None:
-        self.tried += tried
-        self.partial += partial
+        with self._lock:
+            self.tried += tried
+            self.partial += partial
         if self.limit is not None and (self.partial > self.limit or self.tried > self.limit * _TRIED_FOR_EACH):
             raise TooManyPartialMatchesError(self._query, self.limit, self._condition, self._select, self._matches)
+
+
+def budget_of(query: QueryPlan, limit: int | None) -> MatchBudget:
+    """For the matches of one query, not more than the limit."""
+    text = query.conditions[0].text if query.conditions else None
+    return MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
+
+
+def budget_over(together: Sequence[PhysicalQuery], most: int | None, events: int) -> MatchBudget:
+    """For queries whose matches are found together, among so many events."""
+    first = together[0]
+    if isinstance(first.strategy, Join):
+        return MatchBudget(first.name, for_matches(most, events), None, first.select.word, matches=True)
+    return budget_of(first, for_matches(most, events) if first.kind == "match" else most)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..plan import SelectAny
 from .after import AfterMatch
-from .budget import MatchBudget
+from .budget import budget_of
 from .checks import Checks
 from .condition import Condition
 from .extension import Extension, Sources
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..events import Events
     from ..letters import Kinds
     from ..plan import ConditionPlan, Positions, QueryPlan, Select
+    from .budget import MatchBudget
     from .evaluation import Evaluator
     from .standing import Frames, HoldingWindows, Matches
     from .timeline import Bools, Ints
@@ -45,7 +46,7 @@ def timeline_of(events: Events, kinds: Kinds) -> Timeline:
 class Enumerator:
     """Enumerates the matches of one query over events arranged by its partition.
 
-    `windows` says in which windows matches may stand; without it each match of a match query has its own. `limit`
+    `windows` says in which windows matches may stand; without it each match of a match query has its own. `budget`
     bounds the partial matches that are looked at (`TooManyPartialMatchesError`), `block` those held at once for each
     event of a match. `reached` is told which part of the first events have been seen to.
     """
@@ -57,14 +58,12 @@ class Enumerator:
         evaluator: Evaluator,
         *,
         windows: HoldingWindows | None = None,
-        limit: int | None = None,
+        budget: MatchBudget | None = None,
         block: int = BLOCK,
         reached: Callable[[float], None] = untold,
     ) -> None:
         self.query, self.timeline, self.evaluator = query, timeline, evaluator
-        text = query.conditions[0].text if query.conditions else None
-        budget = MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
-        self._means = SearchMeans(budget, block, reached)
+        self._means = SearchMeans(budget or budget_of(query, None), block, reached)
         self._merging = query.positions.ambiguous
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
         about_negated = [c for c in query.conditions if negated & set(c.variables)]

@@ -8,7 +8,7 @@ from ..evaluate.errors import about
 from ..result_rows import result_table
 from ..results import Results, check_edges
 from ..windows import Sliding
-from .budget import MatchBudget, for_matches
+from .budget import budget_of, budget_over
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
 from .joins import Joins
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..plan import PhysicalQuery, SharedMatches
     from ..stretch import Means, Stretch
     from .arranged import Arranged
+    from .budget import MatchBudget
     from .extension import Sources
     from .standing import Matches
 
@@ -39,7 +40,7 @@ def listed(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Me
 
 
 def _of_matches(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Means) -> Iterator[Any]:
-    enumerator = arranged.enumerator(query, means.block, for_matches(means.most, arranged.events.length))
+    enumerator = arranged.enumerator(query, means.block, _budget([query], arranged, means))
     rows = MatchRows(query, arranged.stream, enumerator.evaluator)
     yield rows.schema().empty_table()
     for matches in enumerator.matches():
@@ -50,7 +51,7 @@ def _of_matches(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, mean
 def _aggregated(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Means) -> Any:
     check_edges(arranged.events.ticks, query, arranged.stream)
     only = stretch.span.numbers(query.window) if isinstance(query.window, Sliding) else None
-    enumerator = arranged.enumerator(query, means.block, means.most, only)
+    enumerator = arranged.enumerator(query, means.block, _budget([query], arranged, means), only)
     measuring = Measuring(query, arranged.events, enumerator.evaluator)
     for matches, frames in enumerator.standing_matches():
         measuring.add(matches, frames)
@@ -77,14 +78,13 @@ def joined(
 def _joined_matches(
     arranged: Arranged, shared: SharedMatches, queries: dict[str, PhysicalQuery], evaluator: Evaluator, means: Means
 ) -> Iterator[tuple[str, Matches]]:
-    first = next(iter(queries.values()))
-    most = for_matches(means.most, arranged.events.length)
-    budget = MatchBudget(first.name, most, None, first.select.word, matches=True)
+    budget = _budget(list(queries.values()), arranged, means)
     timeline = timeline_of(arranged.events, arranged.kinds)
 
     def search(name: str, sources: Sources) -> Iterator[Matches]:
         with about(name):
-            enumerator = Enumerator(queries[name], timeline, evaluator, limit=most, block=means.block)
+            alone = budget_of(queries[name], budget.limit)
+            enumerator = Enumerator(queries[name], timeline, evaluator, budget=alone, block=means.block)
             yield from enumerator.matches(sources)
 
     joins = Joins(
@@ -92,6 +92,11 @@ def _joined_matches(
         SearchMeans(budget, means.block, arranged.work.reached),
     )  # fmt: skip
     yield from joins.matches()
+
+
+def _budget(together: Sequence[PhysicalQuery], arranged: Arranged, means: Means) -> MatchBudget:
+    """That of queries whose matches are found together."""
+    return means.budgets.get(together[0].name) or budget_over(together, means.most, arranged.events.length)
 
 
 def _asked(matches: Matches, query: PhysicalQuery, arranged: Arranged, stretch: Stretch) -> Matches:

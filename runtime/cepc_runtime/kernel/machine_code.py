@@ -10,6 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,8 +35,17 @@ FEW: Final = 300_000
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 
-@cache
+_ONE_AT_A_TIME: Final = RLock()
+
+
 def compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
+    """The functions of a module as compiled ones; None without numba. Threads that ask at once wait for the first."""
+    with _ONE_AT_A_TIME:
+        return _compiled(module)
+
+
+@cache
+def _compiled(module: Any) -> dict[str, Callable[..., Any]] | None:
     """The functions of a module as compiled ones that call each other; None without numba.
 
     `module.INLINED` names those that are copied into their callers. The module itself stays plain Python. Machine code

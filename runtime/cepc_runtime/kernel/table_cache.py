@@ -6,6 +6,7 @@ stream on every bucket, and building a table for a hundred queries takes as long
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -33,9 +34,16 @@ class CachedTable:
         self._queries, self._shared, self._costs, self._ties = queries, shared, costs, ties
         self.planes: tuple[QueryPlanes, ...] = tuple(planes_of(q.automaton, q.measures) for q in queries)
         self._built: tuple[dict[frozenset[int], int], KernelLayout] | None = None
+        self._lock = Lock()  # threads have the same kinds of events: the others wait for the one that builds
 
     def of(self, kinds: Kinds, index: dict[ValueKey, int]) -> tuple[KernelLayout, Kinds]:
         """The table, and the kinds of a batch by its numbers. The index must be the same for every batch."""
+        with self._lock:
+            known, layout = self._of(kinds, index)
+        places = np.array([known[letters] for letters in kinds.letters], dtype=np.int32)
+        return layout, Kinds(places[kinds.of], tuple(known))
+
+    def _of(self, kinds: Kinds, index: dict[ValueKey, int]) -> tuple[dict[frozenset[int], int], KernelLayout]:
         known, layout = self._built or ({}, None)
         missing = [letters for letters in kinds.letters if letters not in known]
         if missing or layout is None:
@@ -43,13 +51,22 @@ class CachedTable:
             known = {letters: number for number, letters in enumerate(together)}
             layout = build(self._queries, self.planes, tuple(known), index, self._shared, self._costs, self._ties)
             self._built = known, layout
-        places = np.array([known[letters] for letters in kinds.letters], dtype=np.int32)
-        return layout, Kinds(places[kinds.of], tuple(known))
+        return known, layout
 
 
-@lru_cache(maxsize=16)
+_ONE_AT_A_TIME: Final = Lock()
+
+
 def table_of(
     queries: tuple[CountedQuery, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
 ) -> CachedTable:
     """One for equal queries, each with an automaton. Without `ties` there is no instant of several events."""
+    with _ONE_AT_A_TIME:
+        return cached_table(queries, shared, costs, ties)
+
+
+@lru_cache(maxsize=16)
+def cached_table(
+    queries: tuple[CountedQuery, ...], shared: tuple[SharedStates, ...], costs: Costs | None, ties: bool
+) -> CachedTable:
     return CachedTable(queries, shared, costs, ties)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..enumerate.arranged import arrange_for
+from ..enumerate.budget import budget_of
 from ..enumerate.matches import MatchRows
 from ..events import read, times_of
 from ..letters import classify
@@ -117,7 +118,7 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
 
 def _tables(arranged: Arranged, query: QueryPlan, most: int) -> Iterator[Any]:
     """The matches of a query as rows, batch by batch."""
-    enumerator = arranged.enumerator(query, BLOCK, most)
+    enumerator = arranged.enumerator(query, BLOCK, budget_of(query, most))
     rows = MatchRows(_shown(query), arranged.stream, enumerator.evaluator)
     if not isinstance(query.window, Sliding):
         yield from map(rows.table, enumerator.matches())

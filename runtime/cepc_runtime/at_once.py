@@ -1,0 +1,46 @@
+"""Several tasks on a few threads of this process. Imports no numpy."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from threading import Event
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+    from typing import TypeVar
+
+    Found = TypeVar("Found")
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def tried(tasks: Sequence[Callable[[], Found]], threads: int, over: Event | None = None) -> list[Future[Found]]:
+    """What became of the tasks, in their order. When one fails, or this thread is interrupted, no other is begun, and
+    `over` is set, for those to look at that are not done. None is running any more when this returns, or raises.
+    """
+    over = over or Event()
+    with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="cepc") as pool:
+        futures = [pool.submit(task) for task in tasks]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            if not all(future.done() for future in futures):
+                over.set()
+                for future in futures:
+                    future.cancel()
+    return futures
+
+
+def at_once(tasks: Sequence[Callable[[], Found]], threads: int) -> list[Found]:
+    """What the tasks give. Raises what the first of them that fails does: those before it were begun before it."""
+    if threads < 2 or len(tasks) < 2:
+        return [task() for task in tasks]
+    return [future.result() for future in tried(tasks, threads)]

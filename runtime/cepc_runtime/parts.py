@@ -1,0 +1,205 @@
+"""Cutting a batch into parts that are run by themselves: by groups, or by time where groups are too few for that.
+
+A part of groups has whole ones, about as many events as the others, and its groups first occur after those of the part
+before. A part of time finds the windows, or the matches, that begin in it. It has all events that these look at, of
+which some are in the next part as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from math import lcm
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .classes import classes_of
+from .columns import codes, combine_codes, dense
+from .segments import LONGEST, overlap_of
+from .streaming.decision import Decision, Windows, decision_of
+from .streaming.ticks import before
+from .stretch import EVERYWHERE, TimeSpan
+from .types import Array, Map, Struct, is_float
+from .windows import MatchBound, Sliding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .classes import Class
+    from .columns import Bools, Ints
+    from .enumerate.arranged import Arranged
+    from .enumerate.standing import Matches
+    from .events import Reading
+    from .letters import Kinds
+    from .plan import PhysicalQuery, StreamPlan
+    from .stretch import Known
+    from .types import DataType
+
+UNEVEN: Final = 1.2
+"""Where a part has so many times its share of the events, it may be better to cut by time."""
+
+SAMPLE: Final = 1 << 14
+"""Events whose times say where time is cut."""
+
+COARSE: Final = 8
+"""Time is cut where windows of all queries begin, if that leaves so many places to choose from for each part."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Queries, the `rows` of a reading that they are run on, and which of their results are asked for there."""
+
+    queries: tuple[PhysicalQuery, ...]
+    rows: Ints | slice
+    span: TimeSpan = EVERYWHERE
+    known: Known | None = None
+
+    @property
+    def size(self) -> int:
+        return self.rows.stop - self.rows.start if isinstance(self.rows, slice) else len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Queries of which a part of time needs the events of so many ticks before it and after it. Where it ends is a
+    multiple of `edges`.
+    """
+
+    queries: tuple[PhysicalQuery, ...]
+    before: int
+    after: int
+    edges: int = 1
+
+
+def parts_of(
+    reading: Reading, kinds: Kinds, stream: StreamPlan, queries: Sequence[PhysicalQuery], pieces: int
+) -> list[list[Part]]:
+    """The events in some `pieces`, for some queries after the others: all parts of a list have the same ones."""
+    found = []
+    for one in classes_of(queries):
+        own, mattering = tuple(queries[number] for number in one.queries), _mattering(kinds, one)
+        by_groups = _by_groups(reading, one.keys, own, mattering, pieces)
+        if _largest(by_groups) * pieces <= UNEVEN * sum(part.size for part in by_groups):
+            found.append(by_groups)
+            continue
+        left = dict.fromkeys(own)
+        for near in (_windows(own, stream, reading.ticks, pieces), _matches(own)):
+            by_time = [] if near is None else _by_time(reading, near, mattering, pieces)
+            if near is not None and _largest(by_time) < _largest(by_groups):
+                found.append(by_time)
+                left = {query: None for query in left if query not in near.queries}
+        if left:
+            found.append([Part(tuple(left), part.rows) for part in by_groups])
+    return found
+
+
+def _largest(parts: Iterable[Part]) -> int:
+    return max((part.size for part in parts), default=0)
+
+
+def _mattering(kinds: Kinds, one: Class) -> Bools:
+    """Which events some query of the class looks at."""
+    if one.letters is None:
+        return np.ones(len(kinds.of), dtype=np.bool_)
+    wanted = frozenset(one.letters)
+    return np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
+
+
+def _rows(inside: Bools) -> Ints | slice:
+    """Where it is true, as a range if it is one."""
+    rows = np.flatnonzero(inside)
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
+# ---- by groups -------------------------------------------------------------------------------------------------------
+
+
+def _by_groups(
+    reading: Reading, keys: Sequence[str], queries: tuple[PhysicalQuery, ...], mattering: Bools, pieces: int
+) -> list[Part]:
+    if not keys:
+        return [Part(queries, _rows(mattering))]
+    combined, _ = combine_codes([codes(reading.table.column(name)) for name in keys], len(mattering))
+    groups, _ = dense(combined)
+    sizes = np.bincount(groups, weights=mattering)
+    before = np.cumsum(sizes) - sizes / 2
+    place = (before * pieces // max(sizes.sum(), 1)).astype(np.int64)[groups]
+    found = [Part(queries, _rows(mattering & (place == i))) for i in range(pieces)]
+    return [part for part in found if part.size] or found[:1]
+
+
+# ---- by time ---------------------------------------------------------------------------------------------------------
+
+
+def _windows(queries: Iterable[PhysicalQuery], stream: StreamPlan, ticks: Ints, pieces: int) -> _Near | None:
+    """The aggregate queries with windows. Not those whose rows show a value of a group that is equal to another of it
+    without being the same: the first of them is shown.
+    """
+    types = dict(stream.columns)
+    own = tuple(
+        query for query in queries if _has_short_windows(query) and not any(_varies(types[n]) for n in query.group_by)
+    )
+    if not own:
+        return None
+    later = max(decision.after for query in own if isinstance(decision := decision_of(query), Windows))
+    edges = lcm(*(query.window.slide for query in own if isinstance(query.window, Sliding)))
+    if edges * pieces * COARSE > int(ticks.max()) - int(ticks.min()):
+        edges = 1
+    return _Near(own, 0, overlap_of(own, edges) + later, edges)
+
+
+def _has_short_windows(query: PhysicalQuery) -> bool:
+    return isinstance(query.window, Sliding) and query.window.span <= LONGEST and query.window.slide <= LONGEST
+
+
+def _matches(queries: Iterable[PhysicalQuery]) -> _Near | None:
+    """The match queries with bounds, where one match does not depend on another."""
+    bounds = {q: decision_of(q) for q in queries if isinstance(q.window, MatchBound) and q.after is None}
+    own = {query: bound for query, bound in bounds.items() if isinstance(bound, Decision) and bound.span <= LONGEST}
+    if not own:
+        return None
+    longest = max(bound.span for bound in own.values())
+    return _Near(tuple(own), longest, longest + max(bound.after_last for bound in own.values()))
+
+
+def _varies(type_: DataType) -> bool:
+    """Whether values of the type may be equal and not the same, as 0.0 and -0.0."""
+    return is_float(type_) or isinstance(type_, Array | Map | Struct)
+
+
+def _by_time(reading: Reading, near: _Near, mattering: Bools, pieces: int) -> list[Part]:
+    cuts = [None, *_cuts(reading.ticks, near.edges, pieces), None]
+    found = []
+    for first, end in pairwise(cuts):
+        inside = mattering.copy()
+        if first is not None:
+            inside &= ~before(reading.ticks, first - near.before)
+        if end is not None:
+            inside &= before(reading.ticks, end + near.after)
+        span = TimeSpan(first, end)
+        known = partial(_begins_in, span)
+        if (part := Part(near.queries, _rows(inside), span, known)).size:
+            found.append(part)
+    return found
+
+
+def _cuts(ticks: Ints, edges: int, pieces: int) -> list[int]:
+    """Where time is cut, so that about as many events are in each piece."""
+    some = np.sort(ticks[:: max(len(ticks) // SAMPLE, 1)])
+    cuts = {int(some[len(some) * i // pieces]) // edges * edges for i in range(1, pieces)}
+    return [cut for cut in sorted(cuts) if cut > some[0]]
+
+
+def _begins_in(span: TimeSpan, _query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
+    """Which matches begin in the span."""
+    ticks = arranged.events.ticks[matches.positions[0]]
+    inside = np.ones(len(ticks), dtype=np.bool_)
+    if span.first is not None:
+        inside &= ticks >= span.first
+    if span.end is not None:
+        inside &= ticks < span.end
+    return inside

@@ -1,0 +1,138 @@
+"""A batch on several threads: its parts are stretches, for each of which the one driver finds rows.
+
+What takes time are loops of machine code, of numpy and of Arrow over many events, for which other threads need not
+wait. What is Python's costs every part the same; so there are as many parts as threads, and no small ones.
+
+Rows are those of one thread, and so are errors: where a part fails, what is not done yet is done again by one thread,
+whose error it is. That finds rows after all where a part was too much because some events are in two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from .at_once import at_once, tried
+from .drive import by_strategy, drive, found_together, kinds_of, letters_asked
+from .enumerate.arranged import mattering
+from .enumerate.budget import budget_over
+from .events import select
+from .letters import Kinds, Typed, classify
+from .parts import parts_of
+from .plan import by_partition, is_counted
+from .stretch import Stretch
+from .work_done import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .enumerate.budget import MatchBudget
+    from .kernel.run import Effort
+    from .parts import Part
+    from .plan import PhysicalQuery
+    from .stretch import Means
+
+FEW: Final = 1 << 14
+"""A part of fewer events takes its thread about as long as what is done for each part."""
+
+
+class OverError(BaseException):
+    """Nobody waits for this part any more. No `Exception`, which some try for."""
+
+
+def drive_in_threads(
+    stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, threads: int, few: int = FEW
+) -> Iterator[tuple[str, Any]]:
+    """What `drive` gives for a batch, of which everything is known, on so many threads if no part has `few` events."""
+    pieces = min(threads, len(stretch.reading.ticks) // max(few, 1))
+    if pieces < 2:
+        yield from drive(stretch, queries, means)
+        return
+    kinds = _kinds(stretch, queries, pieces)
+    lists = parts_of(stretch.reading, kinds, stretch.plan.stream, queries, pieces)
+    over, told, means_of_all = Event(), _Told(means.work), replace(means, budgets=_budgets(kinds, queries, means.most))
+    tasks = [
+        partial(_rows, stretch, kinds, part, replace(means_of_all, work=told.of(part, parts, over)))
+        for parts in lists
+        for part in parts
+    ]
+    outcomes = iter(tried(tasks, threads, over))
+    left = set[str]()
+    for parts in lists:
+        found = [next(outcomes) for _ in parts]
+        names = {query.name for query in parts[0].queries}
+        if any(outcome.cancelled() or outcome.exception() for outcome in found):
+            left |= names
+            continue
+        means.work.finished(len(names))
+        for outcome in found:
+            rows, effort = outcome.result()
+            means.work.spent(effort)
+            yield from rows
+    if left:
+        yield from drive(stretch, [query for query in queries if query.name in left], means)
+
+
+def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[list[tuple[str, Any]], Effort]:
+    """The rows of a part, and what they took."""
+    reading, own = select(stretch.reading, part.rows), Kinds(kinds.of[part.rows], kinds.letters)
+    of_part = Stretch(stretch.plan, reading, part.span, part.known)
+    return list(by_strategy(of_part, own, part.queries, means)), means.work.effort
+
+
+def _kinds(stretch: Stretch, queries: Sequence[PhysicalQuery], pieces: int) -> Kinds:
+    """Those of all events, found for ranges of them."""
+    reading, asked = stretch.reading, letters_asked(stretch, queries)
+
+    def of_range(low: int, high: int) -> Kinds:
+        rows = slice(low, high)
+        events = Typed(reading.table.slice(low, high - low), reading.types[rows], reading.names)
+        return classify(events, stretch.plan.letters, asked)
+
+    bounds = np.linspace(0, len(reading.ticks), pieces + 1).astype(int).tolist()
+    try:
+        found = at_once([partial(of_range, low, high) for low, high in pairwise(bounds)], pieces)
+    except Exception:  # it comes again, with the query that it is about
+        return kinds_of(stretch, queries)
+    known: dict[frozenset[int], int] = {}
+    places = [np.array([known.setdefault(f, len(known)) for f in k.letters], dtype=np.int32) for k in found]
+    of = np.concatenate([place[k.of] for place, k in zip(places, found, strict=True)])
+    return Kinds(of, tuple(known))
+
+
+def _budgets(kinds: Kinds, queries: Sequence[PhysicalQuery], most: int | None) -> dict[str, MatchBudget]:
+    """Of the queries that are not counted, as one thread would have them."""
+    found: dict[str, MatchBudget] = {}
+    for same in by_partition(query for query in queries if not is_counted(query)):
+        events = int(np.count_nonzero(mattering(kinds, same)))
+        for together in found_together(same):
+            found |= dict.fromkeys((query.name for query in together), budget_over(together, most, events))
+    return found
+
+
+class _Told:
+    """Adds up what parts say of their work."""
+
+    def __init__(self, work: Work) -> None:
+        self._work, self._lock = work, Lock()
+        self._done: list[float] = []
+
+    def of(self, part: Part, parts: Sequence[Part], over: Event) -> Work:
+        """The work of a part, which ends when all is `over`."""
+        queries, number = len(part.queries), len(self._done)
+        weight = queries * part.size / max(sum(one.size for one in parts), 1)
+        self._done.append(0.0)
+
+        def tell(fraction: float) -> None:
+            if over.is_set():
+                raise OverError
+            with self._lock:
+                self._done[number] = weight * fraction
+                self._work.reached(sum(self._done))
+
+        return Work(queries, tell)
