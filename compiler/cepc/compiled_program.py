@@ -50,6 +50,7 @@ class Compiled:
         most: int = PARTIAL_MATCHES,
         skip_bad: bool = False,
         dead: str | os.PathLike[str] | None = None,
+        threads: int | None = None,
     ) -> dict[str, Any]:
         """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
 
@@ -57,14 +58,19 @@ class Compiled:
         `cepc run --events`; a mapping from the names of streams to these where there are several; None reads what the
         streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
         or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
-        file `dead` if there is one. Why a query has no rows is logged by the logger `cepc` at INFO. Raises DataError
+        file `dead` if there is one. Queries run on so many `threads`, None for all cores that the process may use; rows
+        are the same on any number. Why a query has no rows is logged by the logger `cepc` at INFO. Raises DataError
         where the events are not what the STREAM declares, RunError where there is no result for them, ValueError for a
-        query that the program does not have.
+        query that the program does not have, and for less than one thread.
         """
+        from cepc_runtime.at_once import cores
+
         from .reading.bad_records import treatment
         from .running.given import by_stream, is_frame, to_frame
         from .running.local import choose, run, streams_read
 
+        if threads is not None and threads < 1:
+            raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
         names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
         program = choose(self.program, names)
         given = by_stream(events, [stream.name for stream in streams_read(program)])
@@ -74,6 +80,7 @@ class Compiled:
             lambda stream, plan: _load(given.get(stream.name), stream, plan, bad),
             self.checked.sources,
             most=most,
+            threads=cores() if threads is None else threads,
         )
         if _LOG.isEnabledFor(logging.INFO):
             from .why.no_rows import no_rows

@@ -44,10 +44,19 @@ _FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "o
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Which one runs the queries, and how many matches of a query it lists before it stops."""
+    """Which one runs the queries, how many matches of a query it lists before it stops, and on how many threads of this
+    process.
+    """
 
     name: str
     most: int
+    asked_threads: int | None
+
+    @property
+    def threads(self) -> int:
+        from cepc_runtime.at_once import cores
+
+        return self.asked_threads or cores()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +115,13 @@ class RowOptions:
     help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have "
     "20 more for each event, 50,000,000 more at most. With Spark, in each task.",
 )  # fmt: skip
+@click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N",
+    help="Threads of this process. The rows are the same on any number. [default: as many as it may use cores]",
+)  # fmt: skip
 @optimisation
 @click.pass_context
-@together("engine", Engine, ("engine", "most"))
+@together("engine", Engine, ("engine", "most", "threads"))
 @together("wanted", RowOptions, ("form", "output", "page", "limit"))
 def run(
     ctx: click.Context,
@@ -129,8 +142,8 @@ def run(
     try:
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)
-        write = _written_by(ctx, wanted, len(program.queries))
-        by = partial(_by_spark if engine.name == "spark" else _by_this_process, most=engine.most)
+        write = _written_by(ctx, wanted, len(program.queries), engine.threads)
+        by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine)
         report = by(program, checked, given, options, stages)
         with stages("writing rows"):
             _write(report.tables, write, wanted)
@@ -150,7 +163,7 @@ def _by_this_process(
     given: GivenEvents,
     options: Options,
     stages: Stages,
-    most: int,
+    engine: Engine,
 ) -> Report:
     from ..running import local
     from ..running.progress import Progress
@@ -159,7 +172,7 @@ def _by_this_process(
     with Progress(sys.stderr) as progress:
         return local.run(
             program, loaded_from(places, given, progress), checked.sources, progress.running, options,
-            stages, most,
+            stages, engine.most, engine.threads,
         )  # fmt: skip
 
 
@@ -169,18 +182,22 @@ def _by_spark(
     given: GivenEvents,
     options: Options,
     stages: Stages,
-    most: int,
+    engine: Engine,
 ) -> Report:
     from ..running import sources, spark
 
     if given.skip_bad or given.dead is not None:
         which = "--skip-bad" if given.skip_bad else "--dead"
         raise click.UsageError(f"{which} is for the engine of this process; a job of Spark's has --dead as a stream")
+    if engine.asked_threads is not None:
+        raise click.UsageError(
+            "--threads is for the engine of this process; how many tasks Spark runs at once is its own setting"
+        )
     try:
         places = spark.places(program, given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
-    return spark.run(program, checked.sources, places, options, stages, most)
+    return spark.run(program, checked.sources, places, options, stages, engine.most)
 
 
 def _write_page(
@@ -196,7 +213,7 @@ def _write_page(
     write_text(path, to_html(program, report, stages.seconds, said, warnings))
 
 
-def _written_by(ctx: click.Context, wanted: RowOptions, queries: int) -> Write:
+def _written_by(ctx: click.Context, wanted: RowOptions, queries: int, threads: int) -> Write:
     """What writes the rows; combinations without a meaning are refused."""
     from ..output import is_coloured
     from ..writing.store import store
@@ -207,7 +224,7 @@ def _written_by(ctx: click.Context, wanted: RowOptions, queries: int) -> Write:
         if writer.save is None:
             others = listed([other.name for other in writers.WRITERS if other.save is not None], "or")
             raise click.UsageError(f"--format {form} is for a terminal; with --output choose {others}", ctx)
-        return lambda tables, limit: store(tables, output, form, limit)
+        return lambda tables, limit: store(tables, output, form, limit, threads)
     if writer.show is None:
         raise click.UsageError(f"--format {form} requires --output DIR", ctx)
     if writer.is_of_one_query and queries > 1:

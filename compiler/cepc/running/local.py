@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
@@ -103,14 +104,17 @@ def run(
     options: Options | None = None,
     stages: Stages | None = None,
     most: int = PARTIAL_MATCHES,
+    threads: int = 1,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
     `running` is called with the number of events before the queries of a stream begin, and gives what is to be told the
-    fraction of their work that is done. `stages` learns how long each took, `most` bounds the
-    partial matches of a query. Raises
-    ProgramError, DataError and RunError; `sources` are the program's texts, for what these show.
+    fraction of their work that is done. `stages` learns how long each took, `most` bounds the partial matches of a
+    query. The report is the same on any number of threads. Raises ProgramError, DataError and RunError; `sources` are
+    the program's texts, for what these show.
     """
+    from cepc_runtime.at_once import at_once
+
     from ..writing.order import in_order
 
     options, stages = options or Options(), stages or Stages()
@@ -129,11 +133,13 @@ def run(
             workload = share_for(program, plan, read, options)
         with stages("finding matches"):
             physical = strategy(workload.plan, "local")
-            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), most)
+            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), most, threads)
         executed.append((read, workload, execution))
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
-        ordered = {query.name: in_order(tables[query.name]) for query in program.queries}
+        names = [query.name for query in program.queries]
+        sorts = [partial(in_order, tables[name]) for name in names]
+        ordered = dict(zip(names, at_once(sorts, threads), strict=True))
     return Report(
         tables=ordered,
         read=sum(read.rows for read, _, _ in executed),
@@ -183,6 +189,7 @@ def execute_plan(
     sources: Mapping[str, Source],
     tell: Callable[[float], None] = lambda _fraction: None,
     most: int = PARTIAL_MATCHES,
+    threads: int = 1,
 ) -> Any:
     """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises
     RunError.
@@ -194,7 +201,7 @@ def execute_plan(
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
-        return execute(plan, read.table, most=most, tell=tell)
+        return execute(plan, read.table, most=most, tell=tell, threads=threads)
     except ResultOverflowError as error:
         problem = messages.overflow(error, places[error.query])
     except TooManyPartialMatchesError as error:

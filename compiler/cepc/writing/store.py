@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+from cepc_runtime.at_once import at_once
 
 from .writers import by_name
 
@@ -15,8 +18,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None = None) -> list[Path]:
-    """Write `folder/QUERY.FORM` for each query, replacing what is there.
+def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None = None, threads: int = 1) -> list[Path]:
+    """Write `folder/QUERY.FORM` for each query, replacing what is there; several at once on as many threads.
 
     A file has its name only when it and all the others are complete: what a reader sees is never half of a result.
     Raises OSError, and ValueError for a form that is not for files.
@@ -29,8 +32,8 @@ def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None =
     finished = [root / f"{file_name(name)}.{form}" for name in tables]
     begun = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in finished]
     try:
-        for path, table in zip(begun, tables.values(), strict=True):
-            _write(table if limit is None else table.slice(0, limit), path, save)
+        rows = [table if limit is None else table.slice(0, limit) for table in tables.values()]
+        at_once([partial(_write, table, path, save) for path, table in zip(begun, rows, strict=True)], threads)
         for path, name in zip(begun, finished, strict=True):
             path.replace(name)
     except BaseException:
