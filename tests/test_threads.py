@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+import cepc_runtime.enumerate.listing
+import cepc_runtime.parts
 import cepc_runtime.threads
 from cepc.passes.strategy import strategy
 from cepc.running.given import read_given
@@ -50,7 +56,7 @@ def written(table: Any) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table.combine_chunks())
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 class Cuts:
@@ -58,7 +64,7 @@ class Cuts:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kinds: Counter[str] = Counter()
-        plain = cepc_runtime.threads.parts_of
+        plain = cepc_runtime.parts.parts_of
 
         def noted(*given: Any) -> list[list[Part]]:
             lists = plain(*given)
@@ -153,3 +159,130 @@ def test_few_groups_are_cut_by_time_and_have_the_same_rows_and_errors(cuts: Cuts
     hold("cut by time", in_a_line, in_pieces_of_time, with_rows=0.6, differing=0)
     for kind in ("time of windows", "time of matches"):
         assert cuts.kinds[kind] >= len(MANY) * settings().max_examples // 5, cuts.kinds
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+STREAM: Final = "STREAM s (at BIGINT, kind STRING, g INT, x BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+SUM: Final = "QUERY {q} RETURN {keys}SUM(A.x) AS n PATTERN SEQ(A, B) {group}WITHIN 4 s;\n"
+DIVIDED: Final = "QUERY {q} RETURN MATCH A.x AS x PATTERN SEQ(A, B) WHERE [g] AND 1 / (A.x + B.x) > 5 WITHIN 4 s;\n"
+LISTED: Final = "QUERY {q} RETURN MATCH COUNT(A) AS n PATTERN A+ {where}WITHIN {within} s;\n"
+HUGE: Final = 1 << 62
+
+
+def events(xs: Sequence[int], groups: int, kinds: str = "AB", step: int = 1) -> pa.Table:
+    """An event every `step` seconds, in turn of each kind; as many groups, one after the other."""
+    number = np.arange(len(xs))
+    return pa.table(
+        {
+            "at": number * step,
+            "kind": [kinds[i % len(kinds)] for i in number],
+            "g": pa.array(number * groups // max(len(xs), 1), pa.int32()),
+            "x": pa.array(xs, pa.int64()),
+        }
+    )
+
+
+def at(places: dict[int, int], length: int = 120) -> list[int]:
+    return [places.get(i, 1) for i in range(length)]
+
+
+BY_GROUP: Final = {"keys": "g, ", "group": "GROUP BY g "}
+AS_ONE: Final = {"keys": "", "group": ""}
+FAIL: Final[dict[str, tuple[str, Any, str]]] = {
+    "of several windows the first": (SUM.format(q="q", **AS_ONE), (at({80: HUGE, 82: HUGE, 20: HUGE, 22: HUGE}), 1), "q"),
+    "of several groups the first": (SUM.format(q="q", **BY_GROUP), (at({80: HUGE, 82: HUGE, 20: HUGE, 22: HUGE}), 6), "q"),
+    "of several queries the first, though it fails in the last group": (
+        SUM.format(q="p", **BY_GROUP) + SUM.format(q="q", **BY_GROUP).replace("A.x", "A.x + 1"),
+        (at({1: 1, 110: HUGE, 112: HUGE, 20: 2**63 - 1}), 6),
+        "q",
+    ),
+    "what is counted before what is listed": (
+        DIVIDED.format(q="p") + SUM.format(q="q", **BY_GROUP), (at({0: -1, 110: HUGE, 112: HUGE}), 6), "q",
+    ),
+    "a value that there is not": (DIVIDED.format(q="q"), (at({0: 1, 60: -1, 80: -1}), 6), "q"),
+    "of two listed queries the first": (
+        DIVIDED.format(q="p").replace("[g] AND ", "") + DIVIDED.format(q="q"), (at({100: -1, 30: -1}), 6), "p",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAIL)
+def test_the_first_error_of_one_thread_is_the_error_of_many(name: str, cuts: Cuts) -> None:
+    text, given, query = FAIL[name]
+    plan, table = compile_text(STREAM + text).plan, events(*given)
+    alone = outcome(plan, table, 1, interpreted=True)
+    assert isinstance(alone, tuple), "it fails"
+    assert alone[2] == query
+    for threads in MANY:
+        assert outcome(plan, table, threads, interpreted=True) == alone, threads
+    assert cuts.kinds["groups"] + cuts.kinds["time of windows"] + cuts.kinds["time of matches"] > 0
+
+
+def test_partial_matches_of_all_parts_are_counted_together(cuts: Cuts) -> None:
+    plan = compile_text(STREAM + LISTED.format(q="q", where="WHERE [g] ", within=5)).plan
+    table = events([1] * 60, 12, "A")  # each group has five events, and so 31 matches
+    own = 20 * 60
+    for most in (12 * 31 - own, 12 * 31 - own - 1):
+        alone = outcome(plan, table, 1, most=most)
+        assert isinstance(alone, dict) == (most == 12 * 31 - own)
+        for threads in MANY:
+            assert outcome(plan, table, threads, most=most) == alone, (most, threads)
+    assert cuts.kinds["groups"] == 2 * len(MANY)
+
+
+def test_what_is_looked_at_by_two_parts_is_not_too_much(cuts: Cuts) -> None:
+    plan = compile_text(STREAM + LISTED.format(q="q", where="", within=4)).plan
+    table = events([1] * 90, 1, "A")
+    most = next(most for most in range(-1800, 1000) if isinstance(outcome(plan, table, 1, most=most), dict))
+    assert outcome(plan, table, 3, most=most) == outcome(plan, table, 1, most=most)
+    assert cuts.kinds["time of matches"] == 1
+
+
+# ---- progress, and an interruption -----------------------------------------------------------------------------------
+
+MANY_QUERIES: Final = "".join(
+    [
+        SUM.format(q="counted", **BY_GROUP),
+        LISTED.format(q="listed", where="WHERE [g] ", within=3),
+        "QUERY pairs RETURN MATCH A.x AS x PATTERN SEQ(A, B) WITHIN 3 s;\n",
+    ]
+)
+
+
+def test_what_is_done_grows_to_all_on_threads_too() -> None:
+    plan, told = compile_text(STREAM + MANY_QUERIES).plan, list[float]()
+    execute(plan, events([1] * 3000, 10), tell=told.append, threads=3, few=1)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 6
+
+
+def running() -> list[str]:
+    return [thread.name for thread in enumerate_threads() if thread.name.startswith("cepc")]
+
+
+@pytest.mark.parametrize("interrupted", ["the thread that waits", "one that works"])
+def test_an_interruption_ends_all_threads(interrupted: str) -> None:
+    plan, told = compile_text(STREAM + MANY_QUERIES).plan, list[float]()
+
+    def tell(fraction: float) -> None:
+        told.append(fraction)
+        if interrupted == "one that works":
+            raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan, events([1] * 300_000, 1000), tell=tell, threads=2)
+    assert running() == []
+    assert told[-1] < 1.0
+
+
+def test_a_failure_of_ours_is_told_as_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(cepc_runtime.enumerate.listing, "MatchRows", broken)
+    plan, table = compile_text(STREAM + MANY_QUERIES).plan, events([1] * 100, 10)
+    assert outcome(plan, table, 3) == outcome(plan, table, 1) == (MemoryError, "no room", None)
+    assert running() == []

@@ -75,12 +75,13 @@ class Compiled:
         program = choose(self.program, names)
         given = by_stream(events, [stream.name for stream in streams_read(program)])
         bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead))
+        threads = cores() if threads is None else threads
         report = run(
             program,
-            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad),
+            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, threads),
             self.checked.sources,
             most=most,
-            threads=cores() if threads is None else threads,
+            threads=threads,
         )
         if _LOG.isEnabledFor(logging.INFO):
             from .why.no_rows import no_rows
@@ -127,14 +128,14 @@ class Compiled:
         return as_html(self.program)
 
 
-def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment) -> Read:
+def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, threads: int) -> Read:
     from .reading.read import read_events
     from .running.given import read_given
     from .running.sources import declared
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options)
+        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options, threads)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options)
-    return read_given(events, plan, stream.input, bad)
+        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options, threads)
+    return read_given(events, plan, stream.input, bad, threads)

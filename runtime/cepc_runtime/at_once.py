@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
     from typing import TypeVar
 
     Found = TypeVar("Found")
+    Item = TypeVar("Item")
 
 
 def cores() -> int:
@@ -44,3 +46,30 @@ def at_once(tasks: Sequence[Callable[[], Found]], threads: int) -> list[Found]:
     if threads < 2 or len(tasks) < 2:
         return [task() for task in tasks]
     return [future.result() for future in tried(tasks, threads)]
+
+
+def in_turn(items: Iterable[Item], work: Callable[[Item], Found], threads: int) -> Iterator[tuple[Item, Found]]:
+    """Each item with what the work makes of it, in order, while the next ones are fetched by this thread and worked on
+    by others. An error comes where it would come without these.
+    """
+    if threads < 2:
+        yield from ((item, work(item)) for item in items)
+        return
+    waiting: deque[tuple[Item, Future[Found]]] = deque()
+    fetched, failure = iter(items), None
+    with ThreadPoolExecutor(threads, thread_name_prefix="cepc") as pool:
+        while True:
+            try:
+                item = next(fetched)
+            except StopIteration:
+                break
+            except Exception as error:  # the work on an item before it may fail, too
+                failure = error
+                break
+            waiting.append((item, pool.submit(work, item)))
+            if len(waiting) > threads:
+                first, found = waiting.popleft()
+                yield first, found.result()
+        yield from ((first, found.result()) for first, found in waiting)
+    if failure is not None:
+        raise failure

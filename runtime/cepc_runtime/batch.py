@@ -48,7 +48,7 @@ def execute(
     that is done, by one of the `threads` at a time. No thread gets fewer events than `few`; rows and errors are the
     same on any number.
     """
-    reading = read(table, plan.stream)
+    reading = read(table, plan.stream, threads)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
     work = Work(len(chosen), tell)
     means = Means(most=most, interpreted=interpreted, work=work)

@@ -7,13 +7,16 @@ Two steps, so that several sharing classes (queries with the same partition attr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .at_once import at_once
 from .columns import Bools, Ints, codes, combine_codes, dense, flat, nulls, ranks
 from .letters import Typed, letter_mask
 from .types import to_arrow
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .plan import Letter, StreamPlan
+
+
+MANY: Final = 1 << 16
+"""Rows whose types are worth a thread of their own."""
 
 
 class InputError(ValueError):
@@ -84,7 +91,7 @@ def letter_masks(events: Typed, letters: Sequence[Letter]) -> list[Bools]:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read(table: Any, plan: StreamPlan) -> Reading:
+def read(table: Any, plan: StreamPlan, threads: int = 1) -> Reading:
     """The rows that are events: with a time and a type. Columns get the types that the plan declares."""
     table = _columns(table, plan)
     no_time = nulls(table.column(plan.time_column))
@@ -95,7 +102,7 @@ def read(table: Any, plan: StreamPlan) -> Reading:
     rows = table.num_rows
     if dropped != Dropped():
         table = table.filter(pa.array(~(no_time | no_type)))
-    types, names = _types(table, plan)
+    types, names = _types(table, plan, threads)
     return Reading(table, types, names, ticks_of(table.column(plan.time_column)), rows, dropped)
 
 
@@ -150,12 +157,22 @@ def _is_dictionary_of_strings(column: Any) -> bool:
     return bool(pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type))
 
 
-def _types(table: Any, plan: StreamPlan) -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
+def _types(table: Any, plan: StreamPlan, threads: int) -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
+    """Numbered as they first occur."""
     if plan.type_column is None:
         return np.zeros(table.num_rows, dtype=np.int32), (plan.single_type or plan.name,)
-    column = flat(table.column(plan.type_column))
+    column, pieces = table.column(plan.type_column), threads if table.num_rows >= MANY * threads else 1
+    bounds = [table.num_rows * i // pieces for i in range(pieces + 1)]
+    parts = at_once([partial(_types_of, column.slice(low, high - low)) for low, high in pairwise(bounds)], pieces)
+    known: dict[str, int] = {}
+    places = [np.array([known.setdefault(t, len(known)) for t in names], dtype=np.int32) for _, names in parts]
+    return np.concatenate([place[own] for place, (own, _) in zip(places, parts, strict=True)]), tuple(known)
+
+
+def _types_of(column: Any) -> tuple[npt.NDArray[np.int32], list[str]]:
+    column = flat(column)
     encoded = (column if pa.types.is_string(column.type) else column.cast(pa.string())).dictionary_encode()
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32), tuple(encoded.dictionary.to_pylist())
+    return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
 
 # ---- arranging -------------------------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, Ev
 
 
 def loaded_from(
-    places: Mapping[str, EventSource], given: GivenEvents, progress: Progress
+    places: Mapping[str, EventSource], given: GivenEvents, progress: Progress, threads: int = 1
 ) -> Callable[[model.Stream, StreamPlan], Read]:
     """What reads the events of a stream, which raises DataError."""
     from ..reading.read import read_events
@@ -151,7 +151,8 @@ def loaded_from(
 
     def load(stream: model.Stream, plan: StreamPlan) -> Read:
         place = places[stream.name]
-        return read_events(place.path, plan, stream.input, place.format, progress.reading, bad, place.options)
+        form, told = place.format, progress.reading
+        return read_events(place.path, plan, stream.input, form, told, bad, place.options, threads)
 
     return load
 

@@ -171,7 +171,7 @@ def _by_this_process(
     places = places_of(program, given)
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, loaded_from(places, given, progress), checked.sources, progress.running, options,
+            program, loaded_from(places, given, progress, engine.threads), checked.sources, progress.running, options,
             stages, engine.most, engine.threads,
         )  # fmt: skip
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.at_once import at_once, in_turn
 from cepc_runtime.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile
-    from .reader import FormatOptions
+    from .reader import Batch, FormatOptions
+
+ROWS: Final = 1 << 16
+"""Fewer rows of a table are no sooner read by a thread of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +60,14 @@ def read_events(
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
     options: FormatOptions = (),
+    threads: int = 1,
 ) -> Read:
     """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
     Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
-    what becomes of records that are no events.
+    what becomes of records that are no events. What is read is the same on any number of threads.
     """
     reader, files = find_files(path, form, options)
     needed = given.needed([name for name, _ in stream.columns])
@@ -77,13 +83,22 @@ def read_events(
         constants = _constants(file, wanted)
         wrong: list[Wrong] = []
         collected.begin(file.name)
-        for batch in reader.batches(file, inside):
+
+        def placed(batch: Batch, constants: dict[str, Any] = constants) -> InputRows | None:
+            if batch.table is None:
+                return None
+            return collected.placed(_with(batch.table, constants, wanted.columns), batch.numbers)
+
+        def kept_of(one: tuple[Batch, InputRows | None]) -> _Kept | None:
+            return None if one[1] is None else collected.kept(one[1], bad.most)
+
+        batches = ((batch, placed(batch)) for batch in reader.batches(file, inside))
+        for (batch, _), kept in in_turn(batches, kept_of, threads):
             keys |= batch.keys
             cut = dict.fromkeys(batch.cut, file.name) | cut
             wrong += batch.wrong
-            if batch.table is not None:
-                table = _with(batch.table, constants, wanted.columns)
-                wrong += collected.add(table, batch.numbers, bad.most)
+            if kept is not None:
+                wrong += collected.add(kept)
             if bad.most is not None and len(wrong) >= bad.most:
                 break
             if progress is not None:
@@ -120,10 +135,15 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
     return replace(first, notes=(*first.notes, f"it is so in {more}"))
 
 
-def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Treatment = STOP) -> Read:
+def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Treatment = STOP, threads: int = 1) -> Read:
     """A table with the columns needed of the input, in their types, as events that were read."""
     collected, bad = _Collected(stream, needed), BadRecords(treatment)
-    bad.take(collected.add(table, None, bad.most), lambda wrong: (BadRecord("", one) for one in wrong))
+    every = [collected.placed(part, None) for part in _ranges(table, threads)]
+    found = at_once([partial(collected.kept, rows, bad.most) for rows in every], threads)
+    if len(found) > 1 and any(kept.wrong for kept in found):  # which is said first, all rows decide together
+        return collect(stream, needed, table, treatment)
+    wrong = [said for kept in found for said in collected.add(kept)]
+    bad.take(wrong, lambda wrong: (BadRecord("", one) for one in wrong))
     warnings = bad.end()
     return replace(collected.read(), warnings=warnings, passed_over=bad.count)
 
@@ -161,6 +181,24 @@ def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
 # ---- collecting ------------------------------------------------------------------------------------------------------
 
 
+def _ranges(table: Any, threads: int) -> list[Any]:
+    """The rows in as many parts as there are threads, if these are large."""
+    pieces = max(min(threads, table.num_rows // ROWS), 1)
+    bounds = [table.num_rows * i // pieces for i in range(pieces + 1)]
+    return [table.slice(low, high - low) for low, high in pairwise(bounds)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is kept of some rows, how often each type occurs in them, and what is wrong with those that can be no
+    events, because a column of them cannot be computed.
+    """
+
+    table: Any
+    types: Mapping[str, int]
+    wrong: list[Said]
+
+
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
@@ -183,37 +221,47 @@ class _Collected:
     def begin(self, file: str) -> None:
         self._file, self._rows_before = file, self.rows
 
-    def add(self, table: Any, numbers: Ints | None, most: int | None) -> list[Said]:
-        """What is wrong with rows that can be no events, because a column of them cannot be computed."""
+    def placed(self, table: Any, numbers: Ints | None) -> InputRows:
+        """The next rows of the file; without numbers they follow each other."""
         import numpy as np
 
         first = self.rows - self._rows_before + 1
         self.rows += table.num_rows
         numbers = np.arange(first, first + table.num_rows) if numbers is None else numbers
-        rows, wrong = with_computed(InputRows(self._stream.name, self._file, table, numbers), self._first, most)
-        asked = self._asked_for(rows.table) if self._typed else None
+        return InputRows(self._stream.name, self._file, table, numbers)
+
+    def kept(self, placed: InputRows, most: int | None) -> _Kept:
+        """What is to be added of some rows: several threads may look at some at once."""
+        rows, wrong = with_computed(placed, self._first, most)
+        types, asked = self._asked_for(rows.table) if self._typed else ({}, None)
         rows = rows if asked is None else rows.where(asked)
         rows, more = with_computed(rows, self._then, most)
-        self._tables.append(rows.table.select(self._columns))
-        return wrong + more
+        return _Kept(rows.table.select(self._columns), types, wrong + more)
 
-    def _asked_for(self, table: Any) -> Any:
-        """Which rows are of a type that some query asks for, or lack a time or a type; None: all of them."""
+    def add(self, kept: _Kept) -> list[Said]:
+        """What is wrong."""
+        self._tables.append(kept.table)
+        self._types.update(kept.types)
+        return kept.wrong
+
+    def _asked_for(self, table: Any) -> tuple[dict[str, int], Any]:
+        """How often each type occurs, and which rows are of one that some query asks for, or lack a time or a type;
+        None: all of them.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
         kinds = pa.chunked_array(table.column(self._stream.type_column)).cast(pa.string()).combine_chunks()
         kinds = (kinds if isinstance(kinds, pa.Array) else pa.concat_arrays(kinds.chunks)).dictionary_encode()
         names, counts = kinds.dictionary.to_pylist(), pc.value_counts(kinds.indices)
-        for index, count in zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True):
-            if index is not None:
-                self._types[names[index]] += count
+        occur = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
+        types = {names[index]: count for index, count in occur if index is not None}
         wanted = self._stream.raw_types
         if wanted is None or set(names) <= set(wanted):
-            return None
+            return types, None
         keep = pc.fill_null(pc.take(pc.is_in(kinds.dictionary, pa.array(wanted, pa.string())), kinds.indices), True)
         no_time = pc.is_null(table.column(self._stream.time_column))
-        return pc.or_(keep, no_time)
+        return types, pc.or_(keep, no_time)
 
     def read(self) -> Read:
         import pyarrow as pa

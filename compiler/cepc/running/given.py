@@ -59,7 +59,7 @@ def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
     return dict.fromkeys(streams, events)
 
 
-def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatment = STOP) -> Read:
+def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatment = STOP, threads: int = 1) -> Read:
     """The events of a table.
 
     Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
@@ -83,7 +83,7 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
         raise DataError(problems)
     cut = [nanoseconds("", name) for name, _ in needed.columns if has_nanoseconds(table.column(name))]
     columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in needed.columns]
-    read = collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad)
+    read = collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad, threads)
     return replace(read, warnings=(*read.warnings, *cut))
 
 
