@@ -7,22 +7,33 @@ import signal
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from threading import Barrier
 from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import settings
 
+import cepc
+import cepc.reading.read
 import cepc_runtime.enumerate.listing
 import cepc_runtime.parts
 import cepc_runtime.threads
+from cepc.cli import cepc as command
 from cepc.passes.strategy import strategy
+from cepc.reading import csv_files, parquet_files
 from cepc.running.given import read_given
 from cepc.running.local import share_for
 from cepc.shared_plans import Options
 from cepc.writing.order import in_order
+from cepc.writing.store import store
+from cepc_runtime.at_once import at_once, in_turn
 from cepc_runtime.batch import execute
 from cepc_runtime.stretch import EVERYWHERE
 from tests.equivalence import answered, compile_text, table_of
@@ -33,7 +44,8 @@ from tests.test_examples import NAMES, generate, program
 from tests.words import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
     from random import Random
 
     from cepc_runtime.parts import Part
@@ -286,3 +298,123 @@ def test_a_failure_of_ours_is_told_as_by_one_thread(monkeypatch: pytest.MonkeyPa
     plan, table = compile_text(STREAM + MANY_QUERIES).plan, events([1] * 100, 10)
     assert outcome(plan, table, 3) == outcome(plan, table, 1) == (MemoryError, "no room", None)
     assert running() == []
+
+
+# ---- tasks, and reading ----------------------------------------------------------------------------------------------
+
+
+def test_the_first_task_that_fails_is_told_and_no_other_is_begun() -> None:
+    begun: list[int] = []
+    second = Barrier(2, timeout=10)
+
+    def task(number: int) -> int:
+        begun.append(number)
+        if number in (1, 2):
+            second.wait()  # both fail, whichever is sooner
+            raise ValueError(number)
+        return number
+
+    with pytest.raises(ValueError, match="1"):
+        at_once([partial(task, number) for number in range(50)], 2)
+    assert max(begun) < 10
+    assert at_once([partial(task, number) for number in (5, 0, 7)], 2) == [5, 0, 7]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_what_is_fetched_comes_back_in_turn_and_so_do_failures(threads: int) -> None:
+    def items(broken: int) -> Iterator[int]:
+        for number in range(20):
+            if number == broken:
+                raise OSError(number)
+            yield number
+
+    def work(number: int, broken: int) -> int:
+        if number == broken:
+            raise ValueError(number)
+        return 10 * number
+
+    def taken(fetch: int, fails: int) -> tuple[list[tuple[int, int]], str]:
+        seen = []
+        try:
+            for pair in in_turn(items(fetch), partial(work, broken=fails), threads):
+                seen.append(pair)
+        except (OSError, ValueError) as error:
+            return seen, repr(error)
+        return seen, ""
+
+    every = [(number, 10 * number) for number in range(20)]
+    assert taken(99, 99) == (every, "")
+    assert taken(12, 99) == (every[:12], "OSError(12)")
+    assert taken(99, 7) == (every[:7], "ValueError(7)")
+    assert taken(8, 7) == (every[:7], "ValueError(7)")
+    assert taken(7, 8) == (every[:7], "OSError(7)")
+
+
+READ: Final = """STREAM s (written STRING, kind STRING, g INT, x BIGINT, at AS CAST(written AS BIGINT), y AS 100 / x)
+EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN MATCH g, A.y AS y, B.written AS w PATTERN SEQ(A, B) WHERE [g] WITHIN 9 s;
+QUERY n RETURN g, SUM(A.y) AS y PATTERN SEQ(A, B) GROUP BY g WITHIN 9 s;
+"""
+BAD: Final[dict[str, dict[int, Any]]] = {
+    "none": {},
+    "a late time": {150_000: "?"},
+    "a zero": {140_000: 0},
+    "both": {150_000: "?", 190_000: 0, 9: 0},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("form", ["memory", "parquet", "csv"])
+def test_a_whole_run_is_the_same_bytes(form: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read, run, sorted and stored; and where records are bad, what is said of them."""
+    for module, size in ((cepc.reading.read, "ROWS"), (parquet_files, "ROWS"), (csv_files, "BLOCK")):
+        monkeypatch.setattr(module, size, 1 << 11)
+    rows, bad = 20_000, BAD[name]
+    number = np.arange(rows)
+    table = pa.table(
+        {
+            "written": [bad[i] if isinstance(bad.get(i), str) else str(i) for i in range(rows)],
+            "kind": pa.array(["A", "B", "C", "D"]).take(pa.array(number % 4)),
+            "g": pa.array(number // 3 % 50, pa.int32()),
+            "x": pa.array([0 if bad.get(i) == 0 else 7 for i in range(rows)], pa.int64()),
+        }
+    )
+    source: Any = table
+    if form != "memory":
+        source = tmp_path / f"events.{form}"
+        pq.write_table(table, source) if form == "parquet" else pc.write_csv(table, source)
+    compiled = cepc.compile(READ)
+
+    def told(threads: int, **how: Any) -> Any:
+        folder = tmp_path / f"{threads}"
+        try:
+            found = compiled.run(source, threads=threads, **how)
+        except cepc.DataError as error:
+            return str(error)
+        store(found, str(folder), "parquet", threads=threads)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    alone, passed_over = told(1), told(1, skip_bad=True)
+    assert isinstance(alone, dict) == (not bad)
+    assert set(passed_over) == {"q.parquet", "n.parquet"}
+    for threads in MANY:
+        assert told(threads) == alone
+        assert told(threads, skip_bad=True) == passed_over
+
+
+def test_a_run_wants_one_thread_at_least() -> None:
+    with pytest.raises(ValueError, match="0 threads"):
+        cepc.compile(READ).run(pa.table({}), threads=0)
+
+
+def test_the_command_has_threads_and_writes_the_same(tmp_path: Path) -> None:
+    (tmp_path / "q.cep").write_text(READ)
+    (tmp_path / "e.csv").write_text("written,kind,g,x\n1,A,1,7\n2,B,1,7\n")
+    asked = ["run", str(tmp_path / "q.cep"), "--events", str(tmp_path / "e.csv")]
+    alone, many = (CliRunner().invoke(command, [*asked, "--threads", n]) for n in ("1", "3"))
+    assert alone.exit_code == 0
+    assert alone.stdout == many.stdout != ""
+    assert CliRunner().invoke(command, [*asked, "--threads", "0"]).exit_code == 2
+    refused = CliRunner().invoke(command, [*asked, "--threads", "2", "--engine", "spark"])
+    assert refused.exit_code == 2
+    assert "--threads is for the engine of this process" in refused.stderr

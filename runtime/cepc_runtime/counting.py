@@ -52,11 +52,11 @@ def count(
         check_edges(events.ticks, query, stretch.plan.stream)
     if together := [query for query in queries if isinstance(query.strategy, Count)]:
         yield from _together(stretch, events, kinds, together, means)
-    for query in queries:
-        if has_neighbours(query):
-            with about(query.name):
-                found = _neighbours(stretch, events, kinds, query, means)
-            yield query, found
+    for done, query in enumerate((query for query in queries if has_neighbours(query)), start=len(together)):
+        means.work.reached(done)
+        with about(query.name):
+            found = _neighbours(stretch, events, kinds, query, means)
+        yield query, found
 
 
 def _together(
