@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from .at_once import at_once
 from .columns import Bools, Ints, codes, combine_codes, dense, flat, nulls, ranks
-from .letters import Typed, letter_mask
+from .letters import Typed, letter_mask, renumbered
 from .types import to_arrow
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _types(table: Any, plan: StreamPlan, threads: int) -> tuple[npt.NDArray[np.i
     parts = at_once([partial(_types_of, column.slice(low, high - low)) for low, high in pairwise(bounds)], pieces)
     known: dict[str, int] = {}
     places = [np.array([known.setdefault(t, len(known)) for t in names], dtype=np.int32) for _, names in parts]
-    return np.concatenate([place[own] for place, (own, _) in zip(places, parts, strict=True)]), tuple(known)
+    return np.concatenate([renumbered(own, place) for place, (own, _) in zip(places, parts, strict=True)]), tuple(known)
 
 
 def _types_of(column: Any) -> tuple[npt.NDArray[np.int32], list[str]]:

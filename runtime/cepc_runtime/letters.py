@@ -75,6 +75,11 @@ def classify(events: Typed, letters: Sequence[Letter], asked: frozenset[int] | N
     return Kinds(kind, tuple(known))
 
 
+def renumbered(numbers: Kinds32, places: Kinds32) -> Kinds32:
+    """The place of each number."""
+    return numbers if np.array_equal(places, np.arange(len(places))) else places[numbers]
+
+
 def letter_mask(events: Typed, letter: Letter) -> Bools:
     """True for the events that satisfy the letter."""
     mask = np.zeros(len(events.types), dtype=np.bool_)

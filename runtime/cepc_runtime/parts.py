@@ -19,13 +19,12 @@ from .classes import classes_of
 from .columns import codes, combine_codes, dense
 from .segments import LONGEST, overlap_of
 from .streaming.decision import Decision, Windows, decision_of
-from .streaming.ticks import before
 from .stretch import EVERYWHERE, TimeSpan
 from .types import Array, Map, Struct, is_float
 from .windows import MatchBound, Sliding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from .classes import Class
     from .columns import Bools, Ints
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
 UNEVEN: Final = 1.2
 """Where a part has so many times its share of the events, it may be better to cut by time."""
 
+_LEAST: Final = -(1 << 63)
+_GREATEST: Final = (1 << 63) - 1
+
 SAMPLE: Final = 1 << 14
 """Events whose times say where time is cut."""
 
@@ -49,16 +51,15 @@ COARSE: Final = 8
 
 @dataclass(frozen=True)
 class Part:
-    """Queries, the `rows` of a reading that they are run on, and which of their results are asked for there."""
+    """Queries, how many rows of a reading they are run on, what says which (which is for the part's own thread to do),
+    and which of their results are asked for there.
+    """
 
     queries: tuple[PhysicalQuery, ...]
-    rows: Ints | slice
+    size: int
+    rows: Callable[[], Ints | slice]
     span: TimeSpan = EVERYWHERE
     known: Known | None = None
-
-    @property
-    def size(self) -> int:
-        return self.rows.stop - self.rows.start if isinstance(self.rows, slice) else len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def parts_of(
                 found.append(by_time)
                 left = {query: None for query in left if query not in near.queries}
         if left:
-            found.append([Part(tuple(left), part.rows) for part in by_groups])
+            found.append([Part(tuple(left), part.size, part.rows) for part in by_groups])
     return found
 
 
@@ -107,12 +108,12 @@ def _mattering(kinds: Kinds, one: Class) -> Bools:
     return np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
 
 
-def _rows(inside: Bools) -> Ints | slice:
-    """Where it is true, as a range if it is one."""
+def _rows_of(inside: Bools, first: int = 0) -> Ints | slice:
+    """Where it is true, counted from the first, as a range if it is one."""
     rows = np.flatnonzero(inside)
     if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
-        return slice(int(rows[0]), int(rows[-1]) + 1)
-    return rows
+        return slice(first + int(rows[0]), first + int(rows[-1]) + 1)
+    return rows + first if first else rows
 
 
 # ---- by groups -------------------------------------------------------------------------------------------------------
@@ -122,13 +123,19 @@ def _by_groups(
     reading: Reading, keys: Sequence[str], queries: tuple[PhysicalQuery, ...], mattering: Bools, pieces: int
 ) -> list[Part]:
     if not keys:
-        return [Part(queries, _rows(mattering))]
+        return [Part(queries, int(np.count_nonzero(mattering)), partial(_rows_of, mattering))]
     combined, _ = combine_codes([codes(reading.table.column(name)) for name in keys], len(mattering))
     groups, _ = dense(combined)
     sizes = np.bincount(groups, weights=mattering)
     before = np.cumsum(sizes) - sizes / 2
-    place = (before * pieces // max(sizes.sum(), 1)).astype(np.int64)[groups]
-    found = [Part(queries, _rows(mattering & (place == i))) for i in range(pieces)]
+    of_group = (before * pieces // max(sizes.sum(), 1)).astype(np.int32)
+    place = of_group[groups]
+
+    def rows_at(number: int) -> Ints | slice:
+        return _rows_of(mattering & (place == number))
+
+    counts = np.bincount(of_group, weights=sizes, minlength=pieces).astype(np.int64).tolist()
+    found = [Part(queries, counts[i], partial(rows_at, i)) for i in range(pieces)]
     return [part for part in found if part.size] or found[:1]
 
 
@@ -172,18 +179,21 @@ def _varies(type_: DataType) -> bool:
 
 
 def _by_time(reading: Reading, near: _Near, mattering: Bools, pieces: int) -> list[Part]:
-    cuts = [None, *_cuts(reading.ticks, near.edges, pieces), None]
-    found = []
-    for first, end in pairwise(cuts):
-        inside = mattering.copy()
-        if first is not None:
-            inside &= ~before(reading.ticks, first - near.before)
-        if end is not None:
-            inside &= before(reading.ticks, end + near.after)
-        span = TimeSpan(first, end)
-        known = partial(_begins_in, span)
-        if (part := Part(near.queries, _rows(inside), span, known)).size:
-            found.append(part)
+    ticks, found = reading.ticks, []
+    is_sorted = bool(np.all(ticks[1:] >= ticks[:-1]))
+    for first, end in pairwise([None, *_cuts(ticks, near.edges, pieces), None]):
+        least = None if first is None or first - near.before < _LEAST else first - near.before
+        bound = None if end is None or end + near.after > _GREATEST else end + near.after
+        if is_sorted:
+            low = 0 if least is None else int(np.searchsorted(ticks, least))
+            inside = mattering[low : len(ticks) if bound is None else int(np.searchsorted(ticks, bound))]
+        else:
+            low, inside = 0, mattering.copy()
+            inside &= True if least is None else ticks >= least
+            inside &= True if bound is None else ticks < bound
+        if size := int(np.count_nonzero(inside)):
+            span, rows = TimeSpan(first, end), partial(_rows_of, inside, low)
+            found.append(Part(near.queries, size, rows, span, partial(_begins_in, span)))
     return found
 
 

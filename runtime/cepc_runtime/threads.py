@@ -22,7 +22,7 @@ from .drive import by_strategy, drive, found_together, kinds_of, letters_asked
 from .enumerate.arranged import mattering
 from .enumerate.budget import budget_over
 from .events import select
-from .letters import Kinds, Typed, classify
+from .letters import Kinds, Typed, classify, renumbered
 from .parts import parts_of
 from .plan import by_partition, is_counted
 from .stretch import Stretch
@@ -80,7 +80,8 @@ def drive_in_threads(
 
 def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[list[tuple[str, Any]], Effort]:
     """The rows of a part, and what they took."""
-    reading, own = select(stretch.reading, part.rows), Kinds(kinds.of[part.rows], kinds.letters)
+    rows = part.rows()
+    reading, own = select(stretch.reading, rows), Kinds(kinds.of[rows], kinds.letters)
     of_part = Stretch(stretch.plan, reading, part.span, part.known)
     return list(by_strategy(of_part, own, part.queries, means)), means.work.effort
 
@@ -101,8 +102,8 @@ def _kinds(stretch: Stretch, queries: Sequence[PhysicalQuery], pieces: int) -> K
         return kinds_of(stretch, queries)
     known: dict[frozenset[int], int] = {}
     places = [np.array([known.setdefault(f, len(known)) for f in k.letters], dtype=np.int32) for k in found]
-    of = np.concatenate([place[k.of] for place, k in zip(places, found, strict=True)])
-    return Kinds(of, tuple(known))
+    of = [renumbered(own.of, place) for place, own in zip(places, found, strict=True)]
+    return Kinds(np.concatenate(of), tuple(known))
 
 
 def _budgets(kinds: Kinds, queries: Sequence[PhysicalQuery], most: int | None) -> dict[str, MatchBudget]:
