@@ -69,8 +69,8 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
     )  # fmt: skip
 
 
-def wrong_option(name: str, title: str, why: str) -> Diagnostic:
-    return _about("E0718", f"{title} files cannot be read so: {why}", name)
+def wrong_option(name: str, title: str, why: str, hint: str) -> Diagnostic:
+    return _about("E0718", f"{title} files cannot be read so: {why}", name, hint=hint)
 
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
@@ -171,10 +171,19 @@ def malformed(place: Span, what: str, reason: str, hint: str = "") -> Diagnostic
     return Diagnostic("E0710", f"a line is no {what}", place, reason, hint=hint)
 
 
-def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str) -> Diagnostic:
+def bad_value(
+    place: Span, column: str, type_: DataType, found: str, reason: str, pattern: str | None = None
+) -> Diagnostic:
+    """`pattern` is the one that options say for the type."""
+    if pattern is not None:
+        return Diagnostic(
+            "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or f"it is not of the form `{pattern}`",
+            hint=f"that form is in the options; a column of another is declared STRING, and `{type_.sql}` computed "
+            "from it",
+        )  # fmt: skip
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
-        hint=_of_numbers(column, type_, found.strip('`"')) or _VALUE_HINTS.get(type_.sql, ""),
+        hint=_of_numbers(column, type_, found.strip('`"')) or _of_other_form(type_, in_file=place != NOWHERE),
     )  # fmt: skip
 
 
@@ -232,6 +241,14 @@ def numbers_as_times(column: str, type_: DataType, found: DataType | None) -> st
     return f"declare `{column} {found.sql}`, and `EVENT TIME {column} UNIT ms` (or s, us) if it is the event time"
 
 
+def _of_other_form(type_: DataType, *, in_file: bool) -> str:
+    hint, option = _VALUE_HINTS.get(type_.sql, ""), _OPTIONS.get(type_.sql)
+    return (
+        f"{hint}; `--option {option}=…` or OPTIONS ({option} = '…') says another form" if in_file and option else hint
+    )
+
+
+_OPTIONS = {"TIMESTAMP": "timestampFormat", "TIMESTAMP_NTZ": "timestampNTZFormat", "DATE": "dateFormat"}
 _VALUE_HINTS = {
     "TIMESTAMP": "times are ISO 8601, `2026-01-31T12:30:00Z`; a time without a zone is UTC",
     "TIMESTAMP_NTZ": "times are ISO 8601 without a zone, `2026-01-31T12:30:00`",
