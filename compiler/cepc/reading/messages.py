@@ -226,6 +226,24 @@ def spark_only(column: str, stream: str, function: str) -> Diagnostic:
     )  # fmt: skip
 
 
+def not_known_here(column: str, stream: str, function: str) -> Diagnostic:
+    """Of what Spark computes while bad records are passed over, which is done before Spark has them."""
+    return _about(
+        "E0716", f"the column `{column}` of `{stream}` is computed by Spark alone", "",
+        f"`{function}` is a function of Spark's, which `--skip-bad` and `--dead` do not have: they cannot tell which "
+        "records have no value",
+        hint="leave the option out: a `TRY_` function, or CASE WHEN … THEN … END, is null where there is no value",
+    )  # fmt: skip
+
+
+def not_a_file_here(path: str) -> Diagnostic:
+    return _about(
+        "E0705", f"the events at `{path}` are read by Spark alone", "",
+        "Spark does not say which records are bad, so `--skip-bad` and `--dead` are for files on this machine",
+        hint="copy them here; or compile the program with `--mode stream`, for a job that has `--dead` itself",
+    )  # fmt: skip
+
+
 def _of_numbers(column: str, type_: DataType, found: str) -> str:
     """Numbers can be the event time, but say no unit; how many digits they have mostly does."""
     if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or not found.isdecimal():
