@@ -220,11 +220,13 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
 def _looked_at(run: _Started, given: _Given, streams: Collection[str]) -> dict[str, Read]:
     """Some events of the streams whose queries have no rows. Spark reads them again."""
     from cepc_runtime.spark.errors import SPARK_ERRORS
+    from cepc_runtime.spark.schema import JobError
     from cepc_runtime.spark.settings import with_meaning
 
     found: dict[str, Read] = {}
     declared = run.job.streams
-    with with_meaning(run.session, declared.values()), suppress(*SPARK_ERRORS):  # the rows are there, whatever it says
+    # The rows are there, whatever goes wrong now.
+    with with_meaning(run.session, declared.values()), suppress(*SPARK_ERRORS, JobError, DataError):
         for plan in run.plans:
             name = plan.name
             read = some_of(given.frames[name], declared[name], plan, given.reads.get(name)) if name in streams else None
