@@ -15,7 +15,7 @@ from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 from .. import model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import QueryPlan
@@ -119,13 +119,13 @@ def windows_of(query: model.Query, stream: model.Stream) -> str:
 # ---- parts of the language as text -----------------------------------------------------------------------------------
 
 
-def pattern(node: model.Pattern, stream: model.Stream) -> str:
-    """A pattern over variables, named patterns written out."""
+def pattern(node: model.Pattern, stream: model.Stream, event: Callable[[str], str] = lambda variable: variable) -> str:
+    """A pattern over variables, each as `event` writes it, named patterns written out."""
 
     def text(node: model.Pattern, parts: tuple[str, ...]) -> str:
         match node:
             case model.Event(variable):
-                return variable
+                return event(variable)
             case Repeat():
                 return parts[0] + quantifier_text(node)
             case Not(_, within):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
-from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer, quote_name
+from cepc_grammar.spelling import name_text
+from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -133,8 +135,8 @@ def _of_text(column: str, type_: DataType, found: str) -> str:
     """What is written as text is read as text, and computed from it."""
     if found != "STRING":
         return ""
-    other = f"{column}_{type_.sql.partition('(')[0].lower()}"
-    name, other = (one if one.isidentifier() else quote_name(one) for one in (column, other))
+    computed = f"{column}_{type_.sql.partition('(')[0].lower()}"
+    name, other = (name_text(ast.Name(one)) for one in (column, computed))
     return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
 
 
