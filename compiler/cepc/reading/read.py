@@ -55,9 +55,10 @@ def read_events(
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
     options: FormatOptions = (),
+    keep: Callable[[Any], None] | None = None,
 ) -> Read:
     """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
-    Raises DataError.
+    With `keep` they are given to that, batch by batch, and are not in what is returned. Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
@@ -67,7 +68,7 @@ def read_events(
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)
-    collected = _Collected(stream, needed)
+    collected = _Collected(stream, needed, keep)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
     cut: dict[str, str] = {}
@@ -164,7 +165,7 @@ def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan, needed: StreamInput) -> None:
+    def __init__(self, stream: StreamPlan, needed: StreamInput, keep: Callable[[Any], None] | None = None) -> None:
         import pyarrow as pa
 
         self.rows = 0
@@ -175,6 +176,7 @@ class _Collected:
         self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
         self._tables: list[Any] = []
+        self._keep = self._tables.append if keep is None else keep
         self._types: Counter[str] = Counter()
         type_ = dict(stream.columns).get(stream.type_column) if stream.type_column is not None else None
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
@@ -194,7 +196,7 @@ class _Collected:
         asked = self._asked_for(rows.table) if self._typed else None
         rows = rows if asked is None else rows.where(asked)
         rows, more = with_computed(rows, self._then, most)
-        self._tables.append(rows.table.select(self._columns))
+        self._keep(rows.table.select(self._columns))
         return wrong + more
 
     def _asked_for(self, table: Any) -> Any:
