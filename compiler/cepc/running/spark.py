@@ -198,8 +198,10 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
     counts = [observation.get for observation in dropped.values()]
     no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
     empty = [query for query in run.program.queries if not tables[query.name].num_rows]
-    with stages("looking for why there are no rows"):
-        looked = _looked_at(run, given, {query.stream for query in empty}) if empty else {}
+    looked: dict[str, Read] = {}
+    if empty:
+        with stages("looking for why there are no rows"):
+            looked = _looked_at(run, given, {query.stream for query in empty})
     known = {**looked, **given.reads}
     warnings = [warning for read in given.reads.values() for warning in read.warnings]
     for name, read in known.items():
