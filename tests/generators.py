@@ -134,7 +134,8 @@ def _compound(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 expressions = st.recursive(references | references | literals | _INTERVALS | _COUNT, _compound, max_leaves=10)
-equivalences = st.builds(ast.Equivalence, _tuples(names))
+dotted = st.builds(ast.Reference, st.tuples(names, names))
+equivalences = st.builds(ast.Equivalence, _tuples(st.one_of(names, dotted)))
 conditions = st.recursive(
     equivalences | expressions,
     lambda inner: st.builds(lambda a, b: ast.Binary("AND", a, b), inner, inner),

@@ -48,6 +48,7 @@ OTHERS = {
     ("cepc/explaining/strategies.py", "count"): "a strategy",
     ("cepc/reporting/history.py", "min"): "a field of Arrow's",
     ("cepc/reporting/history.py", "max"): "a field of Arrow's",
+    ("cepc/running/spark_events.py", "count"): "a column of Spark's",
     ("cepc_grammar/builder.py", "COUNT"): "a query without RETURN counts; the grammar knows no types",
     ("cepc_runtime/functions/times.py", "MIN"): "a minute",
     ("cepc_runtime/kernel/planes.py", "count"): "a field of MeasurePlanes",

@@ -164,6 +164,25 @@ def test_a_quote_that_is_not_closed_swallows_no_records() -> None:
         ids("e.csv", skip_bad=True)
 
 
+@pytest.mark.parametrize(
+    ("source", "events", "said"),
+    [
+        ("", ["--events", "s3a://bucket/e.csv"], "the events at `s3a://bucket/e.csv` are read by Spark alone"),
+        ("FROM CSV 's3a://bucket/e.csv'", [], "the events at `s3a://bucket/e.csv` are read by Spark alone"),
+        ("FROM KAFKA 'topic'", [], "FROM KAFKA is read by Spark alone"),
+        ("", [], "no events are named for the stream `s`"),
+    ],
+)
+def test_what_spark_alone_can_read_is_not_read_without_its_bad_records(
+    source: str, events: list[str], said: str
+) -> None:
+    Path("p.cep").write_text(STREAM.replace("BIGINT)", f"BIGINT) {source}"))
+    done = CliRunner().invoke(command, ["run", "p.cep", *events, "--engine", "spark", "--skip-bad"])
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert "help: " in done.stderr
+
+
 def run(*arguments: str) -> Any:
     Path("p.cep").write_text(STREAM)
     Path("e.csv").write_bytes(csv_of(CSV))
@@ -193,7 +212,6 @@ def test_the_command_sets_them_apart_and_says_where() -> None:
         ([], 1, "3 errors"),
         (["--skip-bad", "--dead", "d"], 2, "give one of the two"),
         (["--dead", "no/such/folder"], 2, "no/such/folder"),
-        (["--skip-bad", "--engine", "spark"], 2, "--skip-bad is for the engine of this process"),
     ],
 )
 def test_the_command_fails_with_a_reason(arguments: list[str], code: int, text: str) -> None:

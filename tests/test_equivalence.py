@@ -134,6 +134,13 @@ ROUNDED = {
     "of many matches": doubles(f"{SUMMED} PATTERN SEQ(A+, B) WITHIN 9 s", *scattered(40, 3), kinds="AAAAB"),
     "whose half unit is decided by a tiny number": doubles(f"{SUMMED} PATTERN A WITHIN 9 s", 2.0**53, 1.0, 2.0**-600),
     "whose average overflows only on the way": doubles(f"{SUMMED} PATTERN A WITHIN 9 s", 1.7e308, 1.7e308),
+    "of groups whose events are further apart than 32 bits count": Case(
+        f"{DOUBLES}QUERY q RETURN k, {SUMMED} PATTERN A+ GROUP BY k WITHIN 20 s SLIDE 5 s;",
+        tuple(
+            {"at": i // 7 * 2**40 + i % 7, "kind": "A", "k": i // 7 % 2, "x": x}
+            for i, x in enumerate(scattered(28, 300))
+        ),
+    ),
     "over partitions": doubles(
         f"{SUMMED} PATTERN SEQ(A, B) WHERE [k] WITHIN 30 s", *scattered(60, 8), kinds="ABAAB", keys=2
     ),

@@ -23,6 +23,7 @@ from tests.driven import driven
 from tests.test_kernel import AUTOMATA
 
 if TYPE_CHECKING:
+    from cepc_runtime.kernel.run import Emissions
     from cepc_runtime.plan import CountedQuery
 
 SUMS = (
@@ -33,22 +34,35 @@ SUMS = (
 )
 
 
-def both(rows: list[Event], q: CountedQuery, interpreted: bool, more: float = 1) -> list[tuple[Any, Any]]:
-    """Each window's numbers in many digits (for a float so many times the count) and in Python's integers."""
+def recounted(rows: list[Event], q: CountedQuery) -> tuple[Recount, Emissions]:
     s = stream()
     arranged = arrange(read(table(rows), s), s, ["g"], canonical=False)
     kinds = classify(arranged, LETTERS)
     counted = count_matches(arranged, kinds, [q], interpreted=True)
     (found,), (planes,) = counted.emissions, counted.planes
-    recount = Recount(arranged, kinds, q, planes, counted.values)
-    assert q.automaton is not None
-    long = long_of(q.automaton, arranged, kinds, planes.planes[: planes.additive - 1], counted.values)
+    return Recount(arranged, kinds, q, planes, counted.values), found
+
+
+def both(rows: list[Event], q: CountedQuery, interpreted: bool, more: float = 1) -> list[tuple[Any, Any]]:
+    """Each window's numbers in many digits (for a float so many times the count) and in Python's integers."""
+    recount, found = recounted(rows, q)
+    planes = recount.planes
+    long = long_of(q.automaton, recount.events, recount.kinds, planes.planes[: planes.additive - 1], recount.values)
     assert long is not None
     pairs = []
     for group, window, count in zip(found.groups.tolist(), found.windows.tolist(), found.planes[:, 0], strict=True):
         digits = long.totals(*recount.bounds(group, window), float(count) * more, interpreted)
         pairs.append((digits, recount.in_python(group, window)))
     return pairs
+
+
+@pytest.mark.parametrize("span", [10**9, 10**10])
+def test_events_of_a_window_are_counted_in_many_groups_far_apart_in_time(span: int) -> None:
+    """Groups times ticks pass 32 bits, as an hour of microseconds does."""
+    rows: list[Event] = [(at, "A", group, 1) for group in "ghijk" for at in (0, 1, 3, span - 9, span - 7, span)]
+    recount, found = recounted(rows, query(AUTOMATA["A+"], 4, 2, returns=SUMS))
+    bounds = [recount.bounds(g, w) for g, w in zip(found.groups.tolist(), found.windows.tolist(), strict=True)]
+    assert recount.lengths(found.groups, found.windows).tolist() == [end - first for first, end in bounds]
 
 
 @pytest.mark.parametrize("name", AUTOMATA)

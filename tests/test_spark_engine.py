@@ -11,12 +11,16 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 import cepc
 from cepc.cli import cepc as command
 from cepc.java import spark_environment
+from cepc.why import looked_at
+from tests import test_bad_records as bad
 from tests.equivalence import ABOUT, same
 from tests.test_examples import program
 from tests.test_spark_examples import sample, write_shuffled
@@ -57,15 +61,15 @@ def test_what_is_dropped_and_what_is_written_is_said(spark: SparkSession, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "code", "said"),
     [
-        (LONG, "query rises: COUNT(*) does not fit BIGINT in the window from 0 to 1000 for k = x; CAST(COUNT(*) AS STRING)"),
-        ([{"at": 1, "kind": "A", "x": "one"}], "Cannot parse the field name 'x' and the value one"),
-        ([{"at": 1, "x": 1}], "column kind: expected string, found none (there are at, x)"),
+        (LONG, "E0807", "query rises: COUNT(*) does not fit BIGINT in the window from 0 to 1000 for k = x; CAST(COUNT(*) AS STRING)"),
+        ([{"at": 1, "kind": "A", "x": "one"}], "E0711", "`\"one\"` is no INT for `x`"),
+        ([{"at": 1, "x": 1}], "E0807", "column kind: expected string, found none (there are at, x)"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_error(
-    spark: SparkSession, tmp_path: Path, events: list[dict[str, Any]], said: str
+    spark: SparkSession, tmp_path: Path, events: list[dict[str, Any]], code: str, said: str
 ) -> None:
     assert spark.version
     (tmp_path / "p.cep").write_text(PROGRAM)
@@ -74,8 +78,85 @@ def test_what_is_wrong_is_one_error(
     assert result.stdout == ""
     text = " ".join(result.stderr.split())
     assert said in text
-    assert "error[E0807]" in text
+    assert f"error[{code}]" in text
     assert "Exception" not in text
+
+
+def both(*arguments: str) -> tuple[Any, Any]:
+    """What the command says by Spark, and by the local engine."""
+    found = [CliRunner().invoke(command, ["run", *arguments, "--engine", engine]) for engine in ("spark", "local")]
+    return found[0], found[1]
+
+
+TEXT: dict[str, tuple[bytes, str]] = {
+    "e.csv": (bad.csv_of(bad.CSV), bad.STREAM),
+    "e.jsonl": (bad.json_of(bad.JSON), bad.STREAM),
+    "texts.csv": (bad.csv_of(bad.TEXTS, "ts,kind,n"), bad.COMPUTED),
+}
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_bad_records_are_said_passed_over_and_set_apart_as_by_the_local_engine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assert spark.version
+    monkeypatch.chdir(tmp_path)
+    content, text = TEXT[name]
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "p.cep").write_text(text)
+    for how in ([], ["--skip-bad"], ["--dead", "dead.jsonl"]):
+        ours, local = both("p.cep", "--events", name, *how)
+        assert (ours.exit_code, ours.stdout, ours.stderr) == (local.exit_code, local.stdout, local.stderr), how
+        assert ours.exit_code == (0 if how else 1)
+    apart = (tmp_path / "dead.jsonl").read_text()
+    assert CliRunner().invoke(command, ["run", "p.cep", "--events", name, "--dead", "dead.jsonl"]).exit_code == 0
+    assert apart == (tmp_path / "dead.jsonl").read_text() != ""
+
+
+def test_a_record_of_which_spark_alone_knows_whether_it_is_bad_is_not_passed_over(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    assert spark.version
+    computed = "host AS PARSE_URL(kind, 'HOST')) EVENT TIME at;"
+    (tmp_path / "p.cep").write_text(
+        f"STREAM s (at TIMESTAMP, kind STRING, {computed} QUERY q RETURN MATCH s.host PATTERN s WITHIN 1 MINUTE;"
+    )
+    (tmp_path / "e.csv").write_text("at,kind\n2026-01-01,http://a/b\n")
+    arguments = str(tmp_path / "p.cep"), "--events", str(tmp_path / "e.csv")
+    assert json.loads(run(*arguments).stdout)["host"] == "a"
+    refused = run(*arguments, "--skip-bad")
+    assert refused.exit_code == 1
+    assert "error[E0716]" in refused.stderr
+    assert "leave the option out" in refused.stderr
+
+
+EMPTY = """STREAM s (ts BIGINT, k BIGINT, x BIGINT, Kind STRING, at AS TIMESTAMP_SECONDS(ts), kind AS CONCAT('is', Kind))
+EVENT TIME at EVENT TYPE kind;
+QUERY other_type RETURN MATCH isA.x PATTERN SEQ(isA, isLogin) WITHIN 9 s;
+QUERY never_true RETURN MATCH isA.x PATTERN isA WHERE isA.x > 50 WITHIN 9 s;
+QUERY too_short RETURN COUNT(*) AS n PATTERN SEQ(isA, isB) WITHIN 2 s SLIDE 2 s;
+QUERY apart RETURN MATCH isA.x PATTERN SEQ(isA, isB) WHERE [k] WITHIN 9 s;
+QUERY refused RETURN MATCH isA.x AS x PATTERN SEQ(isA, isB) HAVING x > 50 WITHIN 9 s;
+QUERY not_without RETURN MATCH isA.x PATTERN SEQ(isA, isB) WHERE isA.x > isB.x WITHIN 9 s;
+QUERY some RETURN MATCH isA.x PATTERN SEQ(isA, isB) WITHIN 9 s;
+"""
+
+
+@pytest.mark.parametrize(("most", "causes"), [(1_000_000, 6), (3, 3)])
+def test_queries_without_rows_say_why_as_by_the_local_engine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, causes: int
+) -> None:
+    assert spark.version
+    monkeypatch.setattr(looked_at, "EVENTS", most)
+    (tmp_path / "p.cep").write_text(EMPTY)
+    rows = [(1, 7, 1, "A"), (2, 7, 2, "login"), (None, 7, 2, "A"), (3, 8, 3, "A"), (8, 9, 4, "B"), (8, 9, 4, "C")]
+    pq.write_table(pa.table(list(map(list, zip(*rows, strict=True))), ["ts", "k", "x", "Kind"]), tmp_path / "e.parquet")
+    ours, local = both(str(tmp_path / "p.cep"), "--events", str(tmp_path / "e.parquet"))
+    assert ours.stdout == local.stdout != ""
+    said = [done.stderr.splitlines()[:-1] for done in (ours, local)]
+    assert said[0] == said[1]
+    assert sum(" no rows: " in line for line in said[0]) == causes
+    assert ("among the first 3 events" in ours.stderr) == (most == 3)
 
 
 CONNECTED = """import json, sys

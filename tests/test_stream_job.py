@@ -125,7 +125,7 @@ def rows(folder: Path, form: str, schema: pa.Schema) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "form",
-    ["parquet", "csv", pytest.param("orc", marks=pytest.mark.long), pytest.param("json", marks=pytest.mark.long)],
+    ["parquet", *(pytest.param(form, marks=pytest.mark.long) for form in ("csv", "orc", "json"))],
 )
 def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path, form: str) -> None:
     source = put(tmp_path / "in" / "0.parquet", EVENTS)

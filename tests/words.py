@@ -456,9 +456,16 @@ def stream(text: str, chance: Random, most: int) -> tuple[tuple[Row, ...], tuple
             if both is not None:
                 add("twice", both)
             add("scattered", aim.scattered())
+    if chance.random() < 0.15:
+        apart = chance.choice(APART)
+        rows = [row if row["at"] is None else row | {"at": row["at"] + row["word"] * apart} for row in rows]
     chance.shuffle(rows)
     timestamps = "at TIMESTAMP" in text
     return tuple(timed(row) for row in rows) if timestamps else tuple(rows), tuple(words)
+
+
+APART: Final = (1000, 10**6, 2**30)
+"""Seconds from word to word, where not all are of the same time: 2**31 microseconds are 36 minutes."""
 
 
 def timed(row: Row) -> Row:

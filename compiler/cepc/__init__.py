@@ -48,14 +48,23 @@ def __getattr__(name: str) -> Any:
 
 
 def check(text: str, name: str = "<text>") -> Checked:
-    """Check a program; `name` is what its diagnostics call it."""
+    """Check a program; `name` is what its diagnostics call it.
+
+    >>> [error.title for error in check("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B)").errors]
+    ['query `q` has no WITHIN']
+    """
     from .api import check_text
 
     return check_text(text, name)
 
 
 def compile(*programs: str | os.PathLike[str]) -> Compiled:  # noqa: A001 - the word for it
-    """The program of a text, or of files, to be run. Raises ProgramError, which shows what is wrong."""
+    """The program of a text, or of files, to be run. Raises ProgramError, which shows what is wrong.
+
+    >>> stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
+    >>> compile(f"{stream} QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 1 HOUR;").queries
+    ('q',)
+    """
     from .api import compile_program
 
     return compile_program(*programs)
@@ -66,6 +75,16 @@ def stream_of(events: Any, name: str | None = None, *, session: Any = None) -> s
 
     `events` are a pyarrow table, a pandas frame, a Spark DataFrame, a path of files, or, with a session, the name of a
     table there. The stream gets the `name`. Raises DataError where there are no events.
+
+    >>> import pyarrow
+    >>> text = stream_of(pyarrow.table({"at": [1, 2, 3], "kind": ["A", "B", "B"]}), "shop")
+    >>> print(text[text.index("STREAM") : text.index(";")])
+    STREAM shop (
+      at   BIGINT,
+      kind STRING
+    )
+    EVENT TIME at
+    EVENT TYPE kind IN ('B', 'A')
     """
     from .beginning.given import program_of
 

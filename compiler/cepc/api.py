@@ -43,6 +43,18 @@ class Checked:
 
     `program` is None where there are errors, and where there is no STREAM to resolve names against. `sources` has
     every text that the diagnostics point into.
+
+    >>> checked = check_text("QUERY q RETRUN COUNT(*) AS n PATTERN A WITHIN 1 HOUR;")
+    >>> print(checked.text().rstrip())
+    error[E0101]: `RETRUN` is no keyword
+     --> <text>:1:9
+      |
+    1 | QUERY q RETRUN COUNT(*) AS n PATTERN A WITHIN 1 HOUR;
+      |         ^^^^^^ a keyword is expected
+      |
+      = help: did you mean `RETURN`?
+    <BLANKLINE>
+    1 error
     """
 
     program: CheckedProgram | None

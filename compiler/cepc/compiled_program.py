@@ -28,6 +28,13 @@ _LOG = logging.getLogger("cepc")
 class Compiled:
     """A program without errors. Its warnings are in `warnings`; `str` shows them as the command line does, and a prompt
     shows the queries.
+
+    >>> from cepc import compile
+    >>> compile('''
+    ... STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+    ... QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WITHIN 1 HOUR;''')
+    1 query
+      q  SEQ(A, B+)  1 hour long, a new one every 1 hour
     """
 
     checked: Checked
@@ -62,6 +69,14 @@ class Compiled:
         are the same on any number. Why a query has no rows is logged by the logger `cepc` at INFO. Raises DataError
         where the events are not what the STREAM declares, RunError where there is no result for them, ValueError for a
         query that the program does not have, and for less than one thread.
+
+        >>> import cepc, pyarrow
+        >>> compiled = cepc.compile('''
+        ... STREAM s (at BIGINT, kind STRING, id BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;
+        ... QUERY q RETURN MATCH A.id AS a, B.id AS b PATTERN SEQ(A, B) WITHIN 10 s;''')
+        >>> events = pyarrow.table({"at": [1, 2, 3], "kind": ["A", "B", "B"], "id": [1, 2, 3]})
+        >>> compiled.run(events)["q"].select(["a", "b"]).to_pylist()
+        [{'a': 1, 'b': 2}, {'a': 1, 'b': 3}]
         """
         from cepc_runtime.at_once import cores
 
@@ -109,7 +124,14 @@ class Compiled:
 
     @property
     def job(self) -> str:
-        """The program as the text of a PySpark job, as `cepc compile` prints it. Raises ProgramError."""
+        """The program as the text of a PySpark job, as `cepc compile` prints it. Raises ProgramError.
+
+        >>> import cepc
+        >>> stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
+        >>> job = cepc.compile(f"{stream} QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 1 HOUR;").job
+        >>> print(job.splitlines()[0].strip('"'))
+        Complex-event queries as one Spark job; `--help` lists its arguments.
+        """
         from .codegen.compiling import job_of
 
         return job_of(self.program, self.checked.sources).text
@@ -135,7 +157,7 @@ def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, t
 
     if events is None:
         place = declared(stream)
-        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options, threads)
+        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options, threads=threads)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options, threads)
+        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options, threads=threads)
     return read_given(events, plan, stream.input, bad, threads)

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
-from .layout import HARD, Align, Cat, Doc, Fill, Group, Nest, Origin, Remark
+from .layout import HARD, Align, Cat, Doc, Fill, Group, Inline, Nest, Origin, Remark
 from .source import NOWHERE
 
 if TYPE_CHECKING:
@@ -143,10 +143,9 @@ def _attach(comment: Comment, root: _Place, source: Source, tokens: Sequence[Raw
     if after is not None and after.before:
         side = "start"  # where the comment before this one went
     if before is not None and (side == "end" or after is None):
-        in_line = inline and Remark not in map(type, before.after)
-        before.after.append(f" {text}" if in_line else Remark(text, own_line))
+        before.after.append(Inline(text, before=True) if inline else Remark(text, own_line))
     elif after is not None:
-        after.before += (f"{text} ",) if inline and after not in root.inside else (Remark(text), HARD)
+        after.before += (Inline(text, before=False),) if inline and after not in root.inside else (Remark(text), HARD)
     else:
         root.after.append(Remark(text))
 

@@ -1,7 +1,8 @@
 """Layout: a document is a value; `render` makes lines of it, breaking a group only where its line would grow too long.
 
-After Wadler's "A prettier printer", with two additions for source text: `Remark`, a comment that waits for the end of
-its line, and `Origin`, which says what span of the source a part was written as, so that comments find their place.
+After Wadler's "A prettier printer", with additions for source text: `Remark`, a comment that waits for the end of its
+line, `Inline`, one that need not, and `Origin`, which says what span of the source a part was written as, so that
+comments find their place.
 """
 
 from __future__ import annotations
@@ -66,6 +67,20 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
+class Inline:
+    """A comment in the middle of a line, and the space that parts it from what is `before` it or after it. Where a
+    remark waits for the end of the line, it waits behind that.
+    """
+
+    text: str
+    before: bool
+
+    @property
+    def spaced(self) -> str:
+        return f" {self.text}" if self.before else f"{self.text} "
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """`doc` prints the node at `span`, and the words before that which `lead` spells, in one way or another."""
 
@@ -74,7 +89,7 @@ class Origin:
     lead: tuple[str, ...] = ()
 
 
-Doc = str | Line | Cat | Nest | Align | Group | Fill | Remark | Origin
+Doc = str | Line | Cat | Nest | Align | Group | Fill | Remark | Inline | Origin
 
 LINE = Line()
 SOFT = Line("")
@@ -159,6 +174,10 @@ def render(doc: Doc, width: int = WIDTH) -> list[TextLine]:
                 stack += reversed(_filled(items, indent, flat))
             case Remark():
                 remarks.append((indent, doc))
+            case Inline(text) if remarks:
+                remarks.append((indent, Remark(text)))
+            case Inline():
+                code += doc.spaced
     return lines + _finished(code, remarks)
 
 
@@ -201,6 +220,8 @@ def _fits(room: int, rest: Sequence[_State], first: _State) -> bool:
                 if hard or not flat:
                     return not flat
                 room -= len(text)
+            case Inline():
+                room -= len(doc.spaced)
             case Remark():
                 if flat:
                     return False

@@ -33,6 +33,16 @@ def is_portable(pattern: str) -> bool:
     return _regex(pattern) is not None
 
 
+def parts(pattern: str) -> frozenset[str] | None:
+    """What a text of the pattern says; None for a pattern that only Spark reads.
+
+    >>> sorted(parts("dd.MM.yyyy"))
+    ['day', 'month', 'year']
+    """
+    regex = _regex(pattern)
+    return None if regex is None else frozenset(regex.groupindex)
+
+
 @lru_cache(maxsize=64)
 def _regex(pattern: str) -> re.Pattern[str] | None:
     """What texts of the pattern look like; None for one that only Spark reads. A number of any length stands next to no
@@ -64,23 +74,42 @@ def parse(text: str, pattern: str) -> int | None:
     """Microseconds since 1970, in UTC where the text has no offset; None for a text that is none of the pattern. What
     the pattern does not say is that of 1970-01-01 00:00.
     """
+    found = _read(text, pattern)
+    if found is None:
+        return None
+    days, micros = found
+    moment = days * MICROS_PER_DAY + micros
+    return moment if -(2**63) <= moment < 2**63 else None
+
+
+def parse_date(text: str, pattern: str) -> int | None:
+    """Days since 1970, whatever the time of the day. The pattern has no offset.
+
+    >>> parse_date("03.01.1970 23:59", "dd.MM.yyyy HH:mm")
+    2
+    """
+    found = _read(text, pattern)
+    return found[0] if found is not None and -(2**31) <= found[0] < 2**31 else None
+
+
+def _read(text: str, pattern: str) -> tuple[int, int] | None:
+    """Days since 1970, and microseconds from there."""
     regex = _regex(pattern)
     assert regex is not None, pattern
     found = regex.fullmatch(text)
     if found is None:
         return None
-    parts = found.groupdict()
-    year, month, day = (int(parts.get(name) or default) for name, default in (("year", 1970), ("month", 1), ("day", 1)))
-    hour, minute, second = (int(parts.get(name) or 0) for name in ("hour", "minute", "second"))
+    said = found.groupdict()
+    year, month, day = (int(said.get(name) or default) for name, default in (("year", 1970), ("month", 1), ("day", 1)))
+    hour, minute, second = (int(said.get(name) or 0) for name in ("hour", "minute", "second"))
     if not (1 <= month <= 12 and 1 <= day <= days_in_month(year, month) and hour < 24 and max(minute, second) < 60):
         return None
-    offset = _offset(parts.get("offset") or "Z")
+    offset = _offset(said.get("offset") or "Z")
     if offset is None:
         return None
-    micros = int((parts.get("fraction") or "0").ljust(9, "0")[:6])
+    micros = int((said.get("fraction") or "0").ljust(9, "0")[:6])
     of_day = hour * MICROS_PER_HOUR + minute * MICROS_PER_MINUTE + second * MICROS_PER_SECOND + micros
-    moment = days_of(year, month, day) * MICROS_PER_DAY + of_day - offset
-    return moment if -(2**63) <= moment < 2**63 else None
+    return days_of(year, month, day), of_day - offset
 
 
 def _offset(text: str) -> int | None:

@@ -83,7 +83,8 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--option", "options", multiple=True, metavar="KEY=VALUE", callback=pairs,
-            help="How CSV is written: delimiter, quote, nullValue, decimal (`,`), encoding; any number of times.",
+            help="How CSV is written: delimiter, quote, nullValue, decimal (`,`), encoding; how CSV and JSON write "
+            "times: timestampFormat, timestampNTZFormat, dateFormat. May be given several times.",
         ),
         click.option(
             "--skip-bad", is_flag=True, help="Pass over records that are no events, and say how many there were."
@@ -152,7 +153,7 @@ def loaded_from(
     def load(stream: model.Stream, plan: StreamPlan) -> Read:
         place = places[stream.name]
         form, told = place.format, progress.reading
-        return read_events(place.path, plan, stream.input, form, told, bad, place.options, threads)
+        return read_events(place.path, plan, stream.input, form, told, bad, place.options, threads=threads)
 
     return load
 

@@ -186,18 +186,16 @@ def _by_spark(
 ) -> Report:
     from ..running import sources, spark
 
-    if given.skip_bad or given.dead is not None:
-        which = "--skip-bad" if given.skip_bad else "--dead"
-        raise click.UsageError(f"{which} is for the engine of this process; a job of Spark's has --dead as a stream")
     if engine.asked_threads is not None:
         raise click.UsageError(
             "--threads is for the engine of this process; how many tasks Spark runs at once is its own setting"
         )
+    bad = given.treatment()
     try:
-        places = spark.places(program, given.events, given.input_format, given.options)
+        places = spark.places(program, given.events, given.input_format, given.options, bad)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
-    return spark.run(program, checked.sources, places, options, stages, engine.most)
+    return spark.run(program, checked.sources, places, options, stages, engine.most, bad)
 
 
 def _write_page(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text
-from cepc_runtime.expression import Aggregate, Field
+from cepc_runtime.expression import Aggregate, Field, Literal, rewrite
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import DATE
 from cepc_runtime.windows import MatchBound, Sliding, Unbounded
@@ -15,7 +15,7 @@ from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 from .. import model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import QueryPlan
@@ -119,13 +119,13 @@ def windows_of(query: model.Query, stream: model.Stream) -> str:
 # ---- parts of the language as text -----------------------------------------------------------------------------------
 
 
-def pattern(node: model.Pattern, stream: model.Stream) -> str:
-    """A pattern over variables, named patterns written out."""
+def pattern(node: model.Pattern, stream: model.Stream, event: Callable[[str], str] = lambda variable: variable) -> str:
+    """A pattern over variables, each as `event` writes it, named patterns written out."""
 
     def text(node: model.Pattern, parts: tuple[str, ...]) -> str:
         match node:
             case model.Event(variable):
-                return variable
+                return event(variable)
             case Repeat():
                 return parts[0] + quantifier_text(node)
             case Not(_, within):
@@ -176,17 +176,27 @@ def window(query: QueryPlan, stream: model.Stream) -> str:
 
 
 def expression(node: Expression) -> str:
-    """A typed expression as Spark SQL, its variables by name."""
+    """A typed expression as Spark SQL, its variables by name, and its numbers as people write them."""
     names: list[str] = []
 
     def placeholder(leaf: Field | Aggregate) -> str:
         names.append(_leaf(leaf))
         return f"\0{len(names) - 1}\0"
 
-    text = to_sql(node, placeholder)
+    text = to_sql(rewrite(node, _as_written), placeholder)
     for i, name in enumerate(names):
         text = text.replace(f"`\0{i}\0`", name)
     return text[1:-1] if _is_enclosed(text) else text
+
+
+def _as_written(node: Expression) -> Expression:
+    """`3` for `3.0D`: of which type a constant is, its neighbours say. A leaf without a variable is its name."""
+    if isinstance(node, Literal) and isinstance(node.value, float) and 0 <= node.value < _PLAIN:
+        return Field(None, repr(node.value).removesuffix(".0"), "each", node.type)
+    return node
+
+
+_PLAIN = 1e15
 
 
 def _leaf(leaf: Field | Aggregate) -> str:

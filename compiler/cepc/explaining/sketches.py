@@ -10,13 +10,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
-from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, fold, word
-from cepc_grammar.spelling import quantifier_text
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, word
 from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
 from .. import model
 from .automata import START
 from .describe import duration, expression
+from .describe import pattern as pattern_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -280,20 +280,11 @@ class _Drawing:
     def _text(self, pattern: model.Pattern, *, tests: bool = False) -> str:
         """In one line, with the types of events."""
 
-        def text(node: model.Pattern, parts: tuple[str, ...]) -> str:
-            match node:
-                case model.Event(variable):
-                    asked = " AND ".join(self._tests(variable)) if tests else ""
-                    return self._named(variable) + (f" WHERE {asked}" if asked else "")
-                case Repeat():
-                    return parts[0] + quantifier_text(node)
-                case Not(_, within):
-                    return f"NOT {parts[0]}" + (f" WITHIN {duration(within, self.stream)}" if within else "")
-                case Named():
-                    return parts[0]
-            return f"{word(node)}({', '.join(parts)})"
+        def event(variable: str) -> str:
+            asked = " AND ".join(self._tests(variable)) if tests else ""
+            return self._named(variable) + (f" WHERE {asked}" if asked else "")
 
-        return fold(pattern, text)
+        return pattern_text(pattern, self.stream, event)
 
 
 def _times(least: int, most: int | None) -> str:

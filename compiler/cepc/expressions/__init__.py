@@ -3,7 +3,7 @@
     type_expression(expr, scope, context) -> (Expression | None, diagnostics)
     type_condition(expr, scope, context)  -> the same, for what must be a BOOLEAN
     data_type(type_expr)                  -> (DataType | None, diagnostics)
-    struct_field(operand, name)           -> Expression | Diagnostic: `operand.name`, where the operand is a struct
+    nested_field(operand, path)           -> Expression | Diagnostic: `operand.a.b`, where the operand is a struct
     cannot_be_called(call)                -> whether its name alone is an error
     column_name(expr)                     -> how Spark names a column without AS
 
@@ -13,7 +13,7 @@ An expression is None exactly where one of the diagnostics is an error.
 from .functions import cannot_be_called
 from .naming import column_name
 from .scope import ExpressionContext, Scope, VariableInfo
-from .struct_fields import struct_field
+from .struct_fields import nested_field, struct_field
 from .typing import type_condition, type_expression
 from .written_types import data_type
 
@@ -24,6 +24,7 @@ __all__ = [
     "cannot_be_called",
     "column_name",
     "data_type",
+    "nested_field",
     "struct_field",
     "type_condition",
     "type_expression",

@@ -52,6 +52,7 @@ class NotAValue:
     found: str
     why: str
     written: str
+    pattern: str | None = None  # that options say for its type
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,9 @@ class BadRecord:
                 return messages.malformed(place, self.wrong.what, self.wrong.why, self.wrong.hint)
             case NotAValue():
                 found = f"`{self.wrong.found}`"
-                return messages.bad_value(place, self.wrong.column, self.wrong.type, found, self.wrong.why)
+                return messages.bad_value(
+                    place, self.wrong.column, self.wrong.type, found, self.wrong.why, self.wrong.pattern
+                )
             case Said():
                 return replace(self.wrong.problem, span=place) if self.line else self.wrong.problem
 

@@ -11,6 +11,7 @@ from cepc_runtime.widening import widens
 
 from ..errors import DataError
 from . import messages
+from .reader import Batch, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.types import DataType
 
-    from .reader import Wanted
+    from .files import DataFile
 
 
 def check_schema(name: str, schema: Any, wanted: Wanted, instants: Sequence[str] = ()) -> list[Diagnostic]:
@@ -53,6 +54,19 @@ def conformed(name: str, column: Any, label: str, type_: DataType, stream: str) 
         raise DataError([_not_conforming(name, label, type_, column.type, stream, error)]) from None
 
 
+def conformed_batch(file: DataFile, columns: Any, wanted: Wanted, done: int) -> Batch:
+    """The wanted columns of an Arrow batch or table, whose types are right, where so much of the file is read. Raises
+    DataError.
+    """
+    import pyarrow as pa
+
+    names = [name for name, _ in wanted.columns]
+    if not names:
+        return Batch(pa.Table.from_batches([columns]).select([]), done)
+    found = [conformed(file.name, columns.column(name), name, type_, wanted.stream) for name, type_ in wanted.columns]
+    return Batch(pa.table(found, names), done, cut=frozenset(n for n in names if has_nanoseconds(columns.column(n))))
+
+
 def _not_conforming(name: str, column: str, type_: DataType, arrow: Any, stream: str, error: Exception) -> Diagnostic:
     """Of a column whose type is right, but not all its values: binary that is no text."""
     return messages.other_type(name, column, type_, f"{arrow} with values that are none ({error})", stream)
@@ -71,7 +85,7 @@ def conform(column: Any, type_: DataType) -> Any:
     if column.type == wanted:
         return column
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        column = pc.floor_temporal(column, unit="microsecond") if has_nanoseconds(column) else column
+        column = pc.floor_temporal(column, unit="microsecond")
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([conform(chunk, type_) for chunk in column.chunks], wanted)
     if pa.types.is_dictionary(column.type):

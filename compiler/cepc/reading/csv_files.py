@@ -227,7 +227,7 @@ def _converted(
         return pa.table(columns, [name for name, _ in wanted.columns]), [], every
     at = np.array(sorted(wrong), np.int64)
     said = [
-        NotAValue(int(record), name, type_, bad.found, bad.why, bad.found)
+        NotAValue(int(record), name, type_, bad.found, bad.why, bad.found, options.times.of(type_))
         for record, (name, type_, bad) in zip(rows.numbers(at + done), (wrong[i] for i in at.tolist()), strict=True)
     ]
     good = np.delete(every, at)
@@ -241,7 +241,7 @@ def _values(column: Any, type_: DataType, options: CsvOptions) -> Any:
     import pyarrow as pa
 
     try:
-        return from_text(options.with_point(column.cast(pa.string()), type_), type_)
+        return from_text(options.with_point(column.cast(pa.string()), type_), type_, options.times.of(type_))
     except pa.ArrowInvalid:
         raise BadValueError(0, "", NO_TEXT) from None
 
@@ -259,7 +259,7 @@ def _bad_values(column: Any, type_: DataType, options: CsvOptions) -> Iterator[B
             if value is not None and decoded is None:
                 yield BadValueError(i, value.decode(errors="replace"), NO_TEXT)
         text = pa.array(texts, pa.string())
-    for bad in bad_values(options.with_point(text, type_), type_):
+    for bad in bad_values(options.with_point(text, type_), type_, options.times.of(type_)):
         yield BadValueError(bad.index, text[bad.index].as_py(), bad.why)
 
 

@@ -1,4 +1,4 @@
-"""What a CSV file may have other than commas, double quotes and UTF-8: options by the names that Spark has for them."""
+"""What a CSV file may have other than commas, double quotes, UTF-8 and ISO 8601: options by the names of Spark's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.types import FLOATS, Decimal
 
 from .files import OptionError
+from .time_formats import ISO, TIME_OPTIONS, TimeFormats, is_time_option, time_formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,7 @@ class CsvOptions:
     nulls: tuple[str, ...] = ()
     decimal: str = "."
     encoding: str = "utf8"
+    times: TimeFormats = ISO
 
     @property
     def python_encoding(self) -> str:
@@ -57,9 +59,10 @@ def csv_options(given: Iterable[tuple[str, str]]) -> CsvOptions:
     """Raises OptionError.
 
     >>> csv_options([("sep", ";"), ("nullValue", "NA")])
-    CsvOptions(delimiter=';', quote='"', nulls=('NA',), decimal='.', encoding='utf8')
+    CsvOptions(delimiter=';', quote='"', nulls=('NA',), decimal='.', encoding='utf8', times=TimeFormats(patterns=()))
     """
     found: dict[str, Any] = {}
+    times = []
     for name, value in given:
         match name.lower():
             case "delimiter" | "sep":
@@ -74,15 +77,17 @@ def csv_options(given: Iterable[tuple[str, str]]) -> CsvOptions:
                 found["decimal"] = value
             case "encoding" | "charset":
                 found["encoding"] = _encoding(value)
+            case _ if is_time_option(name):
+                times.append((name, value))
             case _:
                 raise OptionError(f"there is no option `{name}`; there are {', '.join(NAMES)}")
-    options = CsvOptions(**found)
+    options = CsvOptions(**found, times=time_formats(times))
     if options.delimiter == options.quote:
         raise OptionError(f"delimiter and quote are both `{options.quote}`")
     return options
 
 
-NAMES: Final = ("delimiter", "quote", "nullValue", "decimal", "encoding")
+NAMES: Final = ("delimiter", "quote", "nullValue", "decimal", "encoding", *TIME_OPTIONS)
 
 
 def _mark(name: str, value: str) -> str:

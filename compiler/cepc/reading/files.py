@@ -47,7 +47,11 @@ class DataFile:
 
 
 class OptionError(ValueError):
-    """An option that there is not, or a value that it cannot have; the text says which."""
+    """An option that there is not, or a value that it cannot have; the text says which, `hint` what helps."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
 
 
 def reason(error: OSError) -> str:

@@ -40,7 +40,7 @@ def find_files(
     try:
         reader.check_options(options)
     except OptionError as error:
-        raise DataError([messages.wrong_option(path, reader.title, str(error))]) from None
+        raise DataError([messages.wrong_option(path, reader.title, str(error), error.hint)]) from None
     return reader, tuple(replace(file, options=options) for file in files)
 
 

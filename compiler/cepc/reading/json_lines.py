@@ -16,6 +16,7 @@ from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError
+from .time_formats import time_formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Wrong
     from .files import DataFile
+    from .time_formats import TimeFormats
 
 BLOCK = 1 << 22
 WHAT = "JSON object"
@@ -44,10 +46,11 @@ class Block:
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
+    times = time_formats(file.options)
     for block in _blocks(file):
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
         if numbers or block.wrong:
-            table, keys, wrong, good = _table(block, numbers, wanted)
+            table, keys, wrong, good = _table(block, numbers, wanted, times)
             yield Batch(table, block.done, keys, (*block.wrong, *wrong), good + block.first)
         else:
             yield Batch(None, block.done)
@@ -101,15 +104,15 @@ Found = tuple[Any, frozenset[str], list["Wrong"], "Ints"]
 """The table, which of the wanted columns occur, what is wrong, and the indices of the lines in the table."""
 
 
-def _table(block: Block, numbers: list[int], wanted: Wanted) -> Found:
+def _table(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats) -> Found:
     exact = any(needs_exact(type_) for _, type_ in wanted.columns)
     try:
-        return _read(block, numbers, wanted, exact)
+        return _read(block, numbers, wanted, times, exact)
     except NeedsExactError:
-        return _read(block, numbers, wanted, True)
+        return _read(block, numbers, wanted, times, True)
 
 
-def _read(block: Block, numbers: list[int], wanted: Wanted, exact: bool) -> Found:
+def _read(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats, exact: bool) -> Found:
     import numpy as np
     import pyarrow as pa
 
@@ -121,10 +124,11 @@ def _read(block: Block, numbers: list[int], wanted: Wanted, exact: bool) -> Foun
     for name, type_ in wanted.columns:
         values = [row.get(name) for row in rows]
         try:
-            column = column_of(values, type_)
+            column = column_of(values, type_, times)
         except BadValueError:
-            for index, found in islice(_bad_values(values, type_), wanted.most):
-                none.setdefault(index, NotAValue(block.first + numbers[index], name, type_, *found))
+            for index, found in islice(_bad_values(values, type_, times), wanted.most):
+                record = block.first + numbers[index]
+                none.setdefault(index, NotAValue(record, name, type_, *found, times.of(type_)))
             continue
         if column.null_count < len(values) or any(name in row for row in rows):
             keys.add(name)
@@ -136,18 +140,18 @@ def _read(block: Block, numbers: list[int], wanted: Wanted, exact: bool) -> Foun
     if wanted.most is not None and len(none) >= wanted.most:
         return None, frozenset(keys), wrong, np.array([], np.int64)  # there may be more, and nothing comes of the table
     good = [i for i in range(len(rows)) if i not in none]
-    right = {name: column_of([rows[i].get(name) for i in good], type_) for name, type_ in wanted.columns}
+    right = {name: column_of([rows[i].get(name) for i in good], type_, times) for name, type_ in wanted.columns}
     present = frozenset(name for name, _ in wanted.columns if any(name in rows[i] for i in good))
     return pa.table(right), present, wrong, np.array([numbers[i] for i in good], np.int64)
 
 
-def _bad_values(values: list[Any], type_: DataType) -> Iterator[tuple[int, tuple[str, str, str]]]:
+def _bad_values(values: list[Any], type_: DataType, times: TimeFormats) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """The indices of those that are none of the type, by halving; what is found there, why, and as it is written."""
     waiting = [(0, len(values))]
     while waiting:
         start, stop = waiting.pop()
         try:
-            column_of(values[start:stop], type_)
+            column_of(values[start:stop], type_, times)
         except BadValueError as bad:
             if stop - start == 1:
                 found = bad.found if type(values[start]) is not str else f'"{bad.found.strip(chr(34))}"'
@@ -271,5 +275,6 @@ READER = Reader(
     batches,
     with_lines,
     keys_of,
+    check_options=time_formats,
     look=look,
 )

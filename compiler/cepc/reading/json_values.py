@@ -27,11 +27,14 @@ from cepc_runtime.types import (
 )
 
 from .text_values import BadValueError, from_text
+from .time_formats import ISO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cepc_runtime.types import DataType
+
+    from .time_formats import TimeFormats
 
 
 class Exact(str):
@@ -44,20 +47,20 @@ class NeedsExactError(Exception):
     """A value is shown as text, or computed in DECIMAL, that was parsed to a float."""
 
 
-def column_of(values: Sequence[Any], type_: DataType) -> Any:
+def column_of(values: Sequence[Any], type_: DataType, times: TimeFormats = ISO) -> Any:
     """The column of the values; None is null. Raises BadValueError, and NeedsExactError."""
     match type_:
         case Array(element):
-            return _array(values, element)
+            return _array(values, element, times)
         case Map(key, value):
-            return _map(values, key, value)
+            return _map(values, key, value, times)
         case Struct():
-            return _struct(values, type_)
+            return _struct(values, type_, times)
     kinds = set(map(type, values)) - {type(None)}
     if type_ == STRING:
         return _strings(values, kinds)
     if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ):
-        return from_text(_strings(_all(values, kinds, str), {str}), type_)
+        return from_text(_strings(_all(values, kinds, str), {str}), type_, times.of(type_))
     return _simple(values, kinds, type_)
 
 
@@ -222,16 +225,16 @@ def json_text(value: Any) -> str:
 # ---- values with parts -----------------------------------------------------------------------------------------------
 
 
-def _array(values: Sequence[Any], element: DataType) -> Any:
+def _array(values: Sequence[Any], element: DataType, times: TimeFormats) -> Any:
     import pyarrow as pa
 
     values = _all(values, set(map(type, values)) - {type(None)}, list)
-    inner = _inner(values, lambda v: v, element)
+    inner = _inner(values, lambda v: v, element, times)
     type_ = pa.list_(to_arrow(element))
     return pa.ListArray.from_arrays(pa.array(_offsets(values), pa.int32()), inner, type_, mask=_absent(values))
 
 
-def _map(values: Sequence[Any], key: DataType, value: DataType) -> Any:
+def _map(values: Sequence[Any], key: DataType, value: DataType, times: TimeFormats) -> Any:
     import pyarrow as pa
 
     values = _all(values, set(map(type, values)) - {type(None)}, dict)
@@ -239,24 +242,24 @@ def _map(values: Sequence[Any], key: DataType, value: DataType) -> Any:
         keys = from_text(_inner(values, lambda v: v, STRING), key)
     except BadValueError as bad:
         raise _outer(values, bad) from None
-    items = _inner(values, lambda v: v.values(), value)
+    items = _inner(values, lambda v: v.values(), value, times)
     type_ = pa.map_(to_arrow(key), to_arrow(value))
     return pa.MapArray.from_arrays(pa.array(_offsets(values), pa.int32()), keys, items, type_, mask=_absent(values))
 
 
-def _struct(values: Sequence[Any], type_: Struct) -> Any:
+def _struct(values: Sequence[Any], type_: Struct, times: TimeFormats) -> Any:
     import pyarrow as pa
 
     values = _all(values, set(map(type, values)) - {type(None)}, dict)
-    fields = [column_of([None if v is None else v.get(f.name) for v in values], f.type) for f in type_.fields]
+    fields = [column_of([None if v is None else v.get(f.name) for v in values], f.type, times) for f in type_.fields]
     return pa.StructArray.from_arrays(fields, fields=list(to_arrow(type_)), mask=_absent(values))
 
 
-def _inner(values: Sequence[Any], parts: Callable[[Any], Any], type_: DataType) -> Any:
+def _inner(values: Sequence[Any], parts: Callable[[Any], Any], type_: DataType, times: TimeFormats = ISO) -> Any:
     """The parts of all values as one column; a bad one is told of the value that it is in."""
     flat = list(chain.from_iterable(parts(v) for v in values if v is not None))
     try:
-        return column_of(flat, type_)
+        return column_of(flat, type_, times)
     except BadValueError as bad:
         raise _outer(values, bad) from None
 

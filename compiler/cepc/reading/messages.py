@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
-from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer, quote_name
+from cepc_grammar.spelling import name_text
+from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -69,8 +71,8 @@ def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[
     )  # fmt: skip
 
 
-def wrong_option(name: str, title: str, why: str) -> Diagnostic:
-    return _about("E0718", f"{title} files cannot be read so: {why}", name)
+def wrong_option(name: str, title: str, why: str, hint: str) -> Diagnostic:
+    return _about("E0718", f"{title} files cannot be read so: {why}", name, hint=hint)
 
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
@@ -133,8 +135,8 @@ def _of_text(column: str, type_: DataType, found: str) -> str:
     """What is written as text is read as text, and computed from it."""
     if found != "STRING":
         return ""
-    other = f"{column}_{type_.sql.partition('(')[0].lower()}"
-    name, other = (one if one.isidentifier() else quote_name(one) for one in (column, other))
+    computed = f"{column}_{type_.sql.partition('(')[0].lower()}"
+    name, other = (name_text(ast.Name(one)) for one in (column, computed))
     return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
 
 
@@ -171,10 +173,19 @@ def malformed(place: Span, what: str, reason: str, hint: str = "") -> Diagnostic
     return Diagnostic("E0710", f"a line is no {what}", place, reason, hint=hint)
 
 
-def bad_value(place: Span, column: str, type_: DataType, found: str, reason: str) -> Diagnostic:
+def bad_value(
+    place: Span, column: str, type_: DataType, found: str, reason: str, pattern: str | None = None
+) -> Diagnostic:
+    """`pattern` is the one that options say for the type."""
+    if pattern is not None:
+        return Diagnostic(
+            "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or f"it is not of the form `{pattern}`",
+            hint=f"that form is in the options; a column of another is declared STRING, and `{type_.sql}` computed "
+            "from it",
+        )  # fmt: skip
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
-        hint=_of_numbers(column, type_, found.strip('`"')) or _VALUE_HINTS.get(type_.sql, ""),
+        hint=_of_numbers(column, type_, found.strip('`"')) or _of_other_form(type_, in_file=place != NOWHERE),
     )  # fmt: skip
 
 
@@ -217,6 +228,24 @@ def spark_only(column: str, stream: str, function: str) -> Diagnostic:
     )  # fmt: skip
 
 
+def not_known_here(column: str, stream: str, function: str) -> Diagnostic:
+    """Of what Spark computes while bad records are passed over, which is done before Spark has them."""
+    return _about(
+        "E0716", f"the column `{column}` of `{stream}` is computed by Spark alone", "",
+        f"`{function}` is a function of Spark's, which `--skip-bad` and `--dead` do not have: they cannot tell which "
+        "records have no value",
+        hint="leave the option out: a `TRY_` function, or CASE WHEN … THEN … END, is null where there is no value",
+    )  # fmt: skip
+
+
+def not_a_file_here(path: str) -> Diagnostic:
+    return _about(
+        "E0705", f"the events at `{path}` are read by Spark alone", "",
+        "Spark does not say which records are bad, so `--skip-bad` and `--dead` are for files on this machine",
+        hint="copy them here; or compile the program with `--mode stream`, for a job that has `--dead` itself",
+    )  # fmt: skip
+
+
 def _of_numbers(column: str, type_: DataType, found: str) -> str:
     """Numbers can be the event time, but say no unit; how many digits they have mostly does."""
     if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or not found.isdecimal():
@@ -232,6 +261,14 @@ def numbers_as_times(column: str, type_: DataType, found: DataType | None) -> st
     return f"declare `{column} {found.sql}`, and `EVENT TIME {column} UNIT ms` (or s, us) if it is the event time"
 
 
+def _of_other_form(type_: DataType, *, in_file: bool) -> str:
+    hint, option = _VALUE_HINTS.get(type_.sql, ""), _OPTIONS.get(type_.sql)
+    return (
+        f"{hint}; `--option {option}=…` or OPTIONS ({option} = '…') says another form" if in_file and option else hint
+    )
+
+
+_OPTIONS = {"TIMESTAMP": "timestampFormat", "TIMESTAMP_NTZ": "timestampNTZFormat", "DATE": "dateFormat"}
 _VALUE_HINTS = {
     "TIMESTAMP": "times are ISO 8601, `2026-01-31T12:30:00Z`; a time without a zone is UTC",
     "TIMESTAMP_NTZ": "times are ISO 8601 without a zone, `2026-01-31T12:30:00`",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from . import messages
-from .conform import check_schema, conformed, has_nanoseconds
+from .conform import check_schema, conformed_batch
 from .files import reason
 from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
@@ -46,10 +46,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
             for stripe in range(orc.nstripes):
                 batch = orc.read_stripe(stripe, columns=names or None)
                 batch.validate(full=True)  # which Arrow's reader of ORC leaves out: text may be no UTF-8
-                columns = [conformed(file.name, batch.column(n), n, t, wanted.stream) for n, t in wanted.columns]
-                table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
-                cut = frozenset(n for n in names if has_nanoseconds(batch.column(n)))
-                yield Batch(table, file.size * (stripe + 1) // orc.nstripes, cut=cut)
+                yield conformed_batch(file, batch, wanted, file.size * (stripe + 1) // orc.nstripes)
         except (OSError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 

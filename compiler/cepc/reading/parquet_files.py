@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from . import messages
-from .conform import check_schema, conformed, has_nanoseconds
+from .conform import check_schema, conformed_batch
 from .files import reason
 from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
@@ -41,10 +41,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
         try:
             for batch in parquet.iter_batches(batch_size=ROWS, columns=names):
                 done += batch.num_rows
-                columns = [conformed(file.name, batch.column(n), n, t, wanted.stream) for n, t in wanted.columns]
-                table = pa.table(columns, names) if names else pa.Table.from_batches([batch]).select([])
-                cut = frozenset(n for n in names if has_nanoseconds(batch.column(n)))
-                yield Batch(table, file.size * done // max(rows, 1), cut=cut)
+                yield conformed_batch(file, batch, wanted, file.size * done // max(rows, 1))
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
 

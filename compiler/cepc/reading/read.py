@@ -60,10 +60,11 @@ def read_events(
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
     options: FormatOptions = (),
+    keep: Callable[[Any], None] | None = None,
     threads: int = 1,
 ) -> Read:
     """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
-    Raises DataError.
+    With `keep` they are given to that, batch by batch, and are not in what is returned. Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
@@ -73,7 +74,7 @@ def read_events(
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)
-    collected = _Collected(stream, needed)
+    collected = _Collected(stream, needed, keep)
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
     cut: dict[str, str] = {}
@@ -202,7 +203,7 @@ class _Kept:
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan, needed: StreamInput) -> None:
+    def __init__(self, stream: StreamPlan, needed: StreamInput, keep: Callable[[Any], None] | None = None) -> None:
         import pyarrow as pa
 
         self.rows = 0
@@ -213,6 +214,7 @@ class _Collected:
         self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
         self._tables: list[Any] = []
+        self._keep = self._tables.append if keep is None else keep
         self._types: Counter[str] = Counter()
         type_ = dict(stream.columns).get(stream.type_column) if stream.type_column is not None else None
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
@@ -240,7 +242,7 @@ class _Collected:
 
     def add(self, kept: _Kept) -> list[Said]:
         """What is wrong."""
-        self._tables.append(kept.table)
+        self._keep(kept.table)
         self._types.update(kept.types)
         return kept.wrong
 

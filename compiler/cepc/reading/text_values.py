@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.time_patterns import parse, parse_date
 from cepc_runtime.types import (
     BINARY,
     BOOLEAN,
+    DATE,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -15,7 +17,7 @@ from cepc_runtime.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cepc_runtime.types import DataType
 
@@ -28,24 +30,30 @@ class BadValueError(ValueError):
         self.index, self.found, self.why = index, found, why
 
 
-def from_text(column: Any, type_: DataType) -> Any:
+def from_text(column: Any, type_: DataType, pattern: str | None = None) -> Any:
     """A column of strings as one of the type; null stays null. Raises BadValueError.
 
     Numbers are decimal, booleans `true` and `false` in any case, dates and times ISO 8601: a TIMESTAMP without a zone
-    is UTC, a TIMESTAMP_NTZ has none. Digits after the microseconds are cut off, as Spark does.
+    is UTC, a TIMESTAMP_NTZ has none. Digits after the microseconds are cut off, as Spark does. With a pattern, which
+    is one of time_patterns.py, dates and times are of that.
     """
     import pyarrow as pa
 
     try:
-        return _converted(column, type_)
+        return _converted(column, type_) if pattern is None else _by_pattern(column, type_, pattern)
     except (pa.ArrowInvalid, ValueError):
-        raise next(bad_values(column, type_)) from None
+        raise next(bad_values(column, type_, pattern)) from None
 
 
-def bad_values(column: Any, type_: DataType) -> Iterator[BadValueError]:
+def bad_values(column: Any, type_: DataType, pattern: str | None = None) -> Iterator[BadValueError]:
     """The values of a column of strings that are none of the type, by halving: it takes as long as there are many."""
     import pyarrow as pa
 
+    if pattern is not None:
+        read = _reading(type_)
+        texts = enumerate(column.to_pylist())
+        yield from (BadValueError(i, text) for i, text in texts if text is not None and read(text, pattern) is None)
+        return
     waiting = [(0, len(column))]
     while waiting:
         start, stop = waiting.pop()
@@ -77,6 +85,23 @@ def _converted(column: Any, type_: DataType) -> Any:
             raise ValueError("hexadecimal")  # which pyarrow reads
         column = pc.replace_substring_regex(column, r"^\+(\d)", r"\1")
     return column.cast(to_arrow(type_))
+
+
+def _by_pattern(column: Any, type_: DataType, pattern: str) -> Any:
+    """Each text that occurs is parsed once."""
+    import pyarrow as pa
+
+    read = _reading(type_)
+    texts = column.dictionary_encode()
+    values = [read(text, pattern) for text in texts.dictionary.to_pylist()]
+    if None in values:
+        raise ValueError("not of the pattern")
+    numbers = pa.array(values, pa.int32() if type_ == DATE else pa.int64())
+    return numbers.take(texts.indices).view(to_arrow(type_))
+
+
+def _reading(type_: DataType) -> Callable[[str, str], int | None]:
+    return parse_date if type_ == DATE else parse
 
 
 def _booleans(column: Any) -> Any:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.computed import Computed, StreamInput
 from cepc_runtime.expression import Expression, Field
 from cepc_runtime.functions.coercion import can_store, cast_to
 from cepc_runtime.types import NULL
 
-from ..expressions import ExpressionContext, VariableInfo, data_type, struct_field, type_expression
+from ..expressions import ExpressionContext, VariableInfo, data_type, nested_field, type_expression
 from ..expressions.messages import no_type
 from .messages import names as say
 from .messages import streams as say_stream
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.types import DataType
 
 
@@ -126,13 +126,7 @@ class ColumnScope:
             if rest and rest[0].text in self.types:
                 return say_stream.event_in_column(first, rest[0].text)
             return say.unknown_column(first, known, self.stream.name.text)
-        expression: Expression = Field(None, first.text, "each", type_)
-        for part in rest:
-            inner = struct_field(expression, part)
-            if isinstance(inner, Diagnostic):
-                return inner
-            expression = inner
-        return expression
+        return nested_field(Field(None, first.text, "each", type_), rest)
 
     def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
         name = reference.parts[0]

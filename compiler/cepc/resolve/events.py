@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.expression import Expression, Field
 
 from .. import model
-from ..expressions import ExpressionContext, VariableInfo, struct_field, type_condition
+from ..expressions import ExpressionContext, VariableInfo, nested_field, type_condition
 from .messages import names as say
 from .walk import conjuncts, references
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
 
     from .names import Declarations
@@ -43,13 +43,7 @@ class EventScope:
         type_ = self.stream.columns.get(first.text)
         if type_ is None:
             return self._unknown(first, rest)
-        expression: Expression = Field(None, first.text, "each", type_)
-        for part in rest:
-            inner = struct_field(expression, part)
-            if isinstance(inner, Diagnostic):
-                return inner
-            expression = inner
-        return expression
+        return nested_field(Field(None, first.text, "each", type_), rest)
 
     def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
         name = ".".join(p.text for p in reference.parts)

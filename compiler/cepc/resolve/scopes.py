@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.expression import Expression, Field
 
-from ..expressions import VariableInfo, struct_field
+from ..expressions import VariableInfo, nested_field
 from .messages import clauses as say_clause
 from .messages import names as say
 from .messages import patterns as say_pattern
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Literal as OneOf
 
     from cepc_grammar import ast
+    from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
 
     from .streams import KnownStream
@@ -95,7 +95,9 @@ class PatternScope:
             variable, path = found
             return self._negated(variable, reference.span) or self._column(variable, path, reference)
         if first.text in self.stream.columns:
-            return self._bare(first) or _fields(Field(None, first.text, "each", self.stream.columns[first.text]), rest)
+            return self._bare(first) or nested_field(
+                Field(None, first.text, "each", self.stream.columns[first.text]), rest
+            )
         return self.names.unknown(reference) if rest else self._unknown(first)
 
     def variable(self, reference: ast.Reference) -> VariableInfo | Diagnostic:
@@ -128,7 +130,7 @@ class PatternScope:
         type_ = self.stream.columns.get(column.text)
         if type_ is None:
             return say.unknown_column(column, list(self.stream.columns), self.stream.name)
-        return _fields(Field(variable.name, column.text, "each", type_), rest)
+        return nested_field(Field(variable.name, column.text, "each", type_), rest)
 
     def _bare(self, column: ast.Name) -> Diagnostic | None:
         if self.shared is None or column.text in self.shared:
@@ -151,15 +153,6 @@ class PatternScope:
 def result_columns(kind: str) -> tuple[str, str]:
     """The columns that every result of such a query has."""
     return ("window_start", "window_end") if kind == "aggregate" else ("match_start", "match_end")
-
-
-def _fields(expression: Expression, path: Sequence[ast.Name]) -> Expression | Diagnostic:
-    for part in path:
-        inner = struct_field(expression, part)
-        if isinstance(inner, Diagnostic):
-            return inner
-        expression = inner
-    return expression
 
 
 def _text(reference: ast.Reference) -> str:

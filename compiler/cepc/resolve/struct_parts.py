@@ -14,7 +14,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.computed import Computed
 from cepc_runtime.expression import Expression, Field
 
-from ..expressions import column_name, struct_field
+from ..expressions import column_name, nested_field
 from .conditions import equivalences
 from .messages import clauses as say
 from .walk import atoms, rewrite
@@ -98,13 +98,7 @@ def _field(parts: Parts, stream: KnownStream) -> Expression | Diagnostic | None:
     type_ = stream.columns.get(first.text)
     if type_ is None:
         return stream.lacks(first)
-    expression: Expression = Field(None, first.text, "each", type_)
-    for part in rest:
-        inner = struct_field(expression, part)
-        if isinstance(inner, Diagnostic):
-            return inner
-        expression = inner
-    return expression
+    return nested_field(Field(None, first.text, "each", type_), rest)
 
 
 @dataclass(frozen=True, slots=True)

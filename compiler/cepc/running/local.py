@@ -45,7 +45,7 @@ class Report:
     `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's
     workers tell no efforts. `without_time` and `without_type` are rows that were no events, and so many bad records
     were `passed_over`. `read` and `files` are None where Spark read them: it does not count what it leaves out.
-    `reads` are the events of each stream, of Spark none.
+    `reads` are the events of each stream; from Spark some of them, of streams with a query that has no rows.
     """
 
     tables: dict[str, Any]
@@ -128,7 +128,7 @@ def run(
         stream = program.stream(plan.stream.name)
         with stages("reading events"):
             read = load(stream, plan.stream)
-        warnings += [*read.warnings, *_types_that_never_occur(stream, program.queries, read)]
+        warnings += [*read.warnings, *types_that_never_occur(stream, program.queries, read)]
         with stages("deciding what to share"):
             workload = share_for(program, plan, read, options)
         with stages("finding matches"):
@@ -213,7 +213,7 @@ def execute_plan(
     raise RunError([problem], sources)
 
 
-def _types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query], read: Read) -> list[Diagnostic]:
+def types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query], read: Read) -> list[Diagnostic]:
     """Where the program lists the types, a wrong name is an error; where it does not, the events have to tell."""
     if stream.types is not None or read.types is None or not read.rows:
         return []

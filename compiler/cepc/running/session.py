@@ -91,7 +91,7 @@ def with_runtime(session: Any) -> Iterator[None]:
     the PATH, which in a virtual environment that is not active has none of what is installed there. All others are sent
     the runtime.
     """
-    if _is_local(session):
+    if is_local(session):
         context = session.sparkContext
         chosen = context.pythonExec
         if _runs(chosen):
@@ -108,7 +108,8 @@ def with_runtime(session: Any) -> Iterator[None]:
     yield
 
 
-def _is_local(session: Any) -> bool:
+def is_local(session: Any) -> bool:
+    """Whether its workers are on this machine."""
     from pyspark.sql.utils import is_remote
 
     return not is_remote() and str(session.sparkContext.master).startswith("local")

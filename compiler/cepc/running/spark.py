@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..codegen.compiling import job_from, job_of, load, planned
-from ..errors import RunError
+from ..errors import DataError, RunError
+from ..reading.bad_records import STOP, Stop
+from ..reading.messages import not_a_file_here
 from .given import by_stream
-from .local import Report, streams_read
-from .session import failed, is_of_spark, need_pyspark, quiet_session, session_of, with_runtime
+from .local import Report, streams_read, types_that_never_occur
+from .session import failed, is_local, is_of_spark, need_pyspark, quiet_session, session_of, with_runtime
+from .spark_events import raise_bad_records, some_of, write_good
 from .stages import Stages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
+    from cepc_runtime.plan import StreamPlan
 
     from .. import model
     from ..codegen.compiling import LoadedJob
+    from ..reading.bad_records import Treatment
+    from ..reading.read import Read
     from ..reading.reader import FormatOptions
     from ..shared_plans import Options
     from .sources import EventSource
@@ -88,19 +97,16 @@ def run(
     options: Options | None = None,
     stages: Stages | None = None,
     most: int = PARTIAL_MATCHES,
+    bad: Treatment = STOP,
 ) -> Report:
     """Run the queries; the events of streams without a place are where FROM says. `most` bounds the partial matches of
-    a query that a task lists. Raises ProgramError and RunError.
+    a query that a task lists. Unless bad records stop the run, all streams have places. Raises ProgramError, DataError
+    and RunError.
     """
     need_pyspark()
-    from pyspark.sql import Observation
-
-    from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
+    from cepc_runtime.spark.errors import SPARK_ERRORS, may_be_of_a_record, sentence
     from cepc_runtime.spark.schema import JobError
     from cepc_runtime.spark.settings import MOST
-    from cepc_runtime.spark.source import read
-
-    from ..writing.order import in_order
 
     stages = stages or Stages()
     with stages("planning"):
@@ -109,29 +115,126 @@ def run(
     with stages("starting Spark"):
         session = quiet_session()
         session.conf.set(MOST, str(most))
+    plans = [workload.plan.stream for workload in shared.workloads]
     try:
-        events = {
-            name: read(session, job.streams[name], place.format or "parquet", place.path, dict(place.options))
-            for name, place in places.items()
-        }
-        dropped = {name: Observation(f"dropped of {name}") for name in job.streams}
-        with stages("reading events and finding matches"), with_runtime(session):
-            tables = job.tables(session, _with_declared(session, job, events), None, dropped)
-        with stages("sorting rows"):
-            tables = {name: in_order(_in_utc(table)) for name, table in tables.items()}
-        counts = [observation.get for observation in dropped.values()]
-        no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
-        return Report(tables, None, None, no_time, no_type, (), workloads=shared.workloads)
+        with TemporaryDirectory(prefix="cepc-", ignore_cleanup_errors=True) as folder:
+            started = _Started(session, job, program, plans)
+            if isinstance(bad, Stop):
+                given = _read_by_spark(started, places)
+            else:
+                with stages("reading events"):
+                    given = _read_here(started, places, bad, Path(folder))
+            report = _report(started, given, stages)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
+        if may_be_of_a_record(error):
+            raise_bad_records(program, plans, places)
         raise RunError([failed(sentence(error))], sources) from None
+    return replace(report, workloads=shared.workloads)
 
 
-def _with_declared(session: Any, job: LoadedJob, events: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A session, and what runs in it: the job of a program, whose streams have these plans."""
+
+    session: Any
+    job: LoadedJob
+    program: model.CheckedProgram
+    plans: Sequence[StreamPlan]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The events of each stream as a DataFrame, and what is known of those that were read here."""
+
+    frames: Mapping[str, Any]
+    reads: Mapping[str, Read]
+
+
+def _read_by_spark(run: _Started, places: Mapping[str, EventSource]) -> _Given:
     from cepc_runtime.spark.build import declared
+    from cepc_runtime.spark.source import read
 
-    return {name: events[name] if name in events else declared(session, stream) for name, stream in job.streams.items()}
+    frames = {
+        name: read(run.session, stream, places[name].format or "parquet", places[name].path, dict(places[name].options))
+        if name in places
+        else declared(run.session, stream)
+        for name, stream in run.job.streams.items()
+    }
+    return _Given(frames, {})
+
+
+ELSEWHERE: Final = (
+    "--skip-bad and --dead read the events on this machine, and hand them to a Spark that runs here, which this one "
+    "does not: run the command without SPARK_REMOTE and another master, or with --engine local"
+)
+
+
+def _read_here(run: _Started, places: Mapping[str, EventSource], bad: Treatment, folder: Path) -> _Given:
+    """Raises DataError and RunError."""
+    if not is_local(run.session):
+        raise RunError([failed(ELSEWHERE)])
+    frames, reads = {}, {}
+    for number, plan in enumerate(run.plans):
+        path = folder / f"{number}.parquet"
+        stream, schema = run.program.stream(plan.name), run.job.streams[plan.name].schema
+        reads[plan.name] = write_good(stream, plan, places[plan.name], bad, path)
+        frames[plan.name] = run.session.read.schema(schema).parquet(str(path))
+    return _Given(frames, reads)
+
+
+def _report(run: _Started, given: _Given, stages: Stages) -> Report:
+    """Without its workloads."""
+    from pyspark.sql import Observation
+
+    from ..writing.order import in_order
+
+    dropped = {name: Observation(f"dropped of {name}") for name in run.job.streams}
+    with stages("reading events and finding matches"), with_runtime(run.session):
+        tables = run.job.tables(run.session, given.frames, None, dropped)
+    with stages("sorting rows"):
+        tables = {name: in_order(_in_utc(table)) for name, table in tables.items()}
+    counts = [observation.get for observation in dropped.values()]
+    no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
+    empty = [query for query in run.program.queries if not tables[query.name].num_rows]
+    looked: dict[str, Read] = {}
+    if empty:
+        with stages("looking for why there are no rows"):
+            looked = _looked_at(run, given, {query.stream for query in empty})
+    known = {**looked, **given.reads}
+    warnings = [warning for read in given.reads.values() for warning in read.warnings]
+    for name, read in known.items():
+        queries = run.program.queries if name in given.reads else empty
+        warnings += types_that_never_occur(run.program.stream(name), queries, read)
+    return Report(
+        tables=tables,
+        read=sum(read.rows for read in given.reads.values()) if given.reads else None,
+        files=sum(read.files for read in given.reads.values()) if given.reads else None,
+        without_time=no_time,
+        without_type=no_type,
+        warnings=tuple(warnings),
+        passed_over=sum(read.passed_over for read in given.reads.values()),
+        reads=looked,
+    )
+
+
+def _looked_at(run: _Started, given: _Given, streams: Collection[str]) -> dict[str, Read]:
+    """Some events of the streams whose queries have no rows. Spark reads them again."""
+    from cepc_runtime.spark.errors import SPARK_ERRORS
+    from cepc_runtime.spark.schema import JobError
+    from cepc_runtime.spark.settings import with_meaning
+
+    found: dict[str, Read] = {}
+    declared = run.job.streams
+    # The rows are there, whatever goes wrong now.
+    with with_meaning(run.session, declared.values()), suppress(*SPARK_ERRORS, JobError, DataError):
+        for plan in run.plans:
+            name = plan.name
+            read = some_of(given.frames[name], declared[name], plan, given.reads.get(name)) if name in streams else None
+            if read is not None:
+                found[name] = read
+    return found
 
 
 def _in_utc(table: Any) -> Any:
@@ -154,18 +257,27 @@ def _utc(type_: Any) -> Any:
 
 
 def places(
-    program: model.CheckedProgram, given: Sequence[str], form: str | None, options: FormatOptions
+    program: model.CheckedProgram,
+    given: Sequence[str],
+    form: str | None,
+    options: FormatOptions,
+    bad: Treatment = STOP,
 ) -> dict[str, EventSource]:
-    """The places of the streams that the command names, and of those that the local engine could read too.
+    """The places of the streams that the command names, and of those that the local engine could read too; of all
+    streams, unless bad records stop the run.
 
     Raises DataError, and UnclearError where the command does not say which events are for which stream.
     """
     from ..reading import readers
     from ..reading.find import find_files
-    from .local import streams_read
     from .sources import places
 
     streams = streams_read(program)
+    if not isinstance(bad, Stop):
+        found = places(streams, given, form, options)
+        if there := [place.path for place in found.values() if "://" in place.path]:
+            raise DataError([not_a_file_here(there[0])])
+        return found
     named = {text.partition("=")[0] for text in given}
     readable = {s.name for s in streams if s.source is not None and s.source[0] in readers.names()}
     here = [s for s in streams if len(streams) == 1 or s.name in named or s.name in readable]

@@ -21,9 +21,7 @@ CAUSES: Final = 3  # of a query
 
 
 def no_rows(program: model.CheckedProgram, report: Report, sources: Mapping[str, Source]) -> list[str]:
-    """Lines that say why queries have no rows, of no more than ten; queries of the same causes are named together.
-    None where Spark read the events.
-    """
+    """Lines that say why queries have no rows, of no more than ten; queries of the same causes are named together."""
     empty = [q for q in program.queries if q.stream in report.reads and not report.tables[q.name].num_rows]
     found = [
         (query.name, tuple(islice(why_empty(program, query, report.reads[query.stream], sources), CAUSES)))

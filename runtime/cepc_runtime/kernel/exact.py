@@ -96,7 +96,7 @@ class Recount:
 
     @cached_property
     def _long(self) -> Long | None:
-        if self.neighbours is not None or self.query.automaton is None:
+        if self.neighbours is not None:
             return None
         return long_of(self.query.automaton, self.events, self.kinds, self._additive, self.values)
 
@@ -129,7 +129,7 @@ class Recount:
         low, span = int(ticks.min(initial=0)), int(ticks.max(initial=0)) - int(ticks.min(initial=0)) + 1
         if span * len(self.events.group_starts) >= 1 << 62:
             return None
-        return self.events.groups * span + (ticks - low), low, span
+        return self.events.groups.astype(np.int64) * span + (ticks - low), low, span
 
     def _sum(self, plane: Plane, rows: Ints, place: int) -> _Sum:
         key = plane.value

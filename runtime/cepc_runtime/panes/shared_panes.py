@@ -143,29 +143,44 @@ def families_of(queries: Iterable[tuple[int, PhysicalQuery]]) -> tuple[Family, .
     """The families of those queries whose events can be folded. Queries with other windows are one family where that is
     fewer numbers for each tick than two.
     """
-    found: list[tuple[Family, frozenset[Number]]] = []
+    found: list[_Growing] = []
     for number, query in sorted(queries, key=lambda own: own[1].name):  # in whatever order a program has them
         if not (isinstance(query.window, Sliding) and can_be_cut(query)):
             continue
         if count_of_ways(query.automaton) > MOST:
             continue
-        own, partition = frozenset(_numbers([query])), tuple(sorted(query.partition))
+        own, partition = set(_numbers([query])), tuple(sorted(query.partition))
         if not own:
             continue
         length = query.window.pane
-        for place, (other, numbers) in enumerate(found):
-            joined = gcd(other.length, length)
-            apart = _weight(numbers) * length + _weight(own) * other.length
-            if other.partition == partition and _weight(numbers | own) * other.length * length <= apart * joined:
-                found[place] = Family(partition, joined, (*other.queries, (number, query))), numbers | own
-                break
+        family = next((one for one in found if one.partition == partition and one.pays(length, own)), None)
+        if family is None:
+            found.append(_Growing(partition, length, own, [(number, query)]))
         else:
-            found.append((Family(partition, length, ((number, query),)), own))
-    return tuple(family for family, _ in found)
+            family.length = gcd(family.length, length)
+            family.numbers |= own
+            family.queries.append((number, query))
+    return tuple(Family(one.partition, one.length, tuple(one.queries)) for one in found)
 
 
-def _weight(numbers: frozenset[Number]) -> int:
-    return OWN + len(numbers)
+@dataclass(slots=True)
+class _Growing:
+    """A family to which queries are added."""
+
+    partition: tuple[str, ...]
+    length: int
+    numbers: set[Number]
+    queries: list[tuple[int, CountedQuery]]
+
+    def pays(self, length: int, numbers: set[Number]) -> bool:
+        """Whether a query with such panes and numbers costs no more in the family than by itself."""
+        apart = _weight(len(self.numbers)) * length + _weight(len(numbers)) * self.length
+        together = _weight(len(self.numbers) + len(numbers - self.numbers))
+        return together * self.length * length <= apart * gcd(self.length, length)
+
+
+def _weight(numbers: int) -> int:
+    return OWN + numbers
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from ..computed import ASIDE, aside
 from ..literal import string_literal
 from ..types import quote_name
+from .errors import OF_RECORD
 from .streaming.records import MALFORMED
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def computable(stream: Stream) -> Column:
 
 def _or_refused(column: ComputedColumn, stream: str, value: str) -> str:
     """The value, or the end of the job where the record has none."""
-    said = string_literal(f"the column {column.name} of stream {stream} cannot be computed of the record ")
+    said = string_literal(f"the column {column.name} of stream {stream} {OF_RECORD} ")
     sql = column.sql.replace(f"`{ASIDE}", "`")
     cure = string_literal(f" by {sql}; TRY_CAST, or a CASE around it, gives null where there is no value")
     shown = (f"{quote_name(name)} AS {quote_name(name.removeprefix(ASIDE))}" for name in column.read)

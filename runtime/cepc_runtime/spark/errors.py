@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyspark
 from pyspark.errors import PySparkException
 
-__all__ = ["SPARK_ERRORS", "Py4JJavaError", "out_of_space", "package_for", "sentence"]
+__all__ = ["SPARK_ERRORS", "Py4JJavaError", "may_be_of_a_record", "out_of_space", "package_for", "sentence"]
 
 try:
     from py4j.protocol import Py4JJavaError
@@ -24,6 +24,7 @@ _CLASS: Final = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\] (.*?)(?: *SQ
 """Spark's own errors have a class in brackets; causes follow what they caused."""
 
 _OURS: Final = "USER_RAISED_EXCEPTION"
+OF_RECORD: Final = "cannot be computed of the record"
 _FILE: Final = re.compile(r"reading file (\S+?)\.?(?: +(.*))?$")
 _UNIMPORTANT: Final = frozenset(
     ["TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_READ_FILE", "STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR"]
@@ -69,6 +70,12 @@ def sentence(error: Exception) -> str:
     absent = _ABSENT.search(said)
     package = package_for(absent[1]) if absent else None
     return f"{said} Run the job with spark-submit --packages {package}" if package else said
+
+
+def may_be_of_a_record(error: Exception) -> bool:
+    """Whether a record of the input may be what is wrong: not where a job says that something else is."""
+    text = str(error)
+    return _OURS not in text or OF_RECORD in text
 
 
 def out_of_space(text: str, path: str | None = None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
-from cepc_runtime.types import quote_name
+from cepc_grammar.spelling import name_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:
     hint = ""
     if type_.sql == "STRING":
-        text = column.text if column.text.isidentifier() else quote_name(column.text)
+        computed = f"time AS CAST({name_text(column)} AS TIMESTAMP)"
         hint = (
-            f"declare it as TIMESTAMP, if that is what the data has; of text write `time AS CAST({text} AS TIMESTAMP)`"
-            " after it, and `EVENT TIME time`"
+            f"declare it as TIMESTAMP, if that is what the data has; of text write `{computed}` after it, and"
+            " `EVENT TIME time`"
         )
     return Diagnostic(
         "E0601",
