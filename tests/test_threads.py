@@ -246,6 +246,18 @@ def test_partial_matches_of_all_parts_are_counted_together(cuts: Cuts) -> None:
     assert cuts.kinds["groups"] == 2 * len(MANY)
 
 
+def test_the_budget_is_that_of_all_queries_where_some_are_run_again(cuts: Cuts) -> None:
+    """Events that only another query looks at count as well, and this one is done when the first fails."""
+    runs_away = "QUERY q RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN UNBOUNDED;\n"
+    other = "QUERY p RETURN MATCH C.x AS x PATTERN SEQ(B, C) WITHIN 3 s;\n"
+    plan, table = compile_text(STREAM + other + runs_away).plan, events([1] * 90, 1, "ABC")
+    alone = outcome(plan, table, 1, most=1000)
+    assert "more than 2,800 partial matches" in str(alone)
+    for threads in MANY:
+        assert outcome(plan, table, threads, most=1000) == alone
+    assert (cuts.kinds["time of matches"], cuts.kinds["whole"]) == (len(MANY), len(MANY))
+
+
 def test_what_is_looked_at_by_two_parts_is_not_too_much(cuts: Cuts) -> None:
     plan = compile_text(STREAM + LISTED.format(q="q", where="", within=4)).plan
     table = events([1] * 90, 1, "A")
