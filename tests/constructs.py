@@ -216,8 +216,8 @@ def _data(case: Case, answer: Answer) -> Iterator[str]:
 # ---- pairs -----------------------------------------------------------------------------------------------------------
 
 WAYS: Final = (
-    "interpreted", "compiled", "shared at every level", "states side by side", "matches joined", "in panes", "in segments",
-    "in slices", "by partitions", "large groups in pieces", "as a stream", "through Spark's operator",
+    "interpreted", "compiled", "on threads", "shared at every level", "states side by side", "matches joined",
+    "in panes", "in segments", "in slices", "by partitions", "large groups in pieces", "as a stream", "through Spark's operator",
 )  # fmt: skip
 TYPES: Final = ("INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 CUT_COUNTS: Final = ("in panes", "in segments", "in slices", "by partitions", "states side by side")

@@ -29,6 +29,7 @@ from tests import (
     test_state,
     test_stream_operator,
     test_streaming,
+    test_threads,
 )
 from tests.constructs import Pairs, constructs
 from tests.equivalence import Refused, compile_text
@@ -92,6 +93,8 @@ PROPERTIES: Final[dict[str, Property]] = {
         )
         for select in ("ANY", "NEXT", "CONTIGUOUS")
     },
+    "threads": Property("on threads", test_threads.mixed, test_threads.on_threads),
+    "threads: cut by time": Property("on threads", test_threads.in_a_line, test_threads.in_pieces_of_time),
 }
 
 

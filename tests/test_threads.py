@@ -143,6 +143,9 @@ def test_random_programs_have_the_same_rows_and_errors(cuts: Cuts) -> None:
     assert cuts.kinds["whole"] > 0, cuts.kinds
 
 
+FEW_MATCHES: Final = 20_000
+
+
 def in_a_line(chance: Random) -> Case:
     """Programs that take no words apart, on words that follow each other in time."""
     time, unit = chance.choice((("TIMESTAMP", ""), ("BIGINT", " UNIT s")))
@@ -158,9 +161,9 @@ def in_a_line(chance: Random) -> Case:
 def in_pieces_of_time(case: Case, _chance: Random) -> Seen:
     compiled = compile_text(case.text)
     table = table_of(case, compiled)
-    alone = outcome(compiled.plan, table, 1, interpreted=True)
+    alone = outcome(compiled.plan, table, 1, interpreted=True, most=FEW_MATCHES)
     for threads in MANY:
-        assert outcome(compiled.plan, table, threads, interpreted=True) == alone, threads
+        assert outcome(compiled.plan, table, threads, interpreted=True, most=FEW_MATCHES) == alone, threads
     if not isinstance(alone, dict):
         return NOTHING
     rows = {name: pa.ipc.open_stream(found).read_all().to_pylist() for name, found in alone.items()}
@@ -241,6 +244,18 @@ def test_partial_matches_of_all_parts_are_counted_together(cuts: Cuts) -> None:
         for threads in MANY:
             assert outcome(plan, table, threads, most=most) == alone, (most, threads)
     assert cuts.kinds["groups"] == 2 * len(MANY)
+
+
+def test_the_budget_is_that_of_all_queries_where_some_are_run_again(cuts: Cuts) -> None:
+    """Events that only another query looks at count as well, and this one is done when the first fails."""
+    runs_away = "QUERY q RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN UNBOUNDED;\n"
+    other = "QUERY p RETURN MATCH C.x AS x PATTERN SEQ(B, C) WITHIN 3 s;\n"
+    plan, table = compile_text(STREAM + other + runs_away).plan, events([1] * 90, 1, "ABC")
+    alone = outcome(plan, table, 1, most=1000)
+    assert "more than 2,800 partial matches" in str(alone)
+    for threads in MANY:
+        assert outcome(plan, table, threads, most=1000) == alone
+    assert (cuts.kinds["time of matches"], cuts.kinds["whole"]) == (len(MANY), len(MANY))
 
 
 def test_what_is_looked_at_by_two_parts_is_not_too_much(cuts: Cuts) -> None:

@@ -75,7 +75,8 @@ def drive_in_threads(
             means.work.spent(effort)
             yield from rows
     if left:
-        yield from drive(stretch, [query for query in queries if query.name in left], means)
+        again = [query for query in queries if query.name in left]
+        yield from drive(stretch, again, replace(means, budgets=_budgets(kinds, queries, means.most)))
 
 
 def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[list[tuple[str, Any]], Effort]:
