@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from .kernel.run import Effort
     from .parts import Part
     from .plan import PhysicalQuery
+    from .resources import Resources
     from .stretch import Means
-
-FEW: Final = 1 << 14
-"""A part of fewer events takes its thread about as long as what is done for each part."""
 
 
 class OverError(BaseException):
@@ -46,10 +44,10 @@ class OverError(BaseException):
 
 
 def drive_in_threads(
-    stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, threads: int, few: int = FEW
+    stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
 ) -> Iterator[tuple[str, Any]]:
-    """What `drive` gives for a batch, of which everything is known, on so many threads if no part has `few` events."""
-    pieces = min(threads, len(stretch.reading.ticks) // max(few, 1))
+    """What `drive` gives for a batch, of which everything is known, on as many threads as have events enough."""
+    pieces = min(resources.threads, len(stretch.reading.ticks) // max(resources.few, 1))
     if pieces < 2:
         yield from drive(stretch, queries, means)
         return
@@ -61,7 +59,7 @@ def drive_in_threads(
         for parts in lists
         for part in parts
     ]
-    outcomes = iter(tried(tasks, threads, over))
+    outcomes = iter(tried(tasks, resources.threads, over))
     left = set[str]()
     for parts in lists:
         found = [next(outcomes) for _ in parts]
