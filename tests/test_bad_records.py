@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 import cepc
 from cepc.cli import cepc as command
 from cepc.reading import csv_files, json_lines
 from cepc.reading.bad_records import MOST
+from cepc.reading.csv_files import Passing, without_marks
+from cepc.reading.csv_options import CsvOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +119,38 @@ def test_records_that_are_no_text_are_bad_by_themselves() -> None:
     Path("e.jsonl").write_bytes(json_of(JSON[:1]) + b'{"kind": "\xf6"}\n' + json_of(JSON[-1:]))
     assert ids("e.csv", skip_bad=True) == [1, 3]
     assert ids("e.jsonl", skip_bad=True) == [1, 9]
+
+
+def test_a_row_of_another_width_may_be_no_text_and_is_bad_by_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    """pyarrow asked nothing about such a row, told Python of its own error, and ended the run."""
+    good = CSV[0].encode() + b"\n"
+    Path("e.csv").write_bytes(csv_of([]) + good + b"2026-01-01 10:00:01,A,2,\xff\xfe\n" + good)
+    assert "the header has 3 columns, this line 4" in said("e.csv")
+    assert ids("e.csv", skip_bad=True) == [1, 1]
+    assert capfd.readouterr().err == ""
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(1, 9), min_size=1))
+def test_bytes_that_are_no_text_are_marked_wherever_a_stream_is_cut(data: bytes, sizes: list[int]) -> None:
+    options = CsvOptions()
+    passing, parts = Passing(io.BytesIO(data), options), list[bytes]()
+    for size in cycle(sizes):
+        parts.append(passing.read(size))
+        assert len(parts[-1]) <= size
+        if not parts[-1]:
+            break
+    text = b"".join(parts).decode()
+    assert without_marks(text) == data.decode(errors="replace")
+    assert passing.is_marked == (_is_text(data) is False)
+    assert passing.quotes == data.count(b'"')
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

@@ -7,6 +7,7 @@ converted, so that a wrong one can be shown.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -89,14 +90,14 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     done = 0
     rows = _Rows()
     with raw:
-        counted = _Quotes(stream, options_of(file).quote.encode())
-        reader = _reader(file, wanted, counted, rows)
+        passing = Passing(stream, options_of(file))
+        reader = _reader(file, wanted, passing, rows)
         while True:
             try:
                 batch = reader.read_next_batch()
             except StopIteration:
                 stops = wanted.most is not None and rows.wrong  # which says where, if it is a quote
-                if not stops and counted.found % 2 and _ends_in_quotes(file):
+                if not stops and passing.quotes % 2 and _ends_in_quotes(file):
                     raise DataError([messages.cut(file.name, "it ends within a value in quotes")]) from None
                 if rows.wrong:
                     yield Batch(None, raw.tell(), wrong=rows.taken())
@@ -108,7 +109,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 raise DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")]) from None
             except OSError as error:
                 raise DataError([messages.unreadable(file.name, reason(error))]) from None
-            table, wrong, good = _converted(wanted, options_of(file), batch, done, rows)
+            table, wrong, good = _converted(wanted, passing, batch, done, rows)
             numbers = rows.numbers(good + done) if rows.left_out or len(good) < batch.num_rows else None
             yield Batch(table, raw.tell(), wrong=(*rows.taken(), *wrong), numbers=numbers)
             done += batch.num_rows
@@ -142,19 +143,53 @@ class _Rows:
         return rows + 1 + np.searchsorted(before, rows, side="right")
 
 
-class _Quotes(io.RawIOBase):
-    """A stream that counts the quotes that pass."""
+class Passing(io.RawIOBase):
+    """A stream of CSV as pyarrow can read it. The quotes that pass are counted. Bytes that are no UTF-8 become characters
+    of a private plane: pyarrow asks about a row only if all of it is text.
+    """
 
-    def __init__(self, stream: Any, quote: bytes) -> None:
-        self.stream, self.quote, self.found = stream, quote, 0
+    def __init__(self, stream: Any, options: CsvOptions) -> None:
+        self.stream, self.options = stream, options
+        self.quotes, self.is_marked = 0, False
+        self._ready, self._rest = b"", b""
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        data: bytes = self.stream.read(size)
-        self.found += data.count(self.quote)
+        data = b"more"
+        while data and not self._ready:
+            data = self.stream.read(size)
+            self.quotes += data.count(self.options.quote.encode())
+            self._ready = self._marked(data) if self.options.is_utf8 else data
+        end = len(self._ready) if size < 0 else size
+        found, self._ready = self._ready[:end], self._ready[end:]
+        return found
+
+    def _marked(self, data: bytes) -> bytes:
+        """The bytes with those that are no text marked; the begin of a character waits for its end."""
+        data, last = self._rest + data, not data
+        self._rest = b""
+        try:
+            if not data.isascii():
+                data.decode()
+        except UnicodeDecodeError:
+            decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+            text = decoder.decode(data, last)
+            self._rest = decoder.getstate()[0]
+            marked = text.translate(_MARKS)
+            self.is_marked |= marked != text
+            return marked.encode()
         return data
+
+
+_MARKS = {0xDC00 + byte: 0x10FF00 + byte for byte in range(0x80, 0x100)}
+_ESCAPES = {mark: escape for escape, mark in _MARKS.items()}
+_MARKED = f"[{chr(min(_ESCAPES))}-{chr(max(_ESCAPES))}]"
+
+
+def without_marks(text: str) -> str:
+    return text.translate(_ESCAPES).encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _ends_in_quotes(file: DataFile) -> bool:
@@ -206,22 +241,22 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
 
 
 def _converted(
-    wanted: Wanted, options: CsvOptions, batch: Any, done: int, rows: _Rows
+    wanted: Wanted, passing: Passing, batch: Any, done: int, rows: _Rows
 ) -> tuple[Any, list[NotAValue], Ints]:
     """The columns of the rows that are right, what is wrong with the others, and which are right."""
     import numpy as np
     import pyarrow as pa
 
-    every = np.arange(batch.num_rows)
+    every, options = np.arange(batch.num_rows), passing.options
     if not wanted.columns:
         return batch.select([]), [], every
     columns: list[Any] = []
     wrong: dict[int, tuple[str, DataType, BadValueError]] = {}
     for name, type_ in wanted.columns:
         try:
-            columns.append(_values(batch.column(name), type_, options))
+            columns.append(_values(batch.column(name), type_, passing))
         except BadValueError:
-            for bad in islice(_bad_values(batch.column(name), type_, options), wanted.most):
+            for bad in islice(_bad_values(batch.column(name), type_, passing), wanted.most):
                 wrong.setdefault(bad.index, (name, type_, bad))
     if not wrong:
         return pa.table(columns, [name for name, _ in wanted.columns]), [], every
@@ -234,40 +269,33 @@ def _converted(
     if wanted.most is not None and len(said) >= wanted.most:
         return None, said, good  # there may be more, and nothing comes of the table
     right = batch.take(pa.array(good))
-    return pa.table({name: _values(right.column(name), type_, options) for name, type_ in wanted.columns}), said, good
+    return pa.table({name: _values(right.column(name), type_, passing) for name, type_ in wanted.columns}), said, good
 
 
-def _values(column: Any, type_: DataType, options: CsvOptions) -> Any:
+def _values(column: Any, type_: DataType, passing: Passing) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    try:
-        return from_text(options.with_point(column.cast(pa.string()), type_), type_, options.times.of(type_))
-    except pa.ArrowInvalid:
-        raise BadValueError(0, "", NO_TEXT) from None
+    text, options = column.cast(pa.string()), passing.options
+    if passing.is_marked and pc.any(pc.match_substring_regex(text, _MARKED)).as_py():
+        raise BadValueError(0, "", NO_TEXT)
+    return from_text(options.with_point(text, type_), type_, options.times.of(type_))
 
 
-def _bad_values(column: Any, type_: DataType, options: CsvOptions) -> Iterator[BadValueError]:
+def _bad_values(column: Any, type_: DataType, passing: Passing) -> Iterator[BadValueError]:
     """Those that are no text, then those of the others that are none of the type."""
     import pyarrow as pa
 
-    try:
-        text = column.cast(pa.string())
-    except pa.ArrowInvalid:
-        values = column.to_pylist()
-        texts = [None if value is None else _decoded(value) for value in values]
-        for i, (value, decoded) in enumerate(zip(values, texts, strict=True)):
-            if value is not None and decoded is None:
-                yield BadValueError(i, value.decode(errors="replace"), NO_TEXT)
-        text = pa.array(texts, pa.string())
+    text, options = column.cast(pa.string()), passing.options
+    if passing.is_marked:
+        values = text.to_pylist()
+        marked = [i for i, value in enumerate(values) if value is not None and re.search(_MARKED, value)]
+        for i in marked:
+            yield BadValueError(i, without_marks(values[i]), NO_TEXT)
+            values[i] = None
+        text = pa.array(values, pa.string())
     for bad in bad_values(options.with_point(text, type_), type_, options.times.of(type_)):
         yield BadValueError(bad.index, text[bad.index].as_py(), bad.why)
-
-
-def _decoded(value: bytes) -> str | None:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------

@@ -36,9 +36,13 @@ class CsvOptions:
     times: TimeFormats = ISO
 
     @property
+    def is_utf8(self) -> bool:
+        return codecs.lookup(self.encoding).name == "utf-8"
+
+    @property
     def python_encoding(self) -> str:
         """A mark at the beginning of UTF-8 is none of the text."""
-        return "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
+        return "utf-8-sig" if self.is_utf8 else self.encoding
 
     def with_point(self, column: Any, type_: DataType) -> Any:
         """Numbers as text, with a point for what the file has."""
