@@ -76,10 +76,11 @@ class Cuts:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kinds: Counter[str] = Counter()
+        self.last: list[list[Part]] = []
         plain = cepc_runtime.parts.parts_of
 
         def noted(*given: Any) -> list[list[Part]]:
-            lists = plain(*given)
+            lists = self.last = plain(*given)
             self.kinds.update(self._kind(parts) for parts in lists)
             return lists
 
@@ -174,6 +175,28 @@ def test_few_groups_are_cut_by_time_and_have_the_same_rows_and_errors(cuts: Cuts
     hold("cut by time", in_a_line, in_pieces_of_time, with_rows=0.6, differing=0)
     for kind in ("time of windows", "time of matches"):
         assert cuts.kinds[kind] >= len(MANY) * settings().max_examples // 5, cuts.kinds
+
+
+def test_queries_over_one_group_that_cannot_be_cut_are_divided(cuts: Cuts) -> None:
+    after = (
+        "QUERY {q} RETURN MATCH A.x AS x PATTERN SEQ(A, {b}) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;\n"
+    )
+    text = "".join(after.format(q=f"m{b}", b=b) for b in "BC") + SUM.format(q="s", **AS_ONE).replace("4 s", "UNBOUNDED")
+    text += "QUERY t RETURN SUM(A.x) AS n PATTERN SEQ(A, B) WHERE A.x <= B.x WITHIN UNBOUNDED;\n" + text.replace(
+        "m", "n"
+    )
+    text = text.replace("QUERY s", "QUERY u", 1)
+    plan, table = compile_text(STREAM + text).plan, events([*range(60)], 1, "ABCC")
+    alone = outcome(plan, table, 1)
+    assert isinstance(alone, dict)
+    assert len(alone) == 7
+    for threads in MANY:
+        assert outcome(plan, table, threads) == alone
+        own = [{query.name for query in parts[0].queries} for parts in cuts.last]
+        assert all(len(parts) == 1 for parts in cuts.last)
+        assert len(own) == min(threads, 6)
+        assert sorted(name for names in own for name in names) == sorted(alone)
+        assert any({"s", "u"} <= names for names in own), "one pass counts both"
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------
