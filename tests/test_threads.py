@@ -178,25 +178,22 @@ def test_few_groups_are_cut_by_time_and_have_the_same_rows_and_errors(cuts: Cuts
 
 
 def test_queries_over_one_group_that_cannot_be_cut_are_divided(cuts: Cuts) -> None:
-    after = (
-        "QUERY {q} RETURN MATCH A.x AS x PATTERN SEQ(A, {b}) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;\n"
-    )
-    text = "".join(after.format(q=f"m{b}", b=b) for b in "BC") + SUM.format(q="s", **AS_ONE).replace("4 s", "UNBOUNDED")
-    text += "QUERY t RETURN SUM(A.x) AS n PATTERN SEQ(A, B) WHERE A.x <= B.x WITHIN UNBOUNDED;\n" + text.replace(
-        "m", "n"
-    )
-    text = text.replace("QUERY s", "QUERY u", 1)
+    after = "RETURN MATCH A.x AS x PATTERN SEQ(A, {b}) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN {within} s"
+    counted = "RETURN SUM(A.x) AS n PATTERN SEQ(A, {b}) WITHIN UNBOUNDED"
+    own = {f"m{b}{within}": after.format(b=b, within=within) for b in "BC" for within in (5, 9)}
+    own |= {"s": counted.format(b="B"), "u": counted.format(b="C")}
+    own["t"] = counted.format(b="B").replace("WITHIN", "WHERE A.x <= B.x WITHIN")
+    text = "".join(f"QUERY {name} {query};\n" for name, query in own.items())
     plan, table = compile_text(STREAM + text).plan, events([*range(60)], 1, "ABCC")
     alone = outcome(plan, table, 1)
     assert isinstance(alone, dict)
-    assert len(alone) == 7
     for threads in MANY:
         assert outcome(plan, table, threads) == alone
-        own = [{query.name for query in parts[0].queries} for parts in cuts.last]
+        bundles = [{query.name for query in parts[0].queries} for parts in cuts.last]
         assert all(len(parts) == 1 for parts in cuts.last)
-        assert len(own) == min(threads, 6)
-        assert sorted(name for names in own for name in names) == sorted(alone)
-        assert any({"s", "u"} <= names for names in own), "one pass counts both"
+        assert len(bundles) == min(threads, 6)
+        assert sorted(name for names in bundles for name in names) == sorted(own)
+        assert any({"s", "u"} <= names for names in bundles), "one pass counts both"
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------
