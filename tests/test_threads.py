@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import permutations
 from threading import Barrier
 from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any, Final
@@ -194,6 +195,31 @@ def test_queries_over_one_group_that_cannot_be_cut_are_divided(cuts: Cuts) -> No
         assert len(bundles) == min(threads, 6)
         assert sorted(name for names in bundles for name in names) == sorted(own)
         assert any({"s", "u"} <= names for names in bundles), "one pass counts both"
+
+
+def test_rows_that_are_equal_and_not_the_same_have_one_order() -> None:
+    table = pa.table(
+        {
+            "a": [0.0, -0.0, None, 0.0, -0.0, float("nan")],
+            "b": [[{"x": 0.0}], [{"x": 0.0}], None, [{"x": -0.0}], [], [{"x": None}]],
+            "c": [1, 1, 1, 1, 1, 1],
+        }
+    )
+    ordered = {written(in_order(table.take(list(rows)))) for rows in permutations(range(table.num_rows))}
+    assert len(ordered) == 1
+
+
+def test_a_group_shows_the_first_of_its_equal_values(cuts: Cuts) -> None:
+    text = "STREAM s (at BIGINT, kind STRING, y DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+    text += "QUERY q RETURN y, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY y WITHIN 4 s;\n"
+    text += "QUERY p RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 4 s;\n"
+    plan, number = compile_text(text).plan, np.arange(100)
+    kinds = pa.array(["A", "B"]).take(pa.array(number % 2))
+    table = pa.table({"at": number, "kind": kinds, "y": np.where(number < 50, -0.0, 0.0)})
+    alone = outcome(plan, table, 1)
+    for threads in MANY:
+        assert outcome(plan, table, threads) == alone
+    assert (cuts.kinds["time of windows"], cuts.kinds["whole"]) == (len(MANY), len(MANY))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------
