@@ -343,7 +343,8 @@ def test_an_interruption_ends_all_threads(interrupted: str) -> None:
         told.append(fraction)
         if interrupted == "one that works":
             raise KeyboardInterrupt
-        os.kill(os.getpid(), signal.SIGINT)
+        if len(told) == 1:  # a second one would end the wait for the threads
+            os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         execute(plan, events([1] * 300_000, 1000), tell=tell, threads=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,18 @@ def tried(tasks: Sequence[Callable[[], Found]], threads: int, over: Event | None
     `over` is set, for those to look at that are not done. None is running any more when this returns, or raises.
     """
     over = over or Event()
+
+    def begun(task: Callable[[], Found]) -> Found:
+        if over.is_set():  # the thread that waits below may hear of it later
+            raise CancelledError
+        try:
+            return task()
+        except BaseException:
+            over.set()
+            raise
+
     with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="cepc") as pool:
-        futures = [pool.submit(task) for task in tasks]
+        futures = [pool.submit(begun, task) for task in tasks]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
