@@ -48,7 +48,9 @@ class OverError(BaseException):
 def drive_in_threads(
     stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, threads: int, few: int = FEW
 ) -> Iterator[tuple[str, Any]]:
-    """What `drive` gives for a batch, of which everything is known, on so many threads if no part has `few` events."""
+    """What `drive` gives for a batch, of which everything is known, on so many threads, or on fewer if a part had not
+    `few` events otherwise.
+    """
     pieces = min(threads, len(stretch.reading.ticks) // max(few, 1))
     if pieces < 2:
         yield from drive(stretch, queries, means)
