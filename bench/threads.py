@@ -28,6 +28,7 @@ import cepc
 from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc.running.stages import Stages
+from cepc_runtime.resources import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ def compared(name: str, text: str, table: Any, threads: int, rounds: int) -> Non
             lambda stream, plan: read_given(table, plan, stream.input, threads=on),
             {},
             stages=stages,
-            threads=on,
+            resources=Resources(threads=on),
         )
         return time.perf_counter() - clock, time.process_time() - processor, stages, report.tables
 

@@ -10,6 +10,7 @@ import pytest
 
 from cepc.errors import DataError
 from cepc.reading import readers
+from cepc.reading.files import EventSource
 from cepc.reading.read import Read, read_events
 from cepc_runtime.computed import StreamInput
 from cepc_runtime.plan import StreamPlan
@@ -56,7 +57,7 @@ def _bars(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def read(path: str, form: str | None = None) -> Read:
     plan = StreamPlan("rides", COLUMNS, tuple(n for n, _ in COLUMNS), "at", "us", (), "kind", None, None)
-    return read_events(path, plan, StreamInput(COLUMNS), form)
+    return read_events(EventSource(path, form), plan, StreamInput(COLUMNS))
 
 
 @pytest.mark.usefixtures("_bars")

@@ -19,6 +19,7 @@ from pyarrow import orc
 
 import cepc
 from cepc.errors import DataError
+from cepc.reading.files import EventSource
 from cepc.reading.read import Read, read_events
 from cepc_runtime.computed import StreamInput
 from cepc_runtime.plan import StreamPlan
@@ -61,7 +62,7 @@ def stream(columns: str, *, types: tuple[str, ...] | None = None, needed: tuple[
 
 
 def read(path: str | Path, columns: str = RIDES, form: Any = None, **options: Any) -> Read:
-    return read_events(str(path), stream(columns, **options), StreamInput(declared(columns)), form)
+    return read_events(EventSource(str(path), form), stream(columns, **options), StreamInput(declared(columns)))
 
 
 def problem(path: str | Path, columns: str = RIDES, form: Any = None, **options: Any) -> str:
@@ -181,10 +182,10 @@ def test_progress_is_told_in_bytes() -> None:
     told: list[tuple[int, int]] = []
     pq.write_table(rides(), "a.parquet")
     size = Path("a.parquet").stat().st_size
-    read_events("a.parquet", stream(RIDES), StreamInput(declared(RIDES)), None, lambda *at: told.append(at))
+    read_events(EventSource("a.parquet"), stream(RIDES), StreamInput(declared(RIDES)), lambda *at: told.append(at))
     assert told == [(size, size)]
     write("b.jsonl", lines(ROWS))
-    read_events("b.jsonl", stream(RIDES), StreamInput(declared(RIDES)), None, lambda *at: told.append(at))
+    read_events(EventSource("b.jsonl"), stream(RIDES), StreamInput(declared(RIDES)), lambda *at: told.append(at))
     assert told[-1][0] == told[-1][1] == Path("b.jsonl").stat().st_size
 
 

@@ -36,6 +36,8 @@ from cepc.writing.order import in_order
 from cepc.writing.store import store
 from cepc_runtime.at_once import at_once, in_turn
 from cepc_runtime.batch import execute
+from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
+from cepc_runtime.resources import Resources
 from cepc_runtime.stretch import EVERYWHERE
 from tests.equivalence import answered, compile_text, table_of
 from tests.oracle import Answer
@@ -56,10 +58,12 @@ MANY: Final = (2, 3, 7)
 SELECTS: Final = ("ANY", "ANY", "NEXT", "CONTIGUOUS")
 
 
-def outcome(plan: PhysicalPlan, table: Any, threads: int, **more: Any) -> dict[str, bytes] | tuple[Any, ...]:
+def outcome(
+    plan: PhysicalPlan, table: Any, threads: int, most: int = PARTIAL_MATCHES, interpreted: bool | None = None
+) -> dict[str, bytes] | tuple[Any, ...]:
     """What a run writes for each query, or the error that it ends with. No part is too small."""
     try:
-        found = execute(plan, table, threads=threads, few=1, **more)
+        found = execute(plan, table, resources=Resources(most, threads, few=1), interpreted=interpreted)
     except Exception as error:
         return type(error), str(error), getattr(error, "query", None)
     return {name: written(in_order(rows)) for name, rows in found.tables.items()}
@@ -325,7 +329,7 @@ MANY_QUERIES: Final = "".join(
 
 def test_what_is_done_grows_to_all_on_threads_too() -> None:
     plan, told = compile_text(STREAM + MANY_QUERIES).plan, list[float]()
-    execute(plan, events([1] * 3000, 10), tell=told.append, threads=3, few=1)
+    execute(plan, events([1] * 3000, 10), tell=told.append, resources=Resources(threads=3, few=1))
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > 6
@@ -347,7 +351,7 @@ def test_an_interruption_ends_all_threads(interrupted: str) -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        execute(plan, events([1] * 300_000, 1000), tell=tell, threads=2)
+        execute(plan, events([1] * 300_000, 1000), tell=tell, resources=Resources(threads=2))
     assert running() == []
     assert told[-1] < 1.0
     assert interrupted != "one that works" or len(told) == 1, "it is not run once more"

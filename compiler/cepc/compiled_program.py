@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
+from cepc_runtime.resources import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,8 +96,7 @@ class Compiled:
             program,
             lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, threads),
             self.checked.sources,
-            most=most,
-            threads=threads,
+            resources=Resources(most, threads),
         )
         if _LOG.isEnabledFor(logging.INFO):
             from .why.no_rows import no_rows
@@ -151,13 +151,14 @@ class Compiled:
 
 
 def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, threads: int) -> Read:
+    from .reading.files import EventSource
     from .reading.read import read_events
     from .running.given import read_given
     from .running.sources import declared
 
     if events is None:
-        place = declared(stream)
-        return read_events(place.path, plan, stream.input, place.format, None, bad, place.options, threads=threads)
+        return read_events(declared(stream), plan, stream.input, treatment=bad, threads=threads)
     if isinstance(events, str | os.PathLike):
-        return read_events(os.fspath(events), plan, stream.input, None, None, bad, stream.options, threads=threads)
+        place = EventSource(os.fspath(events), None, stream.options)
+        return read_events(place, plan, stream.input, treatment=bad, threads=threads)
     return read_given(events, plan, stream.input, bad, threads)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .drive import tables
-from .enumerate.budget import PARTIAL_MATCHES
 from .events import Dropped, read
+from .resources import ONE_THREAD, Resources
 from .stretch import Means, Stretch
-from .threads import FEW, drive_in_threads
+from .threads import drive_in_threads
 from .work_done import Work
 
 if TYPE_CHECKING:
@@ -37,20 +37,17 @@ def execute(
     queries: Sequence[str] | None = None,
     *,
     interpreted: bool | None = None,
-    most: int = PARTIAL_MATCHES,
+    resources: Resources = ONE_THREAD,
     tell: Callable[[float], None] = lambda _fraction: None,
-    threads: int = 1,
-    few: int = FEW,
 ) -> Execution:
     """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order.
 
-    `most` bounds the partial matches of each query that are enumerated. `tell` is called with the fraction of the work
-    that is done, by one of the `threads` at a time. No thread gets fewer events than `few`; rows and errors are the
-    same on any number.
+    `tell` is called with the fraction of the work that is done, by one thread at a time. Rows and errors are the same
+    on any number of threads.
     """
-    reading = read(table, plan.stream, threads)
+    reading = read(table, plan.stream, resources.threads)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
     work = Work(len(chosen), tell)
-    means = Means(most=most, interpreted=interpreted, work=work)
-    found = tables(drive_in_threads(Stretch(plan, reading), chosen, means, threads, few))
+    means = Means(most=resources.most, interpreted=interpreted, work=work)
+    found = tables(drive_in_threads(Stretch(plan, reading), chosen, means, resources))
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

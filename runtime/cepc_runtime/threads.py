@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from .kernel.run import Effort
     from .parts import Part
     from .plan import PhysicalQuery
+    from .resources import Resources
     from .stretch import Means
-
-FEW: Final = 1 << 14
-"""A part of fewer events takes its thread about as long as what is done for each part."""
 
 
 class OverError(BaseException):
@@ -46,12 +44,10 @@ class OverError(BaseException):
 
 
 def drive_in_threads(
-    stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, threads: int, few: int = FEW
+    stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
 ) -> Iterator[tuple[str, Any]]:
-    """What `drive` gives for a batch, of which everything is known, on so many threads, or on fewer if a part had not
-    `few` events otherwise.
-    """
-    pieces = min(threads, len(stretch.reading.ticks) // max(few, 1))
+    """What `drive` gives for a batch, of which everything is known, on as many threads as have events enough."""
+    pieces = min(resources.threads, len(stretch.reading.ticks) // max(resources.few, 1))
     if pieces < 2:
         yield from drive(stretch, queries, means)
         return
@@ -63,7 +59,7 @@ def drive_in_threads(
         for parts in lists
         for part in parts
     ]
-    ended = tried(tasks, threads, over)
+    ended = tried(tasks, resources.threads, over)
     for outcome in ended:
         if not outcome.cancelled() and _ends_all(error := outcome.exception()):
             raise error

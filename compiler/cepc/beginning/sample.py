@@ -15,6 +15,7 @@ from ..errors import DataError
 from ..reading import messages, readers
 from ..reading.bad_records import STOP, BadRecords
 from ..reading.conform import conform
+from ..reading.files import EventSource
 from ..reading.find import find_files
 from ..reading.json_values import NeedsExactError, column_of
 from ..reading.reader import Looked, NotThisFormatError, Wanted, spread
@@ -78,7 +79,7 @@ class _Part:
 
 def look(path: str, form: str | None = None, options: FormatOptions = (), records: int = RECORDS) -> Sample:
     """A sample of the events at a path: a file, a directory, or `-` for standard input. Raises DataError."""
-    reader, files = find_files(path, form, options)
+    reader, files = find_files(EventSource(path, form, options))
     title = "standard input" if path == "-" else path
     there = [file for file in files if file.size]
     if reader.look is None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..api import Checked
     from ..errors import CepcError
     from ..reading.bad_records import Treatment
+    from ..reading.files import EventSource
     from ..reading.read import Read
     from ..running.progress import Progress
-    from ..running.sources import EventSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +151,7 @@ def loaded_from(
     bad = given.treatment()
 
     def load(stream: model.Stream, plan: StreamPlan) -> Read:
-        place = places[stream.name]
-        form, told = place.format, progress.reading
-        return read_events(place.path, plan, stream.input, form, told, bad, place.options, threads=threads)
+        return read_events(places[stream.name], plan, stream.input, progress.reading, bad, threads=threads)
 
     return load
 

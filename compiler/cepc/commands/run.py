@@ -165,6 +165,8 @@ def _by_this_process(
     stages: Stages,
     engine: Engine,
 ) -> Report:
+    from cepc_runtime.resources import Resources
+
     from ..running import local
     from ..running.progress import Progress
 
@@ -176,7 +178,7 @@ def _by_this_process(
     with Progress(sys.stderr) as progress:
         return local.run(
             program, loaded_from(places, given, progress, engine.threads), checked.sources, progress.running, options,
-            stages, engine.most, engine.threads,
+            stages, Resources(engine.most, engine.threads),
         )  # fmt: skip
 
 

@@ -108,19 +108,11 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     here, batch = strategy(plan, "local"), strategy(plan, "batch")
     of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
     asked = {query.name: query for query in program.queries}
+    around = _Around(stream, workload, context, sizes, of_parts)
     return Explanation(
         plan.stream.name,
         tuple(
-            _execution(
-                asked[query.name],
-                query,
-                (explained(local), explained(on_spark)),
-                stream,
-                workload,
-                context,
-                sizes,
-                of_parts,
-            )
+            _execution(asked[query.name], query, (explained(local), explained(on_spark)), around)
             for query, local, on_spark in zip(plan.queries, here.queries, batch.queries, strict=True)
         ),
         parts(workload),
@@ -145,26 +137,34 @@ def parts(workload: Workload) -> tuple[SharedPart, ...]:
     return (*(_part(part, names) for part in plan.sharing), *found)
 
 
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What queries of a stream are explained with: the state that each keeps in a stream, and drawings of what is
+    joined, by names of queries.
+    """
+
+    stream: model.Stream
+    workload: Workload
+    context: Context
+    sizes: Mapping[str, QuerySize]
+    of_parts: Mapping[str, Drawn]
+
+
 def _execution(
     asked: model.Query,
     query: LogicalQuery[Countability],
     strategies: tuple[StrategyExplanation, StrategyExplanation],
-    stream: model.Stream,
-    workload: Workload,
-    context: Context,
-    sizes: Mapping[str, QuerySize],
-    of_parts: Mapping[str, Drawn],
+    around: _Around,
 ) -> QueryExplanation:
-    """`strategies` are that of this process, and that of Spark over all events; `of_parts` are drawings of what is
-    joined.
-    """
-    automaton, size = drawn(query), sizes.get(query.name)
-    single = replace(workload.plan, queries=(query,), sharing=())
+    """`strategies` are that of this process, and that of Spark over all events."""
+    automaton, size, of_parts = drawn(query), around.sizes.get(query.name), around.of_parts.get(query.name)
+    single = replace(around.workload.plan, queries=(query,), sharing=())
+    context, stream = around.context, around.stream
     alone = load(single, context.rates, context.model, context.second)
-    along = None if automaton else of_parts.get(query.name) or places(query)
+    along = None if automaton else of_parts or places(query)
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    sketch, states = _sketches(asked, stream, automaton, of_parts.get(query.name), along)
+    sketch, states = _sketches(asked, stream, automaton, of_parts, along)
     return QueryExplanation(
         query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, size, keeps
     )

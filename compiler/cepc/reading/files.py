@@ -1,4 +1,4 @@
-"""A file of events: its bytes, and the text in it."""
+"""Where events are: a path, the bytes of a file, and the text in it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from typing import Any
 
 from ..errors import DataError
 from . import messages
+
+
+@dataclass(frozen=True, slots=True)
+class EventSource:
+    """A path of events: a file, a directory, or `-` for standard input. `format` is None where the names of the files
+    say it. `options` say how it is written.
+    """
+
+    path: str
+    format: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

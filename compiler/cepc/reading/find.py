@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
 
+    from .files import EventSource
     from .reader import Reader
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".br": "brotli"}
@@ -32,16 +33,14 @@ FIRST = 64  # bytes that a format is guessed from
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
 
 
-def find_files(
-    path: str, form: str | None = None, options: tuple[tuple[str, str], ...] = ()
-) -> tuple[Reader, tuple[DataFile, ...]]:
-    """The files of a path, in the order of their names, and what reads them, with these options. Raises DataError."""
-    reader, files = _found(path, form)
+def find_files(source: EventSource) -> tuple[Reader, tuple[DataFile, ...]]:
+    """The files of a path, in the order of their names, and what reads them. Raises DataError."""
+    reader, files = _found(source.path, source.format)
     try:
-        reader.check_options(options)
+        reader.check_options(source.options)
     except OptionError as error:
-        raise DataError([messages.wrong_option(path, reader.title, str(error), error.hint)]) from None
-    return reader, tuple(replace(file, options=options) for file in files)
+        raise DataError([messages.wrong_option(source.path, reader.title, str(error), error.hint)]) from None
+    return reader, tuple(replace(file, options=source.options) for file in files)
 
 
 def _found(path: str, form: str | None) -> tuple[Reader, tuple[DataFile, ...]]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import StreamPlan
 
     from .bad_records import Said, Treatment, Wrong
-    from .files import DataFile
-    from .reader import Batch, FormatOptions
+    from .files import DataFile, EventSource
+    from .reader import Batch
 
 ROWS: Final = 1 << 16
 """Fewer rows of a table are no sooner read by a thread of their own."""
@@ -53,24 +53,22 @@ class Read:
 
 
 def read_events(
-    path: str,
+    source: EventSource,
     stream: StreamPlan,
     given: StreamInput,
-    form: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
-    options: FormatOptions = (),
     keep: Callable[[Any], None] | None = None,
     threads: int = 1,
 ) -> Read:
-    """The events at a path: a file, a directory, or `-` for standard input, in a format written with these options.
-    With `keep` they are given to that, batch by batch, and are not in what is returned. Raises DataError.
+    """The events of a file, of a directory, or of standard input. With `keep` they are given to that, batch by batch,
+    and are not in what is returned. Raises DataError.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
     what becomes of records that are no events. What is read is the same on any number of threads.
     """
-    reader, files = find_files(path, form, options)
+    reader, files = find_files(source)
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)

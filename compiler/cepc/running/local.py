@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
+from cepc_runtime.resources import ONE_THREAD, Resources
 
 from ..errors import ProgramError, RunError
 from ..passes.engine import EngineModel
@@ -103,14 +103,13 @@ def run(
     running: Callable[[int], Callable[[float], None]] = lambda _events: lambda _fraction: None,
     options: Options | None = None,
     stages: Stages | None = None,
-    most: int = PARTIAL_MATCHES,
-    threads: int = 1,
+    resources: Resources = ONE_THREAD,
 ) -> Report:
     """Run the program's queries, of which there is one at least, on the events that `load` gives for each stream.
 
     `running` is called with the number of events before the queries of a stream begin, and gives what is to be told the
-    fraction of their work that is done. `stages` learns how long each took, `most` bounds the partial matches of a
-    query. The report is the same on any number of threads. Raises ProgramError, DataError and RunError; `sources` are
+    fraction of their work that is done. `stages` learns how long each took. The report is the same on any number of
+    threads. Raises ProgramError, DataError and RunError; `sources` are
     the program's texts, for what these show.
     """
     from cepc_runtime.at_once import at_once
@@ -133,13 +132,13 @@ def run(
             workload = share_for(program, plan, read, options)
         with stages("finding matches"):
             physical = strategy(workload.plan, "local")
-            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), most, threads)
+            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), resources)
         executed.append((read, workload, execution))
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
         names = [query.name for query in program.queries]
         sorts = [partial(in_order, tables[name]) for name in names]
-        ordered = dict(zip(names, at_once(sorts, threads), strict=True))
+        ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
     return Report(
         tables=ordered,
         read=sum(read.rows for read, _, _ in executed),
@@ -188,12 +187,9 @@ def execute_plan(
     queries: Iterable[model.Query],
     sources: Mapping[str, Source],
     tell: Callable[[float], None] = lambda _fraction: None,
-    most: int = PARTIAL_MATCHES,
-    threads: int = 1,
+    resources: Resources = ONE_THREAD,
 ) -> Any:
-    """The plan's `Execution` on events that were read; `most` bounds the partial matches of a query. Raises
-    RunError.
-    """
+    """The plan's `Execution` on events that were read. Raises RunError."""
     from cepc_runtime.batch import execute
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.evaluate.errors import EvaluationError
@@ -201,7 +197,7 @@ def execute_plan(
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
-        return execute(plan, read.table, most=most, tell=tell, threads=threads)
+        return execute(plan, read.table, resources=resources, tell=tell)
     except ResultOverflowError as error:
         problem = messages.overflow(error, places[error.query])
     except TooManyPartialMatchesError as error:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
 from ..reading import messages, readers
+from ..reading.files import EventSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .. import model
     from ..reading.reader import FormatOptions
-
-
-@dataclass(frozen=True, slots=True)
-class EventSource:
-    """A path of events; `format` is None where the names of the files say it. `options` say how it is written."""
-
-    path: str
-    format: str | None
-    options: FormatOptions = ()
 
 
 class UnclearSourceError(ValueError):

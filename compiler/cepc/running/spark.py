@@ -14,6 +14,7 @@ from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 from ..codegen.compiling import job_from, job_of, load, planned
 from ..errors import DataError, RunError
 from ..reading.bad_records import STOP, Stop
+from ..reading.files import EventSource
 from ..reading.messages import not_a_file_here
 from .given import by_stream
 from .local import Report, streams_read, types_that_never_occur
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from ..reading.read import Read
     from ..reading.reader import FormatOptions
     from ..shared_plans import Options
-    from .sources import EventSource
 
 
 def dataframes(
@@ -84,7 +84,7 @@ def _format_of(path: str) -> str | None:
     from ..reading.find import find_files
 
     if "://" not in path and os.path.exists(path):  # noqa: PTH110
-        return find_files(path)[0].name
+        return find_files(EventSource(path))[0].name
     ending = path.rpartition(".")[2]
     named = {"parquet": "parquet", "csv": "csv", "json": "json", "jsonl": "json", "orc": "orc"}.get(ending)
     return named or ("parquet" if "/" in path else None)
@@ -285,5 +285,6 @@ def places(
         here = [s for s in here if s.name in readable]
     found = places(here, given, form, options)
     return {
-        n: p if p.format or "://" in p.path else replace(p, format=find_files(p.path)[0].name) for n, p in found.items()
+        n: p if p.format or "://" in p.path else replace(p, format=find_files(EventSource(p.path))[0].name)
+        for n, p in found.items()
     }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..reading.bad_records import Treatment
-    from .sources import EventSource
+    from ..reading.files import EventSource
 
 TYPES: Final = 10_000
 """Of a stream with more types than that nothing is said."""
@@ -100,7 +100,7 @@ def write_good(stream: model.Stream, plan: StreamPlan, place: EventSource, bad: 
             file.write_table(table.select(schema.names).cast(schema))
 
         whole = replace(plan, columns=tuple({**dict(needed.columns), **dict(plan.columns)}.items()))
-        return read_events(place.path, whole, stream.input, place.format, None, bad, place.options, keep)
+        return read_events(place, whole, stream.input, treatment=bad, keep=keep)
 
 
 _RECORDS: Final = ("E0710", "E0711", "E0715")
@@ -113,10 +113,9 @@ def raise_bad_records(
     for plan in plans:
         if plan.name not in places:
             continue
-        place = places[plan.name]
         try:
             given = program.stream(plan.name).input
-            read_events(place.path, plan, given, place.format, options=place.options, keep=lambda _table: None)
+            read_events(places[plan.name], plan, given, keep=lambda _table: None)
         except DataError as error:
             if any(one.code in _RECORDS for one in error.diagnostics):
                 raise

@@ -18,6 +18,7 @@ import pyarrow as pa
 from cepc_runtime.columns import nulls
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.evaluate.errors import EvaluationError
+from cepc_runtime.resources import Resources
 from cepc_runtime.sql import describe
 from cepc_runtime.windows import MatchBound, Sliding
 
@@ -258,7 +259,9 @@ def _refused(looked: LookedAt, sample: _Sample, sources: Mapping[str, Source]) -
             if match is None or plan is None:
                 return None
             events = Read(looked.reading.table.take(pa.array(rows)), len(rows), 0, None)
-            tables = execute_plan(strategy(plan, "local"), events, [bare], sources, most=PARTIAL_MATCHES).tables
+            tables = execute_plan(
+                strategy(plan, "local"), events, [bare], sources, resources=Resources(PARTIAL_MATCHES)
+            ).tables
             values, count = match_having_values(finder, query, match), tables[query.name].num_rows
         row = "is not true for the only row" if count == 1 else f"is true for none of {count:,} rows"
         first = ":" if count == 1 else "; of the first:"

@@ -85,7 +85,6 @@ def count_matches(
     *,
     costs: Costs | None = None,
     interpreted: bool | None = None,
-    rows: int = ROWS,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Counted:
     """Run the automata of the queries, all with the partition of `events`. `kinds` are those of the events, in their
@@ -102,9 +101,7 @@ def count_matches(
 
     values = naming(queries, evaluated)
     layout, kinds = table.of(kinds, values.index)
-    emissions, work = run_kernel(
-        events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, rows=rows, tell=tell
-    )
+    emissions, work = run_kernel(events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, tell=tell)
     return Counted(emissions, table.planes, values, work)
 
 
@@ -116,12 +113,11 @@ def run_kernel(
     matrix: Any,
     *,
     interpreted: bool | None = None,
-    rows: int = ROWS,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> tuple[tuple[Emissions, ...], Effort]:
     """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
     found: list[tuple[Ints, npt.NDArray[Any]]] = []
-    state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, rows, matrix.dtype)
+    state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, matrix.dtype)
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
     run, instant, end = run_function(loop, len(data.ticks) * len(planes), interpreted), 0, len(data.instants) - 1
@@ -149,9 +145,9 @@ def run_kernel(
     return emissions, Effort(*(int(state.progress[counter]) for counter in counters))
 
 
-def _buffer(layout: KernelLayout, planes: Sequence[QueryPlanes], rows: int, dtype: Any) -> Buffer:
+def _buffer(layout: KernelLayout, planes: Sequence[QueryPlanes], dtype: Any) -> Buffer:
     """Room for the rows, and at least for all that one instant can emit."""
-    rows = max(rows, layout.rows)
+    rows = max(ROWS, layout.rows)
     widest = max((own.count for own in planes), default=1)
     return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(max(rows * widest, layout.values), dtype))
 
