@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import permutations
 from threading import Barrier
 from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any, Final
@@ -80,10 +81,11 @@ class Cuts:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kinds: Counter[str] = Counter()
+        self.last: list[list[Part]] = []
         plain = cepc_runtime.parts.parts_of
 
         def noted(*given: Any) -> list[list[Part]]:
-            lists = plain(*given)
+            lists = self.last = plain(*given)
             self.kinds.update(self._kind(parts) for parts in lists)
             return lists
 
@@ -178,6 +180,50 @@ def test_few_groups_are_cut_by_time_and_have_the_same_rows_and_errors(cuts: Cuts
     hold("cut by time", in_a_line, in_pieces_of_time, with_rows=0.6, differing=0)
     for kind in ("time of windows", "time of matches"):
         assert cuts.kinds[kind] >= len(MANY) * settings().max_examples // 5, cuts.kinds
+
+
+def test_queries_over_one_group_that_cannot_be_cut_are_divided(cuts: Cuts) -> None:
+    after = "RETURN MATCH A.x AS x PATTERN SEQ(A, {b}) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN {within} s"
+    counted = "RETURN SUM(A.x) AS n PATTERN SEQ(A, {b}) WITHIN UNBOUNDED"
+    own = {f"m{b}{within}": after.format(b=b, within=within) for b in "BC" for within in (5, 9)}
+    own |= {"s": counted.format(b="B"), "u": counted.format(b="C")}
+    own["t"] = counted.format(b="B").replace("WITHIN", "WHERE A.x <= B.x WITHIN")
+    text = "".join(f"QUERY {name} {query};\n" for name, query in own.items())
+    plan, table = compile_text(STREAM + text).plan, events([*range(60)], 1, "ABCC")
+    alone = outcome(plan, table, 1)
+    assert isinstance(alone, dict)
+    for threads in MANY:
+        assert outcome(plan, table, threads) == alone
+        bundles = [{query.name for query in parts[0].queries} for parts in cuts.last]
+        assert all(len(parts) == 1 for parts in cuts.last)
+        assert len(bundles) == min(threads, 6)
+        assert sorted(name for names in bundles for name in names) == sorted(own)
+        assert any({"s", "u"} <= names for names in bundles), "one pass counts both"
+
+
+def test_rows_that_are_equal_and_not_the_same_have_one_order() -> None:
+    table = pa.table(
+        {
+            "a": [0.0, -0.0, None, 0.0, -0.0, float("nan")],
+            "b": [[{"x": 0.0}], [{"x": 0.0}], None, [{"x": -0.0}], [], [{"x": None}]],
+            "c": [1, 1, 1, 1, 1, 1],
+        }
+    )
+    ordered = {written(in_order(table.take(list(rows)))) for rows in permutations(range(table.num_rows))}
+    assert len(ordered) == 1
+
+
+def test_a_group_shows_the_first_of_its_equal_values(cuts: Cuts) -> None:
+    text = "STREAM s (at BIGINT, kind STRING, y DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+    text += "QUERY q RETURN y, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY y WITHIN 4 s;\n"
+    text += "QUERY p RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 4 s;\n"
+    plan, number = compile_text(text).plan, np.arange(100)
+    kinds = pa.array(["A", "B"]).take(pa.array(number % 2))
+    table = pa.table({"at": number, "kind": kinds, "y": np.where(number < 50, -0.0, 0.0)})
+    alone = outcome(plan, table, 1)
+    for threads in MANY:
+        assert outcome(plan, table, threads) == alone
+    assert (cuts.kinds["time of windows"], cuts.kinds["whole"]) == (len(MANY), len(MANY))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------
@@ -308,6 +354,7 @@ def test_an_interruption_ends_all_threads(interrupted: str) -> None:
         execute(plan, events([1] * 300_000, 1000), tell=tell, resources=Resources(threads=2))
     assert running() == []
     assert told[-1] < 1.0
+    assert interrupted != "one that works" or len(told) == 1, "it is not run once more"
 
 
 def test_a_failure_of_ours_is_told_as_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,6 +374,9 @@ def test_the_first_task_that_fails_is_told_and_no_other_is_begun() -> None:
     begun: list[int] = []
     second = Barrier(2, timeout=10)
 
+    def broken(number: int) -> int:
+        raise ValueError(number)
+
     def task(number: int) -> int:
         begun.append(number)
         if number in (1, 2):
@@ -337,6 +387,8 @@ def test_the_first_task_that_fails_is_told_and_no_other_is_begun() -> None:
     with pytest.raises(ValueError, match="1"):
         at_once([partial(task, number) for number in range(50)], 2)
     assert max(begun) < 10
+    with pytest.raises(ValueError, match="1"):
+        at_once([partial(broken, 1), partial(broken, 2)], 2)
     assert at_once([partial(task, number) for number in (5, 0, 7)], 2) == [5, 0, 7]
 
 

@@ -52,10 +52,16 @@ def tried(tasks: Sequence[Callable[[], Found]], threads: int, over: Event | None
 
 
 def at_once(tasks: Sequence[Callable[[], Found]], threads: int) -> list[Found]:
-    """What the tasks give. Raises what the first of them that fails does: those before it were begun before it."""
+    """What the tasks give. Raises what the first of them that fails does."""
     if threads < 2 or len(tasks) < 2:
         return [task() for task in tasks]
-    return [future.result() for future in tried(tasks, threads)]
+    found = []
+    for task, future in zip(tasks, tried(tasks, threads), strict=True):
+        try:
+            found.append(future.result())
+        except CancelledError:  # a later one failed while this was about to begin
+            found.append(task())
+    return found
 
 
 def in_turn(items: Iterable[Item], work: Callable[[Item], Found], threads: int) -> Iterator[tuple[Item, Found]]:

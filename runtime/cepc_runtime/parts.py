@@ -17,6 +17,8 @@ import numpy as np
 
 from .classes import classes_of
 from .columns import codes, combine_codes, dense
+from .drive import found_together
+from .plan import Count, CountNeighbours, is_counted
 from .segments import LONGEST, overlap_of
 from .streaming.decision import Decision, Windows, decision_of
 from .stretch import EVERYWHERE, TimeSpan
@@ -91,9 +93,20 @@ def parts_of(
             if near is not None and _largest(by_time) < _largest(by_groups):
                 found.append(by_time)
                 left = {query: None for query in left if query not in near.queries}
-        if left:
-            found.append([Part(tuple(left), part.size, part.rows) for part in by_groups])
-    return found
+        for some in _bundles(left, pieces) if len(by_groups) == 1 else [tuple(left)]:
+            found.append([Part(some, part.size, part.rows) for part in by_groups])
+    return [parts for parts in found if parts[0].queries]
+
+
+def _bundles(queries: Iterable[PhysicalQuery], pieces: int) -> list[tuple[PhysicalQuery, ...]]:
+    """Queries that need all events at once, in so many bundles: what is counted in one pass, and matches that are found
+    together, stay so.
+    """
+    own = list(queries)
+    passes = [[query for query in own if isinstance(query.strategy, Count)]]
+    passes += [[query] for query in own if isinstance(query.strategy, CountNeighbours)]
+    passes += found_together(query for query in own if not is_counted(query))
+    return [tuple(query for some in passes[i::pieces] for query in some) for i in range(pieces)]
 
 
 def _largest(parts: Iterable[Part]) -> int:

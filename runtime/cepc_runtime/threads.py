@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -59,8 +59,11 @@ def drive_in_threads(
         for parts in lists
         for part in parts
     ]
-    outcomes = iter(tried(tasks, resources.threads, over))
-    left = set[str]()
+    ended = tried(tasks, resources.threads, over)
+    for outcome in ended:
+        if not outcome.cancelled() and _ends_all(error := outcome.exception()):
+            raise error
+    outcomes, left = iter(ended), set[str]()
     for parts in lists:
         found = [next(outcomes) for _ in parts]
         names = {query.name for query in parts[0].queries}
@@ -75,6 +78,11 @@ def drive_in_threads(
     if left:
         again = [query for query in queries if query.name in left]
         yield from drive(stretch, again, replace(means, budgets=_budgets(kinds, queries, means.most)))
+
+
+def _ends_all(error: BaseException | None) -> TypeGuard[BaseException]:
+    """Whether it ends the run, as an interruption does, and one thread is not to try again."""
+    return error is not None and not isinstance(error, Exception | OverError)
 
 
 def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[list[tuple[str, Any]], Effort]:

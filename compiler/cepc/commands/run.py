@@ -170,6 +170,10 @@ def _by_this_process(
     from ..running import local
     from ..running.progress import Progress
 
+    if engine.asked_threads is not None:
+        import pyarrow
+
+        pyarrow.set_cpu_count(engine.asked_threads)  # Arrow decodes columns of Parquet by threads of its own
     places = places_of(program, given)
     with Progress(sys.stderr) as progress:
         return local.run(
