@@ -339,6 +339,15 @@ def running() -> list[str]:
     return [thread.name for thread in enumerate_threads() if thread.name.startswith("cepc")]
 
 
+@pytest.fixture
+def _heard() -> Iterator[None]:
+    """An interruption is heard, also where the tests run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heard")
 @pytest.mark.parametrize("interrupted", ["the thread that waits", "one that works"])
 def test_an_interruption_ends_all_threads(interrupted: str) -> None:
     plan, told = compile_text(STREAM + MANY_QUERIES).plan, list[float]()

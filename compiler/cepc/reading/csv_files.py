@@ -144,8 +144,8 @@ class _Rows:
 
 
 class Passing(io.RawIOBase):
-    """A stream of CSV as pyarrow can read it. The quotes that pass are counted. Bytes that are no UTF-8 become characters
-    of a private plane: pyarrow asks about a row only if all of it is text.
+    """A stream of CSV as pyarrow can read it. The quotes that pass are counted. Bytes that are no UTF-8 become
+    characters of a private plane: pyarrow asks about a row only if all of it is text.
     """
 
     def __init__(self, stream: Any, options: CsvOptions) -> None:
