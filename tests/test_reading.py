@@ -1,5 +1,6 @@
 """Events read from files: what each format gives, and what is said of files and values that are wrong."""
 
+import base64
 import bz2
 import gzip
 import io
@@ -531,6 +532,22 @@ def test_a_key_that_no_line_has_is_a_warning_and_of_time_or_type_an_error() -> N
     (warning,) = read("x.jsonl").warnings
     assert (warning.code, warning.title) == ("W0714", "no line has the key `minutes`: it is null everywhere")
     assert warning.hint == "did you mean `minuts`?"
+
+
+def test_a_parquet_file_with_a_zone_that_is_no_text_is_damaged() -> None:
+    pq.write_table(pa.table({"at": pa.array([1], pa.timestamp("us", tz="Europe/Berlin"))}), "x.parquet")
+    schema = pq.read_metadata("x.parquet").metadata[b"ARROW:schema"]
+    broken = base64.b64encode(base64.b64decode(schema).replace(b"Europe/", b"\xd4urope/"))
+    Path("x.parquet").write_bytes(Path("x.parquet").read_bytes().replace(schema, broken))
+    assert "it is damaged" in problem("x.parquet", "at TIMESTAMP")
+
+
+def test_an_orc_file_of_no_structs_is_damaged() -> None:
+    orc.write_table(pa.table({"at": [1], "n": [2]}), "x.orc", compression="uncompressed")
+    written = Path("x.orc").read_bytes()
+    kind = written.rindex(b"\x08\x0c\x12") + 1  # of the first type in the footer
+    Path("x.orc").write_bytes(written[:kind] + b"\x0b" + written[kind + 1 :])
+    assert "it is damaged" in problem("x.orc", "at BIGINT")
 
 
 def test_a_parquet_file_with_a_column_whose_name_is_no_text_is_damaged() -> None:

@@ -24,12 +24,14 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
     """What is wrong with the columns of the file. Raises DataError where it cannot be read."""
     if file.size == 0:
         return []
+    import pyarrow as pa
+
     raw, orc = _open(file)
     with raw:
         try:
             # ORC's plain timestamps are instants for Spark, and Arrow says that they have no zone.
             return check_schema(file.name, orc.schema, wanted, _times(orc.schema))
-        except UnicodeDecodeError as error:  # in a name
+        except (UnicodeDecodeError, pa.ArrowException) as error:  # in a name, or no struct
             raise DataError([_damaged(file, error)]) from None
 
 

@@ -26,7 +26,10 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
     if file.size == 0:
         return []
     with _open(file) as parquet:
-        return check_schema(file.name, parquet.schema_arrow, wanted, _instants(parquet))
+        try:
+            return check_schema(file.name, parquet.schema_arrow, wanted, _instants(parquet))
+        except UnicodeDecodeError as error:  # in the name of a zone
+            raise DataError([_damaged(file, error)]) from None
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
