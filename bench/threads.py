@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import statistics
 import subprocess
 import sys
@@ -28,6 +27,7 @@ import cepc
 from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc.running.stages import Stages
+from cepc_runtime.at_once import cores
 from cepc_runtime.resources import Resources
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def main() -> None:
     asked.add_argument("--groups", type=int, default=10_000)
     asked.add_argument("--queries", type=int, default=100)
     asked.add_argument("--single", type=int, default=20_000_000)
-    asked.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    asked.add_argument("--threads", type=int, default=cores())
     asked.add_argument("--rounds", type=int, default=5)
     given = asked.parse_args()
     print(f"{given.threads} alone: {two_alone(given.threads):.2f} times one")

@@ -43,6 +43,10 @@ class Kinds:
     of: Kinds32
     letters: tuple[frozenset[int], ...]
 
+    def satisfying(self, letters: frozenset[int]) -> Bools:
+        """Which events satisfy one of the letters."""
+        return np.array([not letters.isdisjoint(own) for own in self.letters], dtype=np.bool_)[self.of]
+
 
 def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] | None) -> Any:
     """The expression over columns of single events: on the rows given, or on all. One array."""

@@ -117,8 +117,7 @@ def _mattering(kinds: Kinds, one: Class) -> Bools:
     """Which events some query of the class looks at."""
     if one.letters is None:
         return np.ones(len(kinds.of), dtype=np.bool_)
-    wanted = frozenset(one.letters)
-    return np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
+    return kinds.satisfying(frozenset(one.letters))
 
 
 def _rows_of(inside: Bools, first: int = 0) -> Ints | slice:

@@ -81,8 +81,7 @@ class Finder:
         reading = select(self.reading, rows)
         kinds = classify(reading, plan.letters)
         if not isinstance(query_plan.select, SelectContiguous):
-            wanted = letters_listed(query_plan)
-            keep = np.flatnonzero(np.array([bool(k & wanted) for k in kinds.letters], dtype=np.bool_)[kinds.of])
+            keep = np.flatnonzero(kinds.satisfying(letters_listed(query_plan)))
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))
         arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters))

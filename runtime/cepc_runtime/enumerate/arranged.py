@@ -71,5 +71,4 @@ def mattering(kinds: Kinds, queries: Sequence[QueryPlan]) -> Bools:
     """Which events matter to some of the queries."""
     if any(isinstance(query.select, SelectContiguous) for query in queries):  # to which every event matters
         return np.ones(len(kinds.of), dtype=np.bool_)
-    wanted = frozenset().union(*map(letters_listed, queries))
-    return np.array([bool(letters & wanted) for letters in kinds.letters], dtype=np.bool_)[kinds.of]
+    return kinds.satisfying(frozenset().union(*map(letters_listed, queries)))

@@ -139,13 +139,8 @@ def _of_no_variable(argument: Expression | None) -> Expression | None:
 
 
 def _argument(expression: Expression, letters: frozenset[int], table: Any, kinds: Kinds) -> Argument:
-    rows = _bindable(kinds, letters)
+    rows = np.flatnonzero(kinds.satisfying(letters))
     return Argument(rows, evaluate_on(expression, table, None if len(rows) == len(kinds.of) else rows))
-
-
-def _bindable(kinds: Kinds, letters: frozenset[int]) -> Ints:
-    wanted = np.array([bool(letters & found) for found in kinds.letters], dtype=np.bool_)
-    return np.flatnonzero(wanted[kinds.of])
 
 
 def _numbers(column: Any, role: Role) -> Floats:

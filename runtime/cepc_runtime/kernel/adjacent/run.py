@@ -74,9 +74,7 @@ class Neighbours:
 
     @cached_property
     def slices(self) -> Slices:
-        letters = self.query.automaton.letters
-        wanted = np.array([bool(letters & found) for found in self.kinds.letters], dtype=np.bool_)
-        own = np.flatnonzero(wanted[self.kinds.of])
+        own = np.flatnonzero(self.kinds.satisfying(self.query.automaton.letters))
         groups, ticks = self.events.groups[own].astype(np.int64), self.events.ticks[own]
         return slices_of(own, groups, ticks, self.query.window)
 

@@ -99,9 +99,9 @@ def prepare_test(expression: Expression, steps: Sequence[int], automaton: Automa
     """The test on all events of a class. `steps` are all those that have it."""
     sources = {automaton.steps[step].source for step in steps}
     sources |= {state for state, after in reachable(automaton).items() if not sources.isdisjoint(after)}
-    later = _with_letters(kinds, {automaton.steps[step].letter for step in steps})
-    bound = {s.letter for s in (*automaton.steps, *automaton.ties) if s.target in sources}
-    earlier = _with_letters(kinds, bound)
+    later = kinds.satisfying(frozenset(automaton.steps[step].letter for step in steps))
+    bound = frozenset(s.letter for s in (*automaton.steps, *automaton.ties) if s.target in sources)
+    earlier = kinds.satisfying(bound)
     found = comparison(expression)
     none = np.empty(0, dtype=np.int64)
     if found is None:
@@ -109,10 +109,6 @@ def prepare_test(expression: Expression, steps: Sequence[int], automaton: Automa
         return Test(expression, PAIRS, none, none, np.flatnonzero(earlier), ordinal, later)
     left, right = _shared_ranks(found, table, np.flatnonzero(later), np.flatnonzero(earlier))
     return Test(expression, found.operator, left, right, none, none, later)
-
-
-def _with_letters(kinds: Kinds, letters: set[int]) -> Bools:
-    return np.array([bool(letters & found) for found in kinds.letters], dtype=np.bool_)[kinds.of]
 
 
 def _shared_ranks(found: Comparison, table: Any, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
