@@ -24,7 +24,7 @@ from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-        from random import Random
+    from random import Random
 
     from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
     from tests.oracle import Answer
