@@ -12,6 +12,7 @@ from cepc_runtime.events import Reading, arrange, read
 from cepc_runtime.letters import Kinds, classify
 
 from ..planning import plan_program
+from ..running.local import LOOKED_AT as EVENTS
 from .constraints import Local, constraints_of, without
 from .finder import Finder
 from .reach import Reach, reach
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from .. import model
     from ..reading.read import Read
 
-EVENTS: Final = 1_000_000
-"""So many events are looked at."""
 PARTIAL_MATCHES: Final = 20_000
 """So many partial matches, where matches have to be listed."""
 
