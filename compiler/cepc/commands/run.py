@@ -188,8 +188,10 @@ def _by_this_process(
     engine: Engine,
 ) -> Report:
     from ..running import local
+    from ..running.allocation import keep_what_is_freed
     from ..running.progress import Progress
 
+    keep_what_is_freed()
     if engine.asked_threads is not None:
         import pyarrow
 
