@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .by_part import drive_by_part
 from .drive import tables
 from .events import Dropped, read
-from .on_disk import Held, Stored
+from .on_disk import InMemory, Stored
 from .resources import ONE_THREAD, Resources
 from .stretch import Means, Stretch
 from .threads import drive_in_threads
@@ -48,7 +48,7 @@ def execute(
     `tell` is called with the fraction of the work that is done, by one thread at a time. Rows and errors are the same
     on any number of threads.
     """
-    source = events if isinstance(events, Stored) else Held(events)
+    source = events if isinstance(events, Stored) else InMemory(events)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
     work = Work(len(chosen), tell)
     means = Means(most=resources.most, interpreted=interpreted, work=work)

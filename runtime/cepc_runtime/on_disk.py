@@ -97,7 +97,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Held:
+class InMemory:
     """A table in memory, as events on disk are."""
 
     table: Any
@@ -117,7 +117,7 @@ class Held:
         return self.table
 
 
-Source = Stored | Held
+Source = Stored | InMemory
 
 
 def in_chunks(tables: Iterable[Any], rows: int) -> Iterator[Any]:
