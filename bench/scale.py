@@ -65,7 +65,7 @@ def write_events(number: int, path: Path) -> None:
 
 def took(program: Path, events: Path, folder: Path, options: list[str]) -> Took:
     """One run of the command."""
-    command = [sys.executable, "-m", "cepc.cli", "run", str(program), "--events", str(events)]
+    command = [sys.executable, "-m", "cepc", "run", str(program), "--events", str(events)]
     process = subprocess.Popen([*command, "--output", str(folder), *options], stderr=subprocess.PIPE)
     assert process.stderr is not None
     said = process.stderr.read().decode()
