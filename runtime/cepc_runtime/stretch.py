@@ -38,6 +38,12 @@ class TimeSpan:
     end: int | None = None
     segments: Segments | None = None
 
+    def within(self, other: TimeSpan) -> TimeSpan:
+        """What begins in both; the other has no segments."""
+        firsts = [first for first in (self.first, other.first) if first is not None]
+        ends = [end for end in (self.end, other.end) if end is not None]
+        return TimeSpan(max(firsts, default=None), min(ends, default=None), self.segments)
+
     def numbers(self, window: Sliding) -> tuple[int, int] | None:
         """The first and the last number of the windows that begin from `first`, before `end`; None if all do."""
         if self.first is None and self.end is None:
