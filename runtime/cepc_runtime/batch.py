@@ -49,5 +49,5 @@ def execute(
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
     work = Work(len(chosen), tell)
     means = Means(most=resources.most, interpreted=interpreted, work=work)
-    found = tables(drive_in_threads(Stretch(plan, reading), chosen, means, resources))
+    found = tables(drive_in_threads(Stretch(plan, reading, whole=True), chosen, means, resources))
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

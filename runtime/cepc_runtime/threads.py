@@ -89,7 +89,7 @@ def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[lis
     """The rows of a part, and what they took."""
     rows = part.rows()
     reading, own = select(stretch.reading, rows), Kinds(kinds.of[rows], kinds.letters)
-    of_part = Stretch(stretch.plan, reading, part.span, part.known)
+    of_part = Stretch(stretch.plan, reading, part.span, part.known, whole=stretch.whole and part.has_groups)
     return list(by_strategy(of_part, own, part.queries, means)), means.work.effort
 
 
