@@ -195,14 +195,12 @@ def test_no_small_cut_is_missed() -> None:
 
 # ---- which events stay -----------------------------------------------------------------------------------------------
 
-A, B, C = range(3)
-
 
 def stays(groups: str, reads: dict[str, str], needs: dict[str, str]) -> str | None:
     """Of groups like `AB A`, what stays; needs like `A BB`: an A and two of B, `A|B`: an A or a B."""
     of = [(number, event) for number, group in enumerate(groups.split()) for event in group]
-    letters = {frozenset(): 0} | {frozenset((letter,)): letter + 1 for letter in range(3)}
-    kinds = Kinds(np.array(["ABC".index(e) + 1 for _, e in of], dtype=np.int32), tuple(letters))
+    letters = (frozenset[int](), *(frozenset((letter,)) for letter in range(3)))
+    kinds = Kinds(np.array(["ABC".index(e) + 1 for _, e in of], dtype=np.int32), letters)
     told = tuple(
         Needs(query, tuple(Need(tuple(sorted({"ABC".index(x) for x in n if x != "|"})), 1 if "|" in n else len(n)) for n in text.split()))
         for query, text in needs.items()

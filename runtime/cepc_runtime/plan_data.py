@@ -54,7 +54,7 @@ from .windows import MatchBound, Sliding, Unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 

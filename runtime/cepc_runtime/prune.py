@@ -56,7 +56,8 @@ def staying_of(kinds: Kinds, reads: Mapping[str, frozenset[int] | None], needs: 
             stays[own] |= able
         if (stays | (found == 0)).all():
             return None
-        return stays.ravel()[cells]
+        stay: Bools = stays.ravel()[cells]
+        return stay
 
     return staying
 
