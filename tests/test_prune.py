@@ -207,7 +207,7 @@ def stays(groups: str, reads: dict[str, str], needs: dict[str, str]) -> str | No
     )  # fmt: skip
     asked = {query: None if text == "*" else frozenset("ABC".index(x) for x in text) for query, text in reads.items()}
     found = staying_of(kinds, asked, told)
-    stay = None if found is None else found(np.array([number for number, _ in of]), len(groups.split()))
+    stay = None if found is None else found(np.array([number for number, _ in of], dtype=np.int64), len(groups.split()))
     return None if stay is None else "".join(e for (_, e), is_left in zip(of, stay, strict=True) if is_left)
 
 
@@ -221,6 +221,7 @@ STAYING = [
     ("a query that reads all events keeps all of them", "ABC BC", {"q": "*"}, {"q": "A"}, "ABC"),
     ("a query of which nothing is said keeps what it reads", "AB AC", {"q": "AB", "r": "C"}, {"q": "A B"}, "ABC"),
     ("nothing is said", "A B", {"q": "AB"}, {}, None),
+    ("there are no events", "", {"q": "AB"}, {"q": "A B"}, None),
     ("all groups go", "A B", {"q": "AB"}, {"q": "A B"}, ""),
 ]
 

@@ -48,7 +48,7 @@ def staying_of(kinds: Kinds, reads: Mapping[str, frozenset[int] | None], needs: 
     def staying(groups: Ints, count: int) -> Bools | None:
         cells = (number.astype(np.int64).ravel() * count)[kinds.of]
         cells += groups
-        found = _counts(cells, alike.shape[1] * count, counted).reshape(-1, count)
+        found = _counts(cells, alike.shape[1] * count, counted).reshape(alike.shape[1], count)
         stays = np.zeros(found.shape, dtype=np.bool_)
         for wanted, own in read.items():
             able = np.ones(count, dtype=np.bool_)
