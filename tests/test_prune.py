@@ -159,7 +159,7 @@ def test_only_engines_that_have_whole_groups_are_told() -> None:
 
 def by_definition(case: Case, _chance: Random) -> Seen:
     """A smallest cut is a set of letters without which no end is reached, though it is without all but one of them;
-    and of a match that the oracle finds, as many events are of each need's letters as it says.
+    and what a need says is the fewest events of its letters on any path, and some.
     """
     compiled = compile_text(case.text)
     for query in compiled.logical.queries:
