@@ -57,5 +57,5 @@ def execute(
         of_parts = tables((name, table) for name, several in parts.items() for table in several)
         return Execution({q.name: of_parts[q.name] for q in chosen}, source.rows, dropped, work.effort)
     reading = read(source.whole(), plan.stream, resources.threads)
-    found = tables(drive_in_threads(Stretch(plan, reading), chosen, means, resources))
+    found = tables(drive_in_threads(Stretch(plan, reading, whole=True), chosen, means, resources))
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

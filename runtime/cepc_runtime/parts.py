@@ -22,7 +22,7 @@ from .plan import Count, CountNeighbours, is_counted
 from .segments import LONGEST, overlap_of
 from .streaming.decision import Decision, Windows, decision_of
 from .stretch import EVERYWHERE, TimeSpan
-from .types import Array, Map, Struct, is_float
+from .types import varies
 from .windows import MatchBound, Sliding
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from .letters import Kinds
     from .plan import PhysicalQuery, StreamPlan
     from .stretch import Known
-    from .types import DataType
 
 UNEVEN: Final = 1.2
 """Where a part has so many times its share of the events, it may be better to cut by time."""
@@ -62,6 +61,11 @@ class Part:
     rows: Callable[[], Ints | slice]
     span: TimeSpan = EVERYWHERE
     known: Known | None = None
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether it has whole groups, and not what is in a piece of time."""
+        return self.known is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ def near_windows(queries: Iterable[PhysicalQuery], stream: StreamPlan, ticks: In
     """
     types = dict(stream.columns)
     own = tuple(
-        query for query in queries if _has_short_windows(query) and not any(_varies(types[n]) for n in query.group_by)
+        query for query in queries if _has_short_windows(query) and not any(varies(types[n]) for n in query.group_by)
     )
     if not own:
         return None
@@ -197,11 +201,6 @@ def near_matches(queries: Iterable[PhysicalQuery]) -> Near | None:
         return None
     longest = max(bound.span for bound in own.values())
     return Near(tuple(own), longest, longest + max(bound.after_last for bound in own.values()))
-
-
-def _varies(type_: DataType) -> bool:
-    """Whether values of the type may be equal and not the same, as 0.0 and -0.0."""
-    return is_float(type_) or isinstance(type_, Array | Map | Struct)
 
 
 def _by_time(reading: Reading, near: Near, mattering: Bools, pieces: int) -> list[Part]:

@@ -60,6 +60,9 @@ class Stretch:
     """Events, and what is known of them: they are whole groups, or all events of the windows that begin in the span and
     of the matches that are `known` (None: of all). A batch is one stretch, of which everything is known.
 
+    `whole`: the groups are said to be whole, and all their rows are asked for. So what a group has not got here it has
+    nowhere, and groups in which nothing can match are left out.
+
     Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
     """
 
@@ -68,6 +71,11 @@ class Stretch:
     span: TimeSpan = EVERYWHERE
     known: Known | None = None
     beside: tuple[PhysicalQuery, ...] = ()
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        if self.whole and (self.span != EVERYWHERE or self.known is not None or self.beside):
+            raise ValueError("some rows of whole groups are not asked for")
 
 
 @dataclass(frozen=True)

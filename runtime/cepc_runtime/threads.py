@@ -97,7 +97,7 @@ def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[lis
     reading, own = select(stretch.reading, rows), Kinds(kinds.of[rows], kinds.letters)
     span = stretch.span.within(part.span)
     known = stretch.known if part.known is None else partial(begins_in, span)
-    of_part = Stretch(stretch.plan, reading, span, known)
+    of_part = Stretch(stretch.plan, reading, span, known, whole=stretch.whole and part.has_groups)
     return list(by_strategy(of_part, own, part.queries, means)), means.work.effort
 
 

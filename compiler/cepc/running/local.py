@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.resources import ONE_THREAD, Resources
 
 from ..errors import ProgramError, RunError
+from ..passes import SHARING
 from ..passes.engine import EngineModel
 from ..passes.strategy import strategy
 from ..passes.worth import worth_planning
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
-from ..shared_plans import Options, share, workload_of
+from ..shared_plans import Options, share
 from ..statistics import Statistics
 from . import messages
 from .stages import Stages
@@ -191,7 +192,8 @@ def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, opti
     own = options.seconds is not None and options.optimiser is None
     if own and options.passes() and not worth_planning(plan, read.rows, SAMPLE, EngineModel()):
         text = "took nothing: on so few events nothing saves its planning"
-        return workload_of(program, plan).noted("choose", (), text)
+        alone = replace(options, level=1, without=(*options.without, *SHARING))
+        return share(program, plan, alone)[0].noted("choose", (), text)
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
         from cepc_runtime.evaluate.errors import EvaluationError
 
