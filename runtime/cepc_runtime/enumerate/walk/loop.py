@@ -111,7 +111,7 @@ class WalkEvents(NamedTuple):
     gaps: Ints
 
 
-class Known(NamedTuple):
+class KnownOfPiece(NamedTuple):
     """Of a piece, by state and event. `failed`: the last first event, from `LOW`, from which no match goes on there
     (empty where no test is of the first event).
     """
@@ -133,7 +133,7 @@ class Walked(NamedTuple):
     instants: Ints
 
 
-def run(t: Ints, s: Ints, events: WalkEvents, known: Known, found: Walked, least: int) -> int:
+def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, least: int) -> int:
     """Go on until matches, or the room for a piece, have no more room. A piece has at least so many first events."""
     while True:
         if (s[HIGH] - s[LOW]) * t[STATES] > len(known.ends):
@@ -150,7 +150,7 @@ def run(t: Ints, s: Ints, events: WalkEvents, known: Known, found: Walked, least
 # ---- pieces ----------------------------------------------------------------------------------------------------------
 
 
-def next_piece(t: Ints, s: Ints, events: WalkEvents, known: Known, least: int) -> bool:
+def next_piece(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, least: int) -> bool:
     """From the next event on that may begin a match, of this group or a later one; false if there is none."""
     at, end = s[AT], s[GROUP_END]
     while True:
@@ -325,7 +325,7 @@ def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, fi
 # ---- from match to match ---------------------------------------------------------------------------------------------
 
 
-def walk(t: Ints, s: Ints, events: WalkEvents, known: Known, found: Walked) -> int:
+def walk(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked) -> int:
     """The matches that begin in the piece."""
     at, stop, high = s[AT], s[STOP], s[HIGH]
     while at < stop:
@@ -349,7 +349,7 @@ def walk(t: Ints, s: Ints, events: WalkEvents, known: Known, found: Walked) -> i
     return FINISHED
 
 
-def find(t: Ints, s: Ints, events: WalkEvents, known: Known, found: Walked, first: int) -> int:
+def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, first: int) -> int:
     """Write the preferred match that begins with the event: its length, 0 if there is none, NONE without room.
 
     Where tests are of the first event, a way on that seems to lead to a match may not: then the next is tried, and what
@@ -414,7 +414,7 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: Known, found: Walked, firs
     return length
 
 
-def after(t: Ints, s: Ints, events: WalkEvents, known: Known, state: int, p: int, first: int) -> int:
+def after(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, state: int, p: int, first: int) -> int:
     """The instant of the next event after event `p`; 0, in which no next event lies, if there is none."""
     if t[RECORDS + state * STATE + LOOSE] != 0:
         instant = seek(t, s, events, RECORDS + state * STATE, p, events.instant_end[p], s[REACH], first)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class PairTest:
     """Of an event and the one read just before it or, `from_first`, the first of the match."""
 
     comparison: Comparison
@@ -76,11 +76,11 @@ def vacuous(condition: Condition, bindings: Bindings) -> bool:
 
 def tests_on(
     checks: Iterable[Check], conditions: tuple[Condition, ...], bindings: Bindings, variable: str
-) -> tuple[Test, ...] | Condition:
+) -> tuple[PairTest, ...] | Condition:
     """What is to be true of an event of the variable that is read in the state, given what is checked then; a condition
     that says something else where there is one.
     """
-    found: dict[Test, None] = {}
+    found: dict[PairTest, None] = {}
     for check in checks:
         condition = conditions[check.condition]
         if any(name != variable and not bindings.binds(name) for name in condition.variables):
@@ -138,15 +138,15 @@ def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: boo
     return "earlier" if name not in bindings.before else "far"
 
 
-def _tests(expression: Expression, places: Mapping[FieldKey, Place]) -> tuple[Test, ...] | None:
+def _tests(expression: Expression, places: Mapping[FieldKey, Place]) -> tuple[PairTest, ...] | None:
     """The condition as tests; None where it is something else."""
-    found: list[Test] = []
+    found: list[PairTest] = []
     for part in conjuncts(expression):
         others = {places[field.key] for field in fields(part)} - {"later"}
         compared = comparison(rewrite(part, lambda node: _placed(node, places)))
         if others not in ({"earlier"}, {"first"}) or compared is None or compared.later.type != compared.earlier.type:
             return None
-        found.append(Test(compared, "first" in others))
+        found.append(PairTest(compared, "first" in others))
     return tuple(found)
 
 

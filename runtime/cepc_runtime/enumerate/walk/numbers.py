@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...columns import Ints
     from ...expression import Expression
     from ..timeline import Timeline
-    from .neighbours import Test
+    from .neighbours import PairTest
     from .states import Walk
 
 
@@ -30,14 +30,14 @@ class Sides:
         self._timeline, self._table = timeline, table
         self._found: dict[tuple[str | Expression, frozenset[int]], int | None] = {}
         self._numbers: list[Ints] = []
-        self.rows: dict[Test, tuple[int, int]] = {test: self._of(test, *walk.tested(test)) for test in walk.tests}
+        self.rows: dict[PairTest, tuple[int, int]] = {test: self._of(test, *walk.tested(test)) for test in walk.tests}
 
     @property
     def numbers(self) -> Ints:
         shape = len(self._numbers), self._timeline.length
         return np.stack(self._numbers) if self._numbers else np.empty(shape, dtype=np.int64)
 
-    def _of(self, test: Test, later: frozenset[int], earlier: frozenset[int]) -> tuple[int, int]:
+    def _of(self, test: PairTest, later: frozenset[int], earlier: frozenset[int]) -> tuple[int, int]:
         left, right = self._side(test.comparison.later, later), self._side(test.comparison.earlier, earlier)
         if left is not None and right is not None:
             return left, right
@@ -80,11 +80,7 @@ class Sides:
 
 
 def ordered(column: Any) -> Ints | None:
-    """The values of a column as integers in the same order, NULL for null; None where they are something else.
-
-    >>> ordered(pa.array([1.5, None, -0.0, 0.0, float("-inf")])).argsort().tolist()
-    [1, 4, 2, 3, 0]
-    """
+    """The values of a column as integers in the same order, NULL for null; None where they are something else."""
     kind = column.type
     if pa.types.is_float64(kind):
         values = column.fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0  # -0.0 + 0.0 is 0.0

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from ...columns import Ints
     from ..pattern import IndexedPositions
-    from .neighbours import Test
-    from .states import Option, State, Walk
+    from .neighbours import PairTest
+    from .states import Option, Walk, WalkState
 
 # the table: these, then the records of states, then what they point to
 STATES: Final = 0
@@ -74,7 +74,7 @@ NONE: Final = -1
 def table_of(
     walk: Walk,
     pattern: IndexedPositions,
-    sides: Mapping[Test, tuple[int, int]],
+    sides: Mapping[PairTest, tuple[int, int]],
     span: int | None,
     after: tuple[str, str | None],
 ) -> Ints:
@@ -85,7 +85,7 @@ def table_of(
 
 
 class _Builder:
-    def __init__(self, walk: Walk, pattern: IndexedPositions, sides: Mapping[Test, tuple[int, int]]) -> None:
+    def __init__(self, walk: Walk, pattern: IndexedPositions, sides: Mapping[PairTest, tuple[int, int]]) -> None:
         self._walk, self._pattern = walk, pattern
         self._bits = {letter: 1 << i for i, letter in enumerate(walk.letters)}
         self._sides = sides
@@ -115,7 +115,7 @@ class _Builder:
                     found[option.target] |= self._mask(option.letters)
         return found
 
-    def _state(self, state: State, entering: int) -> list[int]:
+    def _state(self, state: WalkState, entering: int) -> list[int]:
         free = self._mask(way.letter for way in state.ways if not way.tests)
         tested = [way for way in state.ways if way.tests]
         tests = [test for option in state.options for test in option.tests]
@@ -138,7 +138,7 @@ class _Builder:
         bound = int(self._pattern.variable[option.edge])
         return [option.target, self._mask(option.letters), bound, *self._appended_tests(option.tests), gap]
 
-    def _appended_tests(self, tests: Sequence[Test]) -> tuple[int, int]:
+    def _appended_tests(self, tests: Sequence[PairTest]) -> tuple[int, int]:
         return self._appended([[test.comparison.operator, *self._sides[test], test.from_first] for test in tests])
 
     def _appended(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:

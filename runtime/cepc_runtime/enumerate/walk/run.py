@@ -21,7 +21,7 @@ from .loop import (
     SHORT,
     WORK,
     WRITTEN,
-    Known,
+    KnownOfPiece,
     Walked,
     WalkEvents,
 )
@@ -124,6 +124,6 @@ def _room(matches: int, events: int, linked: bool) -> Walked:
     )
 
 
-def _knowledge(size: int, linked: bool) -> Known:
+def _knowledge(size: int, linked: bool) -> KnownOfPiece:
     ends, nexts = (np.empty(size, dtype=np.int32) for _ in range(2))
-    return Known(ends, nexts, np.full(size if linked else 0, -1, dtype=np.int32))
+    return KnownOfPiece(ends, nexts, np.full(size if linked else 0, -1, dtype=np.int32))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..checks import Checks
     from ..condition import Condition
     from ..guards import Guards
-    from .neighbours import Bindings, Test
+    from .neighbours import Bindings, PairTest
 
 MOST_LETTERS: Final = 62
 """Bits of a mask."""
@@ -34,31 +34,31 @@ class Option:
     target: int = -1
     edge: int | None = None
     letters: frozenset[int] = frozenset()
-    tests: tuple[Test, ...] = ()
+    tests: tuple[PairTest, ...] = ()
     guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TestedWay:
     """An event of the letter that passes the tests may not be skipped."""
 
     letter: int
-    tests: tuple[Test, ...]
+    tests: tuple[PairTest, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class WalkState:
     """`ways` are of SELECT NEXT; under CONTIGUOUS there are none."""
 
     options: tuple[Option, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[TestedWay, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """State 0 is the start."""
 
-    states: tuple[State, ...]
+    states: tuple[WalkState, ...]
     contiguous: bool
 
     @property
@@ -67,15 +67,15 @@ class Walk:
         return tuple(sorted({*options, *(way.letter for state in self.states for way in state.ways)}))
 
     @property
-    def tests(self) -> tuple[Test, ...]:
+    def tests(self) -> tuple[PairTest, ...]:
         """The different tests."""
-        found: dict[Test, None] = {}
+        found: dict[PairTest, None] = {}
         for state in self.states:
             for tests in (*(option.tests for option in state.options), *(way.tests for way in state.ways)):
                 found |= dict.fromkeys(tests)
         return tuple(found)
 
-    def tested(self, test: Test) -> tuple[frozenset[int], frozenset[int]]:
+    def tested(self, test: PairTest) -> tuple[frozenset[int], frozenset[int]]:
         """The letters of the later and of the earlier events that the test is about."""
         later: set[int] = set()
         sources: set[int] = set()
@@ -141,17 +141,17 @@ class _States:
         self._numbers = {(0, 0): 0}
 
     def walk(self) -> Walk | NoWalk:
-        found: list[State] = []
+        found: list[WalkState] = []
         while len(found) < len(self._numbers):
             if len(self._numbers) > MOST_STATES:
                 return NoWalk(f"more than {MOST_STATES} states")
             state = self._state(*list(self._numbers)[len(found)])
-            if not isinstance(state, State):
+            if not isinstance(state, WalkState):
                 return _unlike(state)
             found.append(state)
         return Walk(tuple(found), self._prefixes is None)
 
-    def _state(self, place: int, prefix: int) -> State | Condition:
+    def _state(self, place: int, prefix: int) -> WalkState | Condition:
         if self._pattern.acceptances[place]:
             for number in self._checks.at_end[place]:
                 if not vacuous(self._conditions[number], self._bindings[place]):
@@ -168,7 +168,7 @@ class _States:
         ways = self._ways(place, prefix)
         if not isinstance(ways, tuple):
             return ways
-        return State(tuple(option for *_, option in sorted(ranked, key=lambda r: r[:2])), ways)
+        return WalkState(tuple(option for *_, option in sorted(ranked, key=lambda r: r[:2])), ways)
 
     def _steps(self, edge: Edge, prefix: int) -> list[tuple[frozenset[int], int]]:
         """Which letters an event of the edge satisfies, and the automaton's state after it."""
@@ -180,8 +180,8 @@ class _States:
             if step.source == prefix and self._prefixes.variables[step.variable] == edge.variable
         ]
 
-    def _ways(self, place: int, prefix: int) -> tuple[Way, ...] | Condition:
-        found: dict[Way, None] = {}
+    def _ways(self, place: int, prefix: int) -> tuple[TestedWay, ...] | Condition:
+        found: dict[TestedWay, None] = {}
         if self._prefixes is None or place == 0:
             return ()
         for step in self._prefixes.steps:
@@ -192,7 +192,7 @@ class _States:
             tests = tests_on(due, self._conditions, self._bindings[place], variable)
             if not isinstance(tests, tuple):
                 return tests
-            found[Way(step.letter, tests)] = None
+            found[TestedWay(step.letter, tests)] = None
         return tuple(found)
 
     def _unknown(self, place: int, variable: str) -> Iterator[Check]:
