@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cepc_runtime.enumerate.arranged import arrange_for
+from cepc_runtime.enumerate.walk import loop as walk_loop
 from cepc_runtime.enumerate.walk import run as walk_run
 from cepc_runtime.enumerate.walk.states import NoWalk, Walk
 from cepc_runtime.evaluate import EvaluationError
@@ -153,3 +154,14 @@ def test_a_query_is_walked_or_there_is_a_reason(query: str, reason: str | None) 
     text = f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {query} AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;"
     walk = enumerator(text, events(Random(0)), 1).walk()
     assert (walk.reason if isinstance(walk, NoWalk) else None) == reason
+
+
+def test_a_walk_that_is_interrupted_counts_the_events_of_its_matches_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
+    monkeypatch.setattr(walk_loop, "LONG", 0)
+    text = (
+        f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN B SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT WITHIN 9 s;"
+    )
+    found = enumerator(text, events(Random(3)), 1 << 16)
+    matches = listed(found.matches())
+    assert found._means.budget.partial == len(matches) > 1

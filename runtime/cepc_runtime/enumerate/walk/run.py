@@ -80,12 +80,13 @@ class Walking:
         end = None
         while end != FINISHED:
             end = run(self._table, progress, self._events, known, found, least)
-            means.budget.spend(tried=int(progress[WORK]), partial=int(progress[WRITTEN]))
+            means.budget.spend(tried=int(progress[WORK]), partial=0)
             if end == SHORT:
                 known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked)
             if end == FULL and not progress[MATCHES]:  # a match of more events than there is room for
                 found = _room(means.block, 2 * len(found.positions), linked)
             elif end in (FULL, FINISHED):
+                means.budget.spend(tried=0, partial=int(progress[WRITTEN]))
                 means.reached(progress[AT] / max(length, 1))
                 yield from self._by_length(found, int(progress[MATCHES]))
                 progress[MATCHES] = progress[WRITTEN] = 0
