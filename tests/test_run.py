@@ -531,6 +531,21 @@ def test_importing_cepc_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_run_of_few_events_imports_only_what_it_needs() -> None:
+    """A count that no busy machine changes: pandas, which pyarrow would import, is a quarter of such a run."""
+    probe = (
+        "import sys; from cepc.cli import main\n"
+        "sys.argv = ['cepc', 'run', 'rides.cep', '--events', 'rides.jsonl']\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "assert 'pyarrow' in sys.modules\n"
+        "heavy = {'pyspark', 'pandas', 'numba', 'networkx', 'rich', 'cepc.why.empty'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"set -o pipefail; {sys.executable} -m cepc run rides.cep --events rides.jsonl | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)

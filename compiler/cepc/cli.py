@@ -18,6 +18,8 @@ from typing import Any
 
 import click
 
+from .own_process import OWN_PROCESS
+
 # Each is a module of commands/.
 COMMANDS = (
     "init",
@@ -111,7 +113,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     code: str | int | None = 0
     try:
-        cepc.main(prog_name="cepc")
+        cepc.main(prog_name="cepc", obj=OWN_PROCESS)
     except SystemExit as end:
         code = end.code
     except OSError as error:

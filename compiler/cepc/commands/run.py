@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..diagnostics.listed import listed
+from ..own_process import OWN_PROCESS, keep_arrow_from_pandas
 from ..reading import readers
 from ..running.memory import memory_of
 from ..running.stages import Stages
@@ -161,6 +162,8 @@ def run(
     stages = Stages()
     with stages("checking the program"):
         checked = right_program(ctx, files)
+    if ctx.obj == OWN_PROCESS and engine.name == "local":  # Spark has uses for pandas
+        keep_arrow_from_pandas()
     try:
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)

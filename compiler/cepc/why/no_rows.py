@@ -6,7 +6,6 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final
 
 from ..diagnostics.listed import listed
-from .empty import why_empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +22,10 @@ CAUSES: Final = 3  # of a query
 def no_rows(program: model.CheckedProgram, report: Report, sources: Mapping[str, Source]) -> list[str]:
     """Lines that say why queries have no rows, of no more than ten; queries of the same causes are named together."""
     empty = [q for q in program.queries if q.stream in report.reads and not report.tables[q.name].num_rows]
+    if not empty:
+        return []
+    from .empty import why_empty  # a tenth of a short run, for what most runs have no use for
+
     found = [
         (query.name, tuple(islice(why_empty(program, query, report.reads[query.stream], sources), CAUSES)))
         for query in empty[:QUERIES]

@@ -1,0 +1,43 @@
+"""What a command may do only in a process of its own: it holds for all else that runs there."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+OWN_PROCESS: Final = "its own process"
+"""The object of the click context where the console command runs, and not a program that calls it."""
+
+
+class _NoPandas:
+    """Finds no pandas, first of all finders."""
+
+    def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is not needed here", name=name)
+
+
+@contextmanager
+def _hidden_pandas() -> Iterator[None]:
+    hiding = _NoPandas()
+    sys.meta_path.insert(0, hiding)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hiding)
+
+
+def keep_arrow_from_pandas() -> None:
+    """pyarrow asks once whether there is pandas, when it makes its first array and when it first gives one to numpy,
+    and imports it where it is installed: a quarter of a short run. What a command reads and writes is never pandas'.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    with _hidden_pandas():
+        pa.array([0]).to_numpy()
