@@ -216,7 +216,7 @@ def _data(case: Case, answer: Answer) -> Iterator[str]:
 # ---- pairs -----------------------------------------------------------------------------------------------------------
 
 WAYS: Final = (
-    "interpreted", "compiled", "on threads", "shared at every level", "states side by side", "matches joined",
+    "interpreted", "compiled", "on threads", "in parts on disk", "shared at every level", "states side by side", "matches joined",
     "in panes", "in segments", "in slices", "by partitions", "large groups in pieces", "as a stream", "through Spark's operator",
 )  # fmt: skip
 TYPES: Final = ("INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests import (
     test_equivalence,
+    test_memory,
     test_motto_pass,
     test_panes,
     test_passes,
@@ -95,6 +96,8 @@ PROPERTIES: Final[dict[str, Property]] = {
     },
     "threads": Property("on threads", test_threads.mixed, test_threads.on_threads),
     "threads: cut by time": Property("on threads", test_threads.in_a_line, test_threads.in_pieces_of_time),
+    "memory": Property("in parts on disk", test_threads.mixed, test_memory.in_parts),
+    "memory: cut by time": Property("in parts on disk", test_threads.in_a_line, test_memory.in_parts),
 }
 
 

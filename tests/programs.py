@@ -93,11 +93,12 @@ RUN = (
     "{v}.g <=> PREV({v}).g",
 )
 ENDS = ("{w}.x > LAST({v}).x", "{w}.x < FIRST({v}).x")
-OF_NEGATED = ("{n}.x > 0", "{n}.x > {v}.x", "{n}.g = {v}.g", "{n}.y < 1.5")
+OF_NEGATED = ("{n}.x > 0", "{n}.y < 1.5", "{n}.x > {v}.x", "{n}.g = {v}.g")
+"""The first two are on one event."""
 AGGREGATES = (
-    "COUNT(*)", "COUNT({v})", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
+    "COUNT(*)", "COUNT({v})", "SUM({v}.n)", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
     "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
-    "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))", "SUM({v}.n)", "MAX({v}.d)", "MIN({v}.o)", "COUNT({v}.o)",
+    "CAST(COUNT(*) AS STRING)", "TRY_SUM({v}.x)", "SUM(ABS({v}.x))", "MAX({v}.d)", "MIN({v}.o)", "COUNT({v}.o)",
     "TRY_COUNT(*)", "AVG({v}.n)", "COUNT({v}.y)", "MAX({v}.x)",
     "VARIANCE({v}.x)", "VAR_POP({v}.n)", "STDDEV({v}.z)", "STDDEV_POP({v}.x)",
 )  # fmt: skip
@@ -125,8 +126,9 @@ def _conditions(chance: Random, tree: Tree, pairs: bool) -> list[str]:
             v = chance.choice(lists)
             if v != w:
                 found.append(chance.choice(ENDS).format(v=v, w=w))
-        elif kind == "negated" and pairs:
-            found.append(chance.choice(OF_NEGATED).format(n=chance.choice(tree.negated), v=v))
+        elif kind == "negated":
+            test = chance.choice(OF_NEGATED if pairs else OF_NEGATED[:2])
+            found.append(test.format(n=chance.choice(tree.negated), v=v))
         else:
             found.append(chance.choice(LOCAL).format(v=v))
     return found
@@ -156,7 +158,7 @@ class Asked:
     select: str | None = None
     after: bool | None = None
     pairs: bool = True
-    keyed: bool = True
+    keyed: bool | None = None
     negation: bool = True
     group: str | None = None
 
@@ -284,7 +286,7 @@ def _keyed(chance: Random) -> bool:
 def case(chance: Random, size: int = 1, asked: Asked = Asked()) -> Case:
     """A program of `size` queries (q, q1, …) with a stream."""
     time, unit = _time(chance)
-    keyed = _keyed(chance)
+    keyed = _keyed(chance) if asked.keyed is None else asked.keyed
     texts = [query(chance, f"q{i or ''}", replace(asked, keyed=keyed)) for i in range(size)]
     header = HEADER.format(time=time, unit=unit, order=chance.choice(("", "", " ORDER BY seq")))
     return with_computed(chance, with_stream(chance, header + "".join(texts), keyed))
@@ -314,15 +316,16 @@ NEIGHBOURS = (
 
 
 OTHERWISE = (
-    "D", "SEQ(A a0, D)", "SEQ(A a0, D d, NOT C last)", "AND(A a0, D d)", "AND(A a0, D d, NOT C last)",
-    "AND(A a0, SEQ(B b9, NOT C last, D d))", "SOME(C c9, D d)", "ANY e9",
-    "SEQ(A a0, B b9){1,2}", "q_p", "q_p m", "q_r(B, x)",
+    "D", "SEQ({a} a0, D)", "SEQ({a} a0, D d, NOT C last)", "AND({a} a0, D d)", "AND({a} a0, D d, NOT C last)",
+    "AND({a} a0, SEQ(B b9, NOT C last, D d))", "SOME(C c9, D d)", "ANY e9",
+    "SEQ({a} a0, B b9){{1,2}}", "SEQ({a} a0, NOT C gone, B b9){{1,2}}", "q_p", "q_p m", "q_r(B, x)",
 )  # fmt: skip
 NAMED_NEIGHBOURS = {
     "q_p": "PATTERN q_p AS SEQ(C s, NOT A gone, D t) WHERE t.x > s.x;\n",
     "q_r": "PATTERN q_r(T, c) AS T+ run WHERE run.c >= PREV(run).c;\n",
+    "q_n": "PATTERN q_n AS SEQ(C c, D d) WHERE c.x > 0;\n",
 }
-"""What may stand beside a pattern with conditions between neighbours."""
+"""What may stand beside a pattern with conditions between neighbours; its first event is of {a}."""
 
 
 SPECIAL = {"a": ("A", "A", "Big"), "b": ("B", "B", "Odd"), "c": ("C", "C", "ANY")}
@@ -336,20 +339,20 @@ def _of_neighbour(chance: Random, listed: bool, first: bool) -> str:
     return chance.choice(some if first else (*some, "*", "{0,2}"))
 
 
-def between_neighbours(chance: Random, grouped: bool | None = None) -> Case:
+def between_neighbours(chance: Random, grouped: bool | None = None, keyed: bool | None = None) -> Case:
     """An aggregate query with conditions between neighbours, in a pattern with NOT or under SELECT CONTIGUOUS, or
     both.
     """
-    texts, conditions, before = [], [], ""
-    plain = Allowed()
+    texts, conditions, kinds, before = [], [], [], ""
+    allowed = Allowed(negatable=("q_n",) if chance.random() < 0.25 else ())
     names = chance.choice(("ab", "ab", "aba", "abc", "a"))
     for number, name in enumerate(names):
         variable, listed = f"{name}{number}", chance.random() < 0.5
         x = f"{variable}.x"
         if chance.random() < 0.33:
-            texts.append(negated(chance, plain, after_event=False))
-        kind = chance.choice(SPECIAL[name])
-        texts.append(f"{kind}{_of_neighbour(chance, listed, first=number == 0)} {variable}")
+            texts.append(negated(chance, allowed, after_event=False))
+        kinds.append(chance.choice(SPECIAL[name]))
+        texts.append(f"{kinds[-1]}{_of_neighbour(chance, listed, first=number == 0)} {variable}")
         test = chance.choice(NEIGHBOURS)
         if before and chance.random() < 0.5:
             conditions.append(test.format(w=f"FIRST({variable}).x" if listed else x, v=before))
@@ -357,19 +360,22 @@ def between_neighbours(chance: Random, grouped: bool | None = None) -> Case:
             conditions.append(chance.choice(NEIGHBOURS).format(w=x, v=f"PREV({variable}).x"))
         before = f"LAST({variable}).x" if listed else x
     if chance.random() < 0.25:
-        texts.append(negated(chance, plain, after_event=False))
-    whole, _ = numbered(f"SEQ({', '.join(texts)})")
-    other = chance.choice(("", "", *OTHERWISE))
+        texts.append(negated(chance, allowed, after_event=False))
+    whole, gone = numbered(f"SEQ({', '.join(texts)})")
+    if gone and chance.random() < 0.33:
+        conditions.append(chance.choice(OF_NEGATED[:2]).format(n=chance.choice(gone)))
+    other = chance.choice(("", "", *OTHERWISE)).format(a=kinds[0])
     whole = f"OR({whole}, {other})" if other else whole
     items = ", ".join(f"{a.format(v=f'{names[0]}0')} AS r{i}" for i, a in enumerate(some(chance, AGGREGATES, 3)))
-    keyed, group = _keyed(chance), chance.random() < 0.75 if grouped is None else grouped
+    keyed = _keyed(chance) if keyed is None else keyed
+    group = chance.random() < 0.75 if grouped is None else grouped
     items, by = (f"word, {items}", "GROUP BY word ") if keyed and group else (items, "")
     conditions += ["[word]"] if keyed and not group else []
     where = f"WHERE {' AND '.join(conditions)} " if conditions else ""
     select = chance.choice(("", "", "SELECT CONTIGUOUS "))
     having = "HAVING COUNT(*) > 1 " if chance.random() < 0.1 else ""
     window = chance.choice(("5 s", "8 s SLIDE 2 s", "12 s SLIDE 3 s", "5 s SLIDE 6 s", "UNBOUNDED"))
-    named = "".join(definition for name, definition in NAMED_NEIGHBOURS.items() if name in other)
+    named = "".join(definition for name, definition in NAMED_NEIGHBOURS.items() if name in whole)
     text = f"{named}QUERY q RETURN {items}\n PATTERN {whole}\n {where}{by}{having}{select} WITHIN {window};\n"
     time, unit = _time(chance)
     header = HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq")))
@@ -408,7 +414,7 @@ def _overlapping(chance: Random, number: int, pieces: list[str], window: str, ke
         own.append("A a9")
     whole = f"SEQ({', '.join(own)})" if len(own) > 1 else own[0]
     v = chance.choice(sorted(set(re.findall(r"\b[a-e]\d\b", whole))))
-    items = ", ".join(f"{r.format(v=v)} AS r{i}" for i, r in enumerate(some(chance, AGGREGATES[:12], 2)))
+    items = ", ".join(f"{r.format(v=v)} AS r{i}" for i, r in enumerate(some(chance, AGGREGATES[:13], 2)))
     group = keyed and chance.random() < 0.75
     conditions = [chance.choice(LOCAL).format(v=v)] * (chance.random() < 0.33) + ["[word]"] * (keyed and not group)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""

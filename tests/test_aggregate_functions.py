@@ -39,6 +39,7 @@ from cepc_runtime.aggregate_functions import (
 )
 from cepc_runtime.spread import square_root
 from cepc_runtime.types import BIGINT, DOUBLE, INT, STRING, DataType, Decimal, Interval
+from tests.sources import nodes
 
 PACKAGES = [Path(str(package.__file__)).parent for package in (cepc, cepc_grammar, cepc_runtime, cepc_stdlib)]
 NAMES = {*spellings(), *(function.name for function in AGGREGATES)}
@@ -61,29 +62,31 @@ OTHERS = {
 MAKING = {"cepc_runtime/expression.py", "cepc_runtime/panes/shared_panes.py"}
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
+def modules() -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
     for package in PACKAGES:
         for path in package.rglob("*.py"):
             if path != Path(aggregate_functions.__file__):
-                yield str(path.relative_to(package.parent)), ast.parse(path.read_text(encoding="utf-8"))
+                yield str(path.relative_to(package.parent)), nodes(path)
 
 
+@pytest.mark.xdist_group("sources")
 def test_no_other_module_knows_the_names_of_aggregates() -> None:
     found = {
         (module, node.value)
-        for module, tree in modules()
-        for node in ast.walk(tree)
+        for module, inside in modules()
+        for node in inside
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES
     }
     assert found == set(OTHERS)
 
 
+@pytest.mark.xdist_group("sources")
 def test_no_other_module_asks_which_aggregate_it_is() -> None:
     values = {function.written for function in AGGREGATES}
     found = {
         module
-        for module, tree in modules()
-        for node in ast.walk(tree)
+        for module, inside in modules()
+        for node in inside
         if isinstance(node, ast.ImportFrom)
         and (node.module or "").endswith("aggregate_functions")
         and values & {alias.name for alias in node.names}
@@ -91,9 +94,9 @@ def test_no_other_module_asks_which_aggregate_it_is() -> None:
     assert found == MAKING
     compared = {
         (module, ast.unparse(node))
-        for module, tree in modules()
+        for module, inside in modules()
         if module in MAKING
-        for node in ast.walk(tree)
+        for node in inside
         if isinstance(node, ast.Compare) and values & {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
     }
     assert compared == set()

@@ -8,8 +8,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.sources import nodes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("grammar/cepc_grammar", "compiler/cepc", "runtime/cepc_runtime", "stdlib/cepc_stdlib")
@@ -26,8 +32,7 @@ SHARED_NAMES = {
 
 
 def classes(path: Path) -> Iterator[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    yield from (node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    yield from (node.name for node in nodes(path) if isinstance(node, ast.ClassDef))
 
 
 def places() -> dict[str, list[str]]:
@@ -59,7 +64,7 @@ def test_names_of_the_stages_are_written_with_their_module_where_another_class_h
         f"{path.relative_to(ROOT)} imports {alias.name} of {stage}"
         for source in SOURCES
         for path in (ROOT / source).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and (stage := (node.module or "").rpartition(".")[2]) in stages
         for alias in node.names
         if alias.name in stages[stage] and alias.asname is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,11 +14,15 @@ from bench.queries import KINDS, much, nothing
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.passes.engine import EngineModel
+from cepc.passes.gloria import template
+from cepc.passes.gloria.places import write
+from cepc.passes.pattern import Event
 from cepc.passes.worth import worth_planning
 from cepc.planning import plan_program
 from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc.shared_plans import Options, plan_shared
+from cepc_grammar.pattern import Seq
 from cepc_runtime.plan_data import to_text
 
 if TYPE_CHECKING:
@@ -85,3 +90,15 @@ def test_columns_leave_apart_what_only_makes_more_operations() -> None:
     assert shared("SEQ(A a, B b, C c)", 20) == shared("SEQ(A a, B b, C c)", 2) == 4
     assert shared("SEQ(D$ d, B b, E$ e)", 20) == 0
     assert shared("SEQ(D$ d, B b, E$ e)", 2) == 2  # of few, all that could lie side by side does
+
+
+def test_looking_for_circles_stops_in_the_midst_of_the_queries() -> None:
+    chance = random.Random(1)
+    events = [Event(i, "v") for i in range(40)]
+    patterns = [write(Seq(tuple(chance.sample(events, 4))), f"q{i}") for i in range(1_500)]
+    first, *others = template._layers(patterns, 2_000)
+    assert len(first) < len(next(template._layers(patterns, None)))
+    assert all(len(layer) == 1 for layer in others)
+    assert sorted([*first, *(number for (number,) in others)]) == list(range(len(patterns)))
+    # Who brings no new link is looked at no more, and fits.
+    assert next(template._layers(patterns + patterns[:10], 2_000)) == (*first, *range(1_500, 1_510))

@@ -32,7 +32,7 @@ from cepc_runtime.letters import classify
 from cepc_runtime.work_done import Work
 from tests.driven import driven
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
-from tests.programs import HEADER, LOCAL, PAIR, Case, with_stream
+from tests.programs import HEADER, LOCAL, PAIR, Case, with_computed, with_stream
 from tests.programs import Asked as Wanted
 from tests.programs import query as query_text
 from tests.properties import NOTHING, Seen, hold
@@ -250,7 +250,7 @@ def programs(chance: Random) -> Case:
     header = HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq")))
     names = [f"q{i}" for i in range(chance.randint(2, 4))]
     queries = [match_query(chance, n) if chance.random() < 0.7 else any_query(chance, n, header) for n in names]
-    return with_stream(chance, header + "".join(queries))
+    return with_computed(chance, with_stream(chance, header + "".join(queries)))
 
 
 def check(case: Case, chance: Random) -> Seen:

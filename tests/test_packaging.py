@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.sources import nodes
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
     "cepc_grammar": ROOT / "grammar" / "cepc_grammar",
@@ -87,13 +89,14 @@ def test_the_command_is_called_cepc() -> None:
 
 def imports(path: Path) -> Iterator[str]:
     """The top-level packages that a module imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.xdist_group("sources")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_imports_between_our_packages_go_one_way(package: str) -> None:
     forbidden = PACKAGES.keys() - MAY_IMPORT[package] - {package}

@@ -164,8 +164,8 @@ def by_partitions(case: Case, chance: Random) -> Seen:
 def partitioned(chance: Random) -> Case:
     """Counted queries whose groups have partitions, where they have any."""
     if chance.random() < 0.25:
-        return between_neighbours(chance, grouped=False)
-    return case(chance, 2, Asked(match=False, pairs=False, group=""))
+        return between_neighbours(chance, grouped=False, keyed=True)
+    return case(chance, 2, Asked(match=False, pairs=False, keyed=True, group=""))
 
 
 def test_from_some_partitions_each_the_rows_are_the_same() -> None:

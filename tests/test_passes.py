@@ -262,7 +262,7 @@ def test_of_two_proposals_about_other_queries_both_are_taken() -> None:
     ("options", "names"),
     [
         (Options(0), ()),
-        (Options(1), ("normalise", "columns")),
+        (Options(1), ("normalise", "columns", "prune")),
         (Options(), NAMES),
         (Options(without=("sharon",)), tuple(name for name in NAMES if name != "sharon")),
         (Options(optimiser="none"), tuple(name for name in NAMES if name not in OPTIMISERS)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,8 @@ def test_rows_of_segments_are_those_of_the_oracle(events: Sequence[tuple[str, in
 
 
 def counted(chance: Random) -> Case:
-    make = between_neighbours if chance.random() < 0.25 else cases(match=False, size=3, pairs=False)
+    beside = chance.random() < 0.25
+    make = partial(between_neighbours, grouped=True) if beside else cases(match=False, size=3, pairs=False)
     return bounded(make)(chance)
 
 

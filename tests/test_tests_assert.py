@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+from tests.sources import nodes
+
 TESTS: Final = Path(__file__).parent
 SAYS_NO: Final = {"raises", "fail", "warns"}
 """What of pytest's fails a test without `assert`."""
@@ -17,7 +19,7 @@ def functions() -> dict[str, list[ast.FunctionDef]]:
     """All functions and methods of the tests, by name."""
     found: dict[str, list[ast.FunctionDef]] = {}
     for path in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef):
                 found.setdefault(node.name, []).append(node)
     return found

@@ -198,6 +198,8 @@ def _later(part: Sketch, by: int) -> Sketch:
 FLOATS: Final = (0.0, -0.0, 0.5, 1.0, 1.5, 2.0, 2.5, -3.25, math.nan, math.inf, None)
 DECIMALS: Final = (Decimal("1.50"), Decimal("-0.25"), Decimal("9999999.99"), None)
 DAYS: Final = (date(2024, 2, 29), date(1969, 12, 31), None)
+PAST_FLOATS: Final = 2**53 + 1
+"""No DOUBLE is this number."""
 
 
 def free(chance: Random, extreme: bool = False) -> Row:
@@ -209,7 +211,7 @@ def free(chance: Random, extreme: bool = False) -> Row:
         "x": chance.choice((0, 1, 1, 2, 2, 3, -2, None, *((2_000_000_000,) if extreme else ()))),
         "y": chance.choice(FLOATS),
         "z": chance.choice(DECIMALS),
-        "n": chance.choice((0, 1, 5_000_000_000, -7, None)),
+        "n": chance.choice((0, 1, 5_000_000_000, -7, PAST_FLOATS, None)),
         "d": chance.choice(DAYS),
         "o": chance.choice((True, True, False, None)),
     }
@@ -225,7 +227,7 @@ def _plain(chance: Random, place: int, slope: int) -> Row:
         "x": x if slope else chance.choice((0, 2, 3)),
         "y": 0.25 * x if slope else chance.choice((0.5, 1.5)),
         "z": Decimal("1.50") if chance.random() < 0.7 else Decimal("-0.25"),
-        "n": place,
+        "n": place + chance.choice((0, 0, PAST_FLOATS)),
         "d": DAYS[0],
         "o": True,
     }

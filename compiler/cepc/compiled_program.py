@@ -59,6 +59,7 @@ class Compiled:
         skip_bad: bool = False,
         dead: str | os.PathLike[str] | None = None,
         threads: int | None = None,
+        memory: str | int | None = None,
     ) -> dict[str, Any]:
         """The rows of each query, or of those named, as a pyarrow table by the query's name, sorted.
 
@@ -67,9 +68,11 @@ class Compiled:
         streams say by FROM. A query whose matches are listed is stopped where it has more than `most` of them, finished
         or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
         file `dead` if there is one. Queries run on so many `threads`, None for all cores that the process may use; rows
-        are the same on any number. Why a query has no rows is logged by the logger `cepc` at INFO. Raises DataError
+        are the same on any number. Of events, what does not fit into `memory` ("1GB", or bytes; None is most of what is
+        free) is taken part by part, from the temporary folder. Why a query has no rows is logged by the logger `cepc`
+        at INFO. Raises DataError
         where the events are not what the STREAM declares, RunError where there is no result for them, ValueError for a
-        query that the program does not have, and for less than one thread.
+        query that the program does not have, for less than one thread, and for a memory that is none.
 
         >>> import cepc, pyarrow
         >>> compiled = cepc.compile('''
@@ -84,6 +87,7 @@ class Compiled:
         from .reading.bad_records import treatment
         from .running.given import by_stream, is_frame, to_frame
         from .running.local import choose, run, streams_read
+        from .running.memory import memory_of
 
         if threads is not None and threads < 1:
             raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
@@ -91,12 +95,12 @@ class Compiled:
         program = choose(self.program, names)
         given = by_stream(events, [stream.name for stream in streams_read(program)])
         bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead))
-        threads = cores() if threads is None else threads
+        resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
         report = run(
             program,
-            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, threads),
+            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources),
             self.checked.sources,
-            resources=Resources(most, threads),
+            resources=resources,
         )
         if _LOG.isEnabledFor(logging.INFO):
             from .why.no_rows import no_rows
@@ -150,15 +154,15 @@ class Compiled:
         return as_html(self.program)
 
 
-def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, threads: int) -> Read:
+def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, resources: Resources) -> Read:
     from .reading.files import EventSource
     from .reading.read import read_events
     from .running.given import read_given
     from .running.sources import declared
 
     if events is None:
-        return read_events(declared(stream), plan, stream.input, treatment=bad, threads=threads)
+        return read_events(declared(stream), plan, stream.input, treatment=bad, resources=resources)
     if isinstance(events, str | os.PathLike):
         place = EventSource(os.fspath(events), None, stream.options)
-        return read_events(place, plan, stream.input, treatment=bad, threads=threads)
-    return read_given(events, plan, stream.input, bad, threads)
+        return read_events(place, plan, stream.input, treatment=bad, resources=resources)
+    return read_given(events, plan, stream.input, bad, resources.threads)

@@ -88,13 +88,16 @@ LOG_CLASSES = [
 
 # What the kernel does: automata, conditions over several events, results.
 LOG_PLAN = (
-    '{"version":5,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
+    '{"version":6,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
     'G"],["packet","BIGINT"],["bytes","INT"],["rtt_ms","DOUBLE"],["host","STRING"]],"all_columns":["at","'
     'event","route","packet","bytes","rtt_ms","host","_letters_0"],"time_column":"at","unit":"us","order_'
     'by":[],"type_column":null,"single_type":"log","raw_types":null},"letters":[{"column":"_letters_0","m'
     'ask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_letters_0","ma'
     'sk":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32},{"column":"_letters_0","m'
-    'ask":64},{"column":"_letters_0","mask":128},{"column":"_letters_0","mask":256}],"queries":['
+    'ask":64},{"column":"_letters_0","mask":128},{"column":"_letters_0","mask":256}],"needs":[{"query":"u'
+    'nacknowledged","of":[{"letters":[0]},{"letters":[1]},{"letters":[2]}]},{"query":"round_trips","of":['
+    '{"letters":[0]},{"letters":[2]},{"letters":[3]}]},{"query":"probing","of":[{"letters":[4],"events":3'
+    '}]},{"query":"neglected","of":[{"letters":[8]},{"letters":[5,6]}]}],"queries":['
     '{"name":"unacknowledged","kind":"match","partition":["packet","route"],"group_by":[],"window":{"kind'
     '":"bound of a match","span":10000000},"variables":["StartTransmit","Delivered","EndTransmit"],"lists'
     '":[],"positions":{"states":4,"edges":[{"source":0,"target":1,"letter":0,"variable":"StartTransmit"},'

@@ -68,14 +68,17 @@ PURCHASES_CLASSES = [job.Class(keys=("customer",), queries=(0, 1, 2, 3), letters
 
 # What the kernel does: automata, conditions over several events, results.
 PURCHASES_PLAN = (
-    '{"version":5,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
+    '{"version":6,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
     '"DECIMAL(10,2)"]],"all_columns":["at","item","customer","price","_letters_0"],"time_column":"at","un'
     'it":"s","order_by":[],"type_column":null,"single_type":"purchases","raw_types":null},"letters":[{"co'
     'lumn":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"col'
     'umn":"_letters_0","mask":8},{"column":"_letters_0","mask":16},{"column":"_letters_0","mask":32}],"sh'
     'aring":[{"members":[{"query":"q8","states":[0,1,2]},{"query":"q9","states":[0,1,2]},{"query":"q10","'
     'states":[0,1,2]},{"query":"q11","states":[0,1,2]}],"equal":true},{"members":[{"query":"q10","states"'
-    ':[3]},{"query":"q11","states":[3]}],"equal":true}],"queries":['
+    ':[3]},{"query":"q11","states":[3]}],"equal":true}],"needs":[{"query":"q8","of":[{"letters":[0]},{"le'
+    'tters":[1]},{"letters":[2]}]},{"query":"q9","of":[{"letters":[0]},{"letters":[1]},{"letters":[3]}]},'
+    '{"query":"q10","of":[{"letters":[0]},{"letters":[1]},{"letters":[4]}]},{"query":"q11","of":[{"letter'
+    's":[0]},{"letters":[1]},{"letters":[4]},{"letters":[5]}]}],"queries":['
     '{"name":"q8","kind":"aggregate","partition":["customer"],"group_by":[],"window":{"kind":"sliding","s'
     'pan":1200,"slide":60},"variables":["Laptop","Case","Adapter"],"lists":[],"positions":{"states":4,"ed'
     'ges":[{"source":0,"target":1,"letter":0,"variable":"Laptop"},{"source":1,"target":2,"letter":1,"vari'

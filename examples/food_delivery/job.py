@@ -73,7 +73,7 @@ ORDERS_CLASSES = [job.Class(keys=("district",), queries=(0, 1, 2, 3), letters=(0
 
 # What the kernel does: automata, conditions over several events, results.
 ORDERS_PLAN = (
-    '{"version":5,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
+    '{"version":6,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
     'ct","STRING"],["duration","DOUBLE"]],"all_columns":["at","action","driver_id","district","duration",'
     '"_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"orders"'
     ',"raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"co'
@@ -85,7 +85,11 @@ ORDERS_PLAN = (
     'tates":[2]},{"query":"rounds","states":[1]}]},{"members":[{"query":"requested","states":[2]},{"query'
     '":"ordered","states":[3]},{"query":"rounds","states":[2]}]},{"members":[{"query":"requested","states'
     '":[3]},{"query":"ordered","states":[4]}]},{"members":[{"query":"requested","states":[4]},{"query":"o'
-    'rdered","states":[5]},{"query":"rounds","states":[4]}]}],"queries":['
+    'rdered","states":[5]},{"query":"rounds","states":[4]}]}],"needs":[{"query":"requested","of":[{"lette'
+    'rs":[0]},{"letters":[1]},{"letters":[2]},{"letters":[3]}]},{"query":"ordered","of":[{"letters":[0]},'
+    '{"letters":[1]},{"letters":[2]},{"letters":[3]},{"letters":[4]}]},{"query":"cancelled","of":[{"lette'
+    'rs":[0]},{"letters":[1]},{"letters":[2]},{"letters":[4]},{"letters":[5]}]},{"query":"rounds","of":[{'
+    '"letters":[0]},{"letters":[1]},{"letters":[3]},{"letters":[6]}]}],"queries":['
     '{"name":"requested","kind":"aggregate","partition":["driver_id","district"],"group_by":["district"],'
     '"window":{"kind":"sliding","span":1200000000,"slide":300000000},"variables":["Request","Pickup","Tra'
     'vel","Delivery"],"lists":["Pickup","Travel"],"positions":{"states":5,"edges":[{"source":0,"target":1'

@@ -80,7 +80,7 @@ REPORTS_CLASSES = [job.Class(keys=("vehicle",), queries=(0, 1, 2, 3, 4, 5, 6), l
 
 # What the kernel does: automata, conditions over several events, results.
 REPORTS_PLAN = (
-    '{"version":5,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
+    '{"version":6,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
     '"DOUBLE"]],"all_columns":["at","street","vehicle","speed","_letters_0"],"time_column":"at","unit":"u'
     's","order_by":[],"type_column":null,"single_type":"reports","raw_types":null},"letters":[{"column":"'
     '_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_'
@@ -93,7 +93,12 @@ REPORTS_PLAN = (
     's":[0]}]},{"members":[{"query":"q1","states":[1]},{"query":"q3","states":[2]}]},{"members":[{"query"'
     ':"q1","states":[2]},{"query":"q3","states":[3]},{"query":"q5","states":[1]}]},{"members":[{"query":"'
     'q1","states":[3]},{"query":"q5","states":[2]}]},{"members":[{"query":"q2","states":[3]},{"query":"q4'
-    '","states":[4]}]},{"members":[{"query":"q3","states":[1]},{"query":"q6","states":[2]}]}],"queries":['
+    '","states":[4]}]},{"members":[{"query":"q3","states":[1]},{"query":"q6","states":[2]}]}],"needs":[{"'
+    'query":"q1","of":[{"letters":[0]},{"letters":[1]},{"letters":[2]}]},{"query":"q2","of":[{"letters":['
+    '0]},{"letters":[1]},{"letters":[3]}]},{"query":"q3","of":[{"letters":[0]},{"letters":[1]},{"letters"'
+    ':[4]}]},{"query":"q4","of":[{"letters":[0]},{"letters":[1]},{"letters":[3]},{"letters":[4]}]},{"quer'
+    'y":"q5","of":[{"letters":[1]},{"letters":[2]}]},{"query":"q6","of":[{"letters":[4]},{"letters":[5]}]'
+    '},{"query":"q7","of":[{"letters":[4]},{"letters":[5]},{"letters":[6]}]}],"queries":['
     '{"name":"q1","kind":"aggregate","partition":["vehicle"],"group_by":[],"window":{"kind":"sliding","sp'
     'an":600000000,"slide":60000000},"variables":["OakSt","MainSt","StateSt"],"lists":[],"positions":{"st'
     'ates":4,"edges":[{"source":0,"target":1,"letter":0,"variable":"OakSt"},{"source":1,"target":2,"lette'

@@ -68,7 +68,7 @@ MARKET_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4), letters=(0, 1, 2, 
 
 # What the kernel does: automata, conditions over several events, results.
 MARKET_PLAN = (
-    '{"version":5,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
+    '{"version":6,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
     'ING"],["price","DECIMAL(10,2)"],["volume","INT"]],"all_columns":["at","kind","stock","price","volume'
     '","_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"marke'
     't","raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"'

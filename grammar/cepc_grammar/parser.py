@@ -11,6 +11,7 @@ from lark.lexer import PatternStr
 
 from . import ast
 from .builder import Builder
+from .extents import with_extents
 from .keywords import KeywordLexer
 from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
@@ -46,7 +47,7 @@ class Parsed:
 
 @cache
 def _lark() -> Lark:
-    return parser(KeywordLexer)
+    return with_extents(parser(KeywordLexer))
 
 
 def parse(source: Source) -> Parsed:
@@ -130,7 +131,10 @@ def _parse_statement(
     builder = Builder(source.name)
     statement: Any = builder.transform(tree)
     found = builder.diagnostics
-    return statement, [*found, *(misplaced(statement) if statement is not None else ())], None
+    # Most statements have no bracket, and looking for a misplaced one is a walk over the whole tree.
+    if statement is not None and any(token.text == "[" for token in piece.tokens):
+        found = [*found, *misplaced(statement)]
+    return statement, found, None
 
 
 def _recover(

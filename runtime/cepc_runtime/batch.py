@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .by_part import drive_by_part
 from .drive import tables
 from .events import Dropped, read
+from .on_disk import InMemory, Stored
 from .resources import ONE_THREAD, Resources
 from .stretch import Means, Stretch
 from .threads import drive_in_threads
@@ -33,21 +35,27 @@ class Execution:
 
 def execute(
     plan: PhysicalPlan,
-    table: Any,
+    events: Any,
     queries: Sequence[str] | None = None,
     *,
     interpreted: bool | None = None,
     resources: Resources = ONE_THREAD,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Execution:
-    """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, in no promised order.
+    """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, or over events `Stored`
+    on disk, in no promised order. What does not fit into memory is run part by part.
 
     `tell` is called with the fraction of the work that is done, by one thread at a time. Rows and errors are the same
     on any number of threads.
     """
-    reading = read(table, plan.stream, resources.threads)
+    source = events if isinstance(events, Stored) else InMemory(events)
     chosen = [q for q in plan.queries if queries is None or q.name in queries]
     work = Work(len(chosen), tell)
     means = Means(most=resources.most, interpreted=interpreted, work=work)
-    found = tables(drive_in_threads(Stretch(plan, reading), chosen, means, resources))
+    if resources.parts(source.rows, source.size) > 1:
+        parts, dropped = drive_by_part(source, plan, chosen, means, resources)
+        of_parts = tables((name, table) for name, several in parts.items() for table in several)
+        return Execution({q.name: of_parts[q.name] for q in chosen}, source.rows, dropped, work.effort)
+    reading = read(source.whole(), plan.stream, resources.threads)
+    found = tables(drive_in_threads(Stretch(plan, reading, whole=True), chosen, means, resources))
     return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)

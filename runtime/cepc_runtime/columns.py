@@ -65,8 +65,8 @@ def codes(column: Any) -> tuple[Ints, int]:
     """Equal values as equal numbers from 0, and how many there are."""
     column = flat(column)
     if pa.types.is_nested(column.type):
-        return _codes_of_keys([_key(v) for v in column.to_pylist()])
-    encoded = _plain_floats(column).dictionary_encode(null_encoding="encode")
+        return _codes_of_keys([hashable(v) for v in column.to_pylist()])
+    encoded = plain_floats(column).dictionary_encode(null_encoding="encode")
     return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64), len(encoded.dictionary)
 
 
@@ -90,7 +90,7 @@ def dense(values: Ints) -> tuple[Ints, Ints]:
     return numbers, first
 
 
-def _plain_floats(column: Any) -> Any:
+def plain_floats(column: Any) -> Any:
     """Floats with one zero and one NaN; anything else as it is."""
     if not pa.types.is_floating(column.type):
         return column
@@ -105,15 +105,15 @@ def _codes_of_keys(keys: list[Any]) -> tuple[Ints, int]:
     return np.array(numbers, dtype=np.int64), len(found)
 
 
-def _key(value: Any) -> Any:
+def hashable(value: Any) -> Any:
     """A hashable stand-in for a value of a nested type."""
     match value:
         case float() if math.isnan(value):
             return "NaN", None
         case dict():
-            return tuple((k, _key(v)) for k, v in value.items())
+            return tuple((k, hashable(v)) for k, v in value.items())
         case list() | tuple():
-            return tuple(_key(v) for v in value)
+            return tuple(hashable(v) for v in value)
     return value
 
 
@@ -133,7 +133,7 @@ def ranks(column: Any) -> Ranks:
     column = flat(column)
     if pa.types.is_nested(column.type):
         return _nested_ranks(column)
-    encoded = _plain_floats(column).dictionary_encode()
+    encoded = plain_floats(column).dictionary_encode()
     order = _order(encoded.dictionary)
     place = np.empty(len(order) + 1, dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -167,7 +167,7 @@ def _order(values: Any) -> Ints:
 
 def _nested_ranks(column: Any) -> Ranks:
     values = column.to_pylist()
-    keys = [_key(v) for v in values]
+    keys = [hashable(v) for v in values]
     firsts: dict[Any, int] = {}
     for i, (key, value) in enumerate(zip(keys, values, strict=True)):
         if value is not None:

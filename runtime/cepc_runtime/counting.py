@@ -14,6 +14,7 @@ from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
 from .letters import Kinds
 from .plan import Count, has_neighbours
+from .prune import staying_of
 from .results import check_edges
 from .segments import SEGMENT
 from .stretch import EVERYWHERE, Means, Stretch, TimeSpan
@@ -46,10 +47,12 @@ def count(
     reading, kinds = _concerned(stretch.reading, kinds, queries)
     # which event of an instant is the last
     canonical = any(has_neighbours(q) and q.automaton.ties for q in queries)
-    events = arrange(reading, stretch.plan.stream, queries[0].partition, canonical=canonical)
-    kinds = Kinds(kinds.of[events.order], kinds.letters)
     for query in queries:
-        check_edges(events.ticks, query, stretch.plan.stream)
+        check_edges(reading.ticks, query, stretch.plan.stream)
+    reads = {query.name: query.automaton.letters for query in queries}
+    staying = staying_of(kinds, reads, stretch.plan.needs) if stretch.whole else None
+    events = arrange(reading, stretch.plan.stream, queries[0].partition, canonical=canonical, staying=staying)
+    kinds = Kinds(kinds.of[events.order], kinds.letters)
     if together := [query for query in queries if isinstance(query.strategy, Count)]:
         yield from _together(stretch, events, kinds, together, means)
     for done, query in enumerate((query for query in queries if has_neighbours(query)), start=len(together)):

@@ -63,7 +63,8 @@ def by_strategy(
             yield query.name, table
         means.work.finished(len(counted))
     for same in by_partition(query for query in queries if not is_counted(query)):
-        arranged = arrange_for(stretch.reading, kinds, plan.stream, (*same, *stretch.beside), means.work)
+        needs = plan.needs if stretch.whole else ()
+        arranged = arrange_for(stretch.reading, kinds, plan.stream, (*same, *stretch.beside), means.work, needs)
         for together in found_together(same):
             first = together[0]
             match first.strategy:

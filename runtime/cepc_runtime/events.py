@@ -22,9 +22,12 @@ from .letters import Typed, letter_mask, renumbered
 from .types import to_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .plan import Letter, StreamPlan
+
+    Staying = Callable[[Ints, int], Bools | None]
+    """Of the groups of events, numbered from 0, and how many they are: which events stay; None: all."""
 
 
 MANY: Final = 1 << 16
@@ -178,16 +181,31 @@ def _types_of(column: Any) -> tuple[npt.NDArray[np.int32], list[str]]:
 # ---- arranging -------------------------------------------------------------------------------------------------------
 
 
-def arrange(reading: Reading, plan: StreamPlan, partition: Sequence[str], *, canonical: bool = True) -> Events:
+def arrange(
+    reading: Reading,
+    plan: StreamPlan,
+    partition: Sequence[str],
+    *,
+    canonical: bool = True,
+    staying: Staying | None = None,
+) -> Events:
     """The events by group and time. Without `canonical`, events of an instant stand in any order: enough to count
-    matches, which are sets of events, and it needs no column that the plan does not read.
+    matches, which are sets of events, and it needs no column that the plan does not read. With `staying` the events
+    that it says, of the groups that have some.
     """
     groups, first = _groups(reading, partition)
     instants = _instant_keys(reading, plan)
+    rows = None
+    if staying is not None and (stay := staying(groups, len(first))) is not None:
+        rows = np.flatnonzero(stay)
+        groups, first = _without_gaps(groups[rows], first)
+        instants = [numbers[rows] for numbers in instants]
     order = _sorted(groups, instants)
     keys = reading.table.select(list(partition)).take(pa.array(first))
     if order is not None:
         groups, instants = groups[order], [i[order] for i in instants]
+    if rows is not None:
+        order = rows if order is None else rows[order]
     starts = _run_starts([groups, *instants])
     if canonical and len(starts) - 1 < len(groups):
         order = _canonical(reading, plan, np.arange(len(groups)) if order is None else order, starts)
@@ -209,6 +227,13 @@ def _groups(reading: Reading, partition: Sequence[str]) -> tuple[Ints, Ints]:
         return np.zeros(length, dtype=np.int64), np.zeros(min(length, 1), dtype=np.int64)
     combined, _ = combine_codes([codes(reading.table.column(name)) for name in partition], length)
     return dense(combined)
+
+
+def _without_gaps(groups: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """The numbers of the groups that are left, in their order, and where these first occurred."""
+    left = np.zeros(len(first), dtype=np.bool_)
+    left[groups] = True
+    return (np.cumsum(left) - 1)[groups], first[left]
 
 
 def _instant_keys(reading: Reading, plan: StreamPlan) -> list[Ints]:

@@ -22,7 +22,7 @@ from .plan import Count, CountNeighbours, is_counted
 from .segments import LONGEST, overlap_of
 from .streaming.decision import Decision, Windows, decision_of
 from .stretch import EVERYWHERE, TimeSpan
-from .types import Array, Map, Struct, is_float
+from .types import varies
 from .windows import MatchBound, Sliding
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from .letters import Kinds
     from .plan import PhysicalQuery, StreamPlan
     from .stretch import Known
-    from .types import DataType
 
 UNEVEN: Final = 1.2
 """Where a part has so many times its share of the events, it may be better to cut by time."""
@@ -63,9 +62,14 @@ class Part:
     span: TimeSpan = EVERYWHERE
     known: Known | None = None
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether it has whole groups, and not what is in a piece of time."""
+        return self.known is None
+
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class Near:
     """Queries of which a part of time needs the events of so many ticks before it and after it. Where it ends is a
     multiple of `edges`.
     """
@@ -74,6 +78,20 @@ class _Near:
     before: int
     after: int
     edges: int = 1
+
+    def around(self, span: TimeSpan) -> tuple[int | None, int | None]:
+        """Between which times the events for a part are; None is no bound."""
+        least = None if span.first is None or span.first - self.before < _LEAST else span.first - self.before
+        bound = None if span.end is None or span.end + self.after > _GREATEST else span.end + self.after
+        return least, bound
+
+    def inside(self, span: TimeSpan, ticks: Ints) -> Bools:
+        """Which events a part needs."""
+        least, bound = self.around(span)
+        inside = np.ones(len(ticks), dtype=np.bool_)
+        inside &= True if least is None else ticks >= least
+        inside &= True if bound is None else ticks < bound
+        return inside
 
 
 def parts_of(
@@ -88,7 +106,7 @@ def parts_of(
             found.append(by_groups)
             continue
         left = dict.fromkeys(own)
-        for near in (_windows(own, stream, reading.ticks, pieces), _matches(own)):
+        for near in (near_windows(own, stream, reading.ticks, pieces), near_matches(own)):
             by_time = [] if near is None else _by_time(reading, near, mattering, pieces)
             if near is not None and _largest(by_time) < _largest(by_groups):
                 found.append(by_time)
@@ -154,13 +172,13 @@ def _by_groups(
 # ---- by time ---------------------------------------------------------------------------------------------------------
 
 
-def _windows(queries: Iterable[PhysicalQuery], stream: StreamPlan, ticks: Ints, pieces: int) -> _Near | None:
+def near_windows(queries: Iterable[PhysicalQuery], stream: StreamPlan, ticks: Ints, pieces: int) -> Near | None:
     """The aggregate queries with windows. Not those whose rows show a value of a group that is equal to another of it
     without being the same: the first of them is shown.
     """
     types = dict(stream.columns)
     own = tuple(
-        query for query in queries if _has_short_windows(query) and not any(_varies(types[n]) for n in query.group_by)
+        query for query in queries if _has_short_windows(query) and not any(varies(types[n]) for n in query.group_by)
     )
     if not own:
         return None
@@ -168,55 +186,47 @@ def _windows(queries: Iterable[PhysicalQuery], stream: StreamPlan, ticks: Ints, 
     edges = lcm(*(query.window.slide for query in own if isinstance(query.window, Sliding)))
     if edges * pieces * COARSE > int(ticks.max()) - int(ticks.min()):
         edges = 1
-    return _Near(own, 0, overlap_of(own, edges) + later, edges)
+    return Near(own, 0, overlap_of(own, edges) + later, edges)
 
 
 def _has_short_windows(query: PhysicalQuery) -> bool:
     return isinstance(query.window, Sliding) and query.window.span <= LONGEST and query.window.slide <= LONGEST
 
 
-def _matches(queries: Iterable[PhysicalQuery]) -> _Near | None:
+def near_matches(queries: Iterable[PhysicalQuery]) -> Near | None:
     """The match queries with bounds, where one match does not depend on another."""
     bounds = {q: decision_of(q) for q in queries if isinstance(q.window, MatchBound) and q.after is None}
     own = {query: bound for query, bound in bounds.items() if isinstance(bound, Decision) and bound.span <= LONGEST}
     if not own:
         return None
     longest = max(bound.span for bound in own.values())
-    return _Near(tuple(own), longest, longest + max(bound.after_last for bound in own.values()))
+    return Near(tuple(own), longest, longest + max(bound.after_last for bound in own.values()))
 
 
-def _varies(type_: DataType) -> bool:
-    """Whether values of the type may be equal and not the same, as 0.0 and -0.0."""
-    return is_float(type_) or isinstance(type_, Array | Map | Struct)
-
-
-def _by_time(reading: Reading, near: _Near, mattering: Bools, pieces: int) -> list[Part]:
+def _by_time(reading: Reading, near: Near, mattering: Bools, pieces: int) -> list[Part]:
     ticks, found = reading.ticks, []
     is_sorted = bool(np.all(ticks[1:] >= ticks[:-1]))
-    for first, end in pairwise([None, *_cuts(ticks, near.edges, pieces), None]):
-        least = None if first is None or first - near.before < _LEAST else first - near.before
-        bound = None if end is None or end + near.after > _GREATEST else end + near.after
+    for first, end in pairwise([None, *cuts_of(ticks, near.edges, pieces), None]):
+        span = TimeSpan(first, end)
+        least, bound = near.around(span)
         if is_sorted:
             low = 0 if least is None else int(np.searchsorted(ticks, least))
             inside = mattering[low : len(ticks) if bound is None else int(np.searchsorted(ticks, bound))]
         else:
-            low, inside = 0, mattering.copy()
-            inside &= True if least is None else ticks >= least
-            inside &= True if bound is None else ticks < bound
+            low, inside = 0, mattering & near.inside(span, ticks)
         if size := int(np.count_nonzero(inside)):
-            span, rows = TimeSpan(first, end), partial(_rows_of, inside, low)
-            found.append(Part(near.queries, size, rows, span, partial(_begins_in, span)))
+            found.append(Part(near.queries, size, partial(_rows_of, inside, low), span, partial(begins_in, span)))
     return found
 
 
-def _cuts(ticks: Ints, edges: int, pieces: int) -> list[int]:
+def cuts_of(ticks: Ints, edges: int, pieces: int) -> list[int]:
     """Where time is cut, so that about as many events are in each piece."""
     some = np.sort(ticks[:: max(len(ticks) // SAMPLE, 1)])
     cuts = {int(some[len(some) * i // pieces]) // edges * edges for i in range(1, pieces)}
     return [cut for cut in sorted(cuts) if cut > some[0]]
 
 
-def _begins_in(span: TimeSpan, _query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
+def begins_in(span: TimeSpan, _query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
     """Which matches begin in the span."""
     ticks = arranged.events.ticks[matches.positions[0]]
     inside = np.ones(len(ticks), dtype=np.bool_)

@@ -593,9 +593,31 @@ def part_inputs(part: MatchPart) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for number in found if number is not None))
 
 
+# ---- what a match needs ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """So many events that satisfy one of the letters."""
+
+    letters: tuple[int, ...]
+    events: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What every match of a query has, in letters that its executor asks for: a partition that lacks one of these has
+    no match of it.
+    """
+
+    query: str
+    of: tuple[Need, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class PhysicalPlan:
-    """All queries of a program over one stream, by which strategy each is executed, and what they share.
+    """All queries of a program over one stream, by which strategy each is executed, what they share, and what a
+    partition needs to be looked at for them. Of a query that `needs` does not name every partition is looked at.
 
     A state of a query is in one part of `sharing` that is `equal` at most, and in one other at most; there, the first
     member of the equal part stands for all its members.
@@ -606,6 +628,7 @@ class PhysicalPlan:
     queries: tuple[PhysicalQuery, ...]
     sharing: tuple[SharedStates, ...] = ()
     shared_matches: tuple[SharedMatches, ...] = ()
+    needs: tuple[Needs, ...] = ()
 
     def __post_init__(self) -> None:
         check_shared_once(self.sharing)

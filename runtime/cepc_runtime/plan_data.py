@@ -33,6 +33,8 @@ from .plan import (
     Measure,
     Member,
     Move,
+    Need,
+    Needs,
     Negation,
     OutputPlan,
     PhysicalPlan,
@@ -52,7 +54,7 @@ from .windows import MatchBound, Sliding, Unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -183,7 +185,9 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
         "queries": _many(_record(QueryBy)),
         "sharing": _many(_record(SharedStates)),
         "shared_matches": _many(_record(SharedMatches)),
+        "needs": _many(_record(Needs)),
     },
+    Needs: {"of": _many(_record(Need))},
     SharedStates: {"members": _many(_record(Member))},
     SharedMatches: {"parts": _many(_record(MatchPart)), "answers": _many(_record(MatchAnswer))},
     MatchPart: {"joins": _many(_record(JoinStep)), "conditions": _many(_record(LeafCondition))},

@@ -38,6 +38,12 @@ class TimeSpan:
     end: int | None = None
     segments: Segments | None = None
 
+    def within(self, other: TimeSpan) -> TimeSpan:
+        """What begins in both; the other has no segments."""
+        firsts = [first for first in (self.first, other.first) if first is not None]
+        ends = [end for end in (self.end, other.end) if end is not None]
+        return TimeSpan(max(firsts, default=None), min(ends, default=None), self.segments)
+
     def numbers(self, window: Sliding) -> tuple[int, int] | None:
         """The first and the last number of the windows that begin from `first`, before `end`; None if all do."""
         if self.first is None and self.end is None:
@@ -54,6 +60,9 @@ class Stretch:
     """Events, and what is known of them: they are whole groups, or all events of the windows that begin in the span and
     of the matches that are `known` (None: of all). A batch is one stretch, of which everything is known.
 
+    `whole`: the groups are said to be whole, and all their rows are asked for. So what a group has not got here it has
+    nowhere, and groups in which nothing can match are left out.
+
     Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
     """
 
@@ -62,6 +71,11 @@ class Stretch:
     span: TimeSpan = EVERYWHERE
     known: Known | None = None
     beside: tuple[PhysicalQuery, ...] = ()
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        if self.whole and (self.span != EVERYWHERE or self.known is not None or self.beside):
+            raise ValueError("some rows of whole groups are not asked for")
 
 
 @dataclass(frozen=True)

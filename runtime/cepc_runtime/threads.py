@@ -9,7 +9,7 @@ whose error it is. That finds rows after all where a part was too much because s
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from threading import Event, Lock
@@ -23,7 +23,7 @@ from .enumerate.arranged import mattering
 from .enumerate.budget import budget_over
 from .events import select
 from .letters import Kinds, Typed, classify, renumbered
-from .parts import parts_of
+from .parts import begins_in, parts_of
 from .plan import by_partition, is_counted
 from .stretch import Stretch
 from .work_done import Work
@@ -46,14 +46,17 @@ class OverError(BaseException):
 def drive_in_threads(
     stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
 ) -> Iterator[tuple[str, Any]]:
-    """What `drive` gives for a batch, of which everything is known, on as many threads as have events enough."""
+    """What `drive` gives, on as many threads as have events enough. Queries of a part of a batch have their budgets
+    from the means.
+    """
     pieces = min(resources.threads, len(stretch.reading.ticks) // max(resources.few, 1))
     if pieces < 2:
         yield from drive(stretch, queries, means)
         return
     kinds = _kinds(stretch, queries, pieces)
     lists = parts_of(stretch.reading, kinds, stretch.plan.stream, queries, pieces)
-    over, told, means_of_all = Event(), _Told(means.work), replace(means, budgets=_budgets(kinds, queries, means.most))
+    over, told, spent = Event(), _Told(means.work), {name: budget.spent for name, budget in means.budgets.items()}
+    means_of_all = means if means.budgets else replace(means, budgets=_budgets(kinds, queries, means.most))
     tasks = [
         partial(_rows, stretch, kinds, part, replace(means_of_all, work=told.of(part, parts, over)))
         for parts in lists
@@ -77,7 +80,10 @@ def drive_in_threads(
             yield from rows
     if left:
         again = [query for query in queries if query.name in left]
-        yield from drive(stretch, again, replace(means, budgets=_budgets(kinds, queries, means.most)))
+        for name in left & set(spent):
+            means.budgets[name].back_to(spent[name])
+        fresh = means if means.budgets else replace(means, budgets=_budgets(kinds, queries, means.most))
+        yield from drive(stretch, again, fresh)
 
 
 def _ends_all(error: BaseException | None) -> TypeGuard[BaseException]:
@@ -89,7 +95,9 @@ def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[lis
     """The rows of a part, and what they took."""
     rows = part.rows()
     reading, own = select(stretch.reading, rows), Kinds(kinds.of[rows], kinds.letters)
-    of_part = Stretch(stretch.plan, reading, part.span, part.known)
+    span = stretch.span.within(part.span)
+    known = stretch.known if part.known is None else partial(begins_in, span)
+    of_part = Stretch(stretch.plan, reading, span, known, whole=stretch.whole and part.has_groups)
     return list(by_strategy(of_part, own, part.queries, means)), means.work.effort
 
 
@@ -113,14 +121,34 @@ def _kinds(stretch: Stretch, queries: Sequence[PhysicalQuery], pieces: int) -> K
     return Kinds(np.concatenate(of), tuple(known))
 
 
-def _budgets(kinds: Kinds, queries: Sequence[PhysicalQuery], most: int | None) -> dict[str, MatchBudget]:
-    """Of the queries that are not counted, as one thread would have them."""
+@dataclass(frozen=True)
+class Listed:
+    """Queries of one partition whose matches are listed."""
+
+    queries: tuple[PhysicalQuery, ...]
+
+    def count(self, kinds: Kinds) -> int:
+        """The events that they look at."""
+        return int(np.count_nonzero(mattering(kinds, self.queries)))
+
+
+def events_listed(queries: Sequence[PhysicalQuery]) -> list[Listed]:
+    """The queries that are not counted."""
+    return [Listed(tuple(same)) for same in by_partition(query for query in queries if not is_counted(query))]
+
+
+def budgets_of(listed: Sequence[Listed], events: Sequence[int], most: int | None) -> dict[str, MatchBudget]:
+    """Their budgets, as one thread would have them, where they look at so many events."""
     found: dict[str, MatchBudget] = {}
-    for same in by_partition(query for query in queries if not is_counted(query)):
-        events = int(np.count_nonzero(mattering(kinds, same)))
-        for together in found_together(same):
-            found |= dict.fromkeys((query.name for query in together), budget_over(together, most, events))
+    for same, many in zip(listed, events, strict=True):
+        for together in found_together(same.queries):
+            found |= dict.fromkeys((query.name for query in together), budget_over(together, most, many))
     return found
+
+
+def _budgets(kinds: Kinds, queries: Sequence[PhysicalQuery], most: int | None) -> dict[str, MatchBudget]:
+    listed = events_listed(queries)
+    return budgets_of(listed, [one.count(kinds) for one in listed], most)
 
 
 class _Told:

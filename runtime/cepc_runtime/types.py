@@ -166,6 +166,11 @@ def is_float(type_: DataType) -> bool:
     return type_ in FLOATS
 
 
+def varies(type_: DataType) -> bool:
+    """Whether values of the type may be equal and not the same, as 0.0 and -0.0."""
+    return is_float(type_) or isinstance(type_, Array | Map | Struct)
+
+
 def is_numeric(type_: DataType) -> bool:
     return is_integer(type_) or is_float(type_) or isinstance(type_, Decimal)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from cepc_runtime.resources import ONE_THREAD
+
 from ..reading import readers
 from ..reading.bad_records import treatment
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
     from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.resources import Resources
 
     from .. import model
     from ..api import Checked
@@ -143,7 +146,7 @@ def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, Ev
 
 
 def loaded_from(
-    places: Mapping[str, EventSource], given: GivenEvents, progress: Progress, threads: int = 1
+    places: Mapping[str, EventSource], given: GivenEvents, progress: Progress, resources: Resources = ONE_THREAD
 ) -> Callable[[model.Stream, StreamPlan], Read]:
     """What reads the events of a stream, which raises DataError."""
     from ..reading.read import read_events
@@ -151,7 +154,7 @@ def loaded_from(
     bad = given.treatment()
 
     def load(stream: model.Stream, plan: StreamPlan) -> Read:
-        return read_events(places[stream.name], plan, stream.input, progress.reading, bad, threads=threads)
+        return read_events(places[stream.name], plan, stream.input, progress.reading, bad, resources=resources)
 
     return load
 

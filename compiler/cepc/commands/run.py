@@ -12,6 +12,7 @@ import click
 from ..diagnostics.listed import listed
 from ..own_process import OWN_PROCESS, keep_arrow_from_pandas
 from ..reading import readers
+from ..running.memory import memory_of
 from ..running.stages import Stages
 from ..visible import visible
 from ..writing import writers
@@ -32,6 +33,8 @@ from .optimisation import check, optimisation, options_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from cepc_runtime.resources import Resources
+
     from .. import model
     from ..api import Checked
     from ..running.local import Report
@@ -45,19 +48,26 @@ _FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "o
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Which one runs the queries, how many matches of a query it lists before it stops, and on how many threads of this
-    process.
+    """Which one runs the queries, how many matches of a query it lists before it stops, and on how many threads and in
+    how much memory of this process.
     """
 
     name: str
     most: int
     asked_threads: int | None
+    asked_memory: int | None
 
     @property
     def threads(self) -> int:
         from cepc_runtime.at_once import cores
 
         return self.asked_threads or cores()
+
+    @property
+    def resources(self) -> Resources:
+        from cepc_runtime.resources import Resources
+
+        return Resources(self.most, self.threads, memory=memory_of(self.asked_memory))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,13 @@ class RowOptions:
         if self.output is not None:
             return "parquet"
         return "table" if sys.stdout is not None and sys.stdout.isatty() else "jsonl"
+
+
+def _size(_ctx: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+    try:
+        return None if text is None else memory_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command(
@@ -120,9 +137,14 @@ class RowOptions:
     "--threads", type=click.IntRange(min=1), metavar="N",
     help="Threads of this process. The rows are the same on any number. [default: as many as it may use cores]",
 )  # fmt: skip
+@click.option(
+    "--memory", metavar="SIZE", callback=_size,
+    help="Memory of this process, such as 1GB: events that do not fit are parted on disk, in the temporary folder, and "
+    "taken part by part. The rows are the same. [default: most of what is free]",
+)  # fmt: skip
 @optimisation
 @click.pass_context
-@together("engine", Engine, ("engine", "most", "threads"))
+@together("engine", Engine, ("engine", "most", "threads", "memory"))
 @together("wanted", RowOptions, ("form", "output", "page", "limit"))
 def run(
     ctx: click.Context,
@@ -168,20 +190,20 @@ def _by_this_process(
     stages: Stages,
     engine: Engine,
 ) -> Report:
-    from cepc_runtime.resources import Resources
-
     from ..running import local
+    from ..running.allocation import keep_what_is_freed
     from ..running.progress import Progress
 
+    keep_what_is_freed()
     if engine.asked_threads is not None:
         import pyarrow
 
         pyarrow.set_cpu_count(engine.asked_threads)  # Arrow decodes columns of Parquet by threads of its own
-    places = places_of(program, given)
+    places, resources = places_of(program, given), engine.resources
     with Progress(sys.stderr) as progress:
         return local.run(
-            program, loaded_from(places, given, progress, engine.threads), checked.sources, progress.running, options,
-            stages, Resources(engine.most, engine.threads),
+            program, loaded_from(places, given, progress, resources), checked.sources, progress.running, options,
+            stages, resources,
         )  # fmt: skip
 
 
@@ -199,6 +221,8 @@ def _by_spark(
         raise click.UsageError(
             "--threads is for the engine of this process; how many tasks Spark runs at once is its own setting"
         )
+    if engine.asked_memory is not None:
+        raise click.UsageError("--memory is for the engine of this process; what Spark has is its own setting")
     bad = given.treatment()
     try:
         places = spark.places(program, given.events, given.input_format, given.options, bad)

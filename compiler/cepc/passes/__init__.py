@@ -1,7 +1,8 @@
-"""The passes that decide what the queries of a workload share, one module or package each, and their driver.
+"""The passes that decide what the queries of a workload share and which groups they look at, one module or package
+each, and their driver.
 
-A pass is a function from a workload to a workload. It changes what plans share, proposals and notes alone: the rows of
-every query are what they were. A pass with nothing to do gives back the workload that it got.
+A pass is a function from a workload to a workload. It changes what plans share, what they need, proposals and notes
+alone: the rows of every query are what they were. A pass with nothing to do gives back the workload that it got.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .columns import columns
 from .gloria.gloria import gloria, greedy
 from .motto.motto import motto
 from .normalise import normalise
+from .prune import prune
 from .sharon.sharon import sharon
 from .weave import weave
 from .workload import Budget
@@ -35,12 +37,14 @@ PASSES: Final[tuple[Pass, ...]] = (
     greedy,  # only if it is asked for
     weave,
     choose,  # after all proposals
-    columns,  # last: takes what is left
+    columns,  # takes what is left
+    prune,  # anywhere: it looks at patterns alone
 )
 NAMES: Final = tuple(found.__name__ for found in PASSES)
 OPTIMISERS: Final = ("motto", "sharon", "gloria", "greedy", "weave")
 LIMITED: Final = OPTIMISERS[1:]  # of counted queries
-FREE: Final = ("normalise", "columns")  # always right, never dearer: -O1
+SHARING: Final = tuple(name for name in NAMES if name != "prune")  # those that look for what queries have in common
+FREE: Final = ("normalise", "columns", "prune")  # always right, never dearer: -O1
 
 
 class BrokenPass(Exception):  # noqa: N818 - a defect of the compiler, named

@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from cepc_runtime.plan import Count, CountNeighbours, Join, List, PhysicalPlan, Reason, executed
+from cepc_runtime.plan import Count, CountNeighbours, Join, List, PhysicalPlan, Reason, executed, is_native
 
 from ..planning.logical import Countable, CountableNeighbours, Uncountable, is_countable
 from ..planning.native import native_aggregation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.plan import Strategy
+    from cepc_runtime.plan import Needs, PhysicalQuery, Strategy
 
     from ..planning.logical import Countability, LogicalPlan, LogicalQuery
 
@@ -30,7 +30,17 @@ def strategy(plan: LogicalPlan, target: Target) -> PhysicalPlan:
     """The plan by which the target executes the queries."""
     joins = {answer.query: number for number, shared in enumerate(plan.shared_matches) for answer in shared.answers}
     queries = tuple(executed(query, _strategy(query, plan, joins, target)) for query in plan.queries)
-    return PhysicalPlan(plan.stream, plan.letters, queries, plan.sharing, plan.shared_matches)
+    return PhysicalPlan(
+        plan.stream, plan.letters, queries, plan.sharing, plan.shared_matches, _needs(plan, queries, target)
+    )
+
+
+def _needs(plan: LogicalPlan, queries: Sequence[PhysicalQuery], target: Target) -> tuple[Needs, ...]:
+    """Those of queries that find matches in groups: of a stream's groups nobody ever has all events, and Spark's own
+    aggregation sorts none.
+    """
+    own = () if target == "stream" else {query.name for query in queries if not is_native(query)}
+    return tuple(needs for needs in plan.needs if needs.query in own)
 
 
 def _strategy(

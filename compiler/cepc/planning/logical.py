@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         AdjacentCondition,
         Automaton,
         Letter,
+        Needs,
         Reason,
         SharedMatches,
         SharedStates,
@@ -70,13 +71,14 @@ def is_countable(query: LogicalQuery[Countability]) -> TypeGuard[CountableQuery]
 
 @dataclass(frozen=True, slots=True)
 class LogicalPlan:
-    """All queries of a program over one stream, and what they share, as in a `PhysicalPlan`."""
+    """All queries of a program over one stream, what they share and what their matches need, as in a `PhysicalPlan`."""
 
     stream: StreamPlan
     letters: tuple[Letter, ...]
     queries: tuple[LogicalQuery[Countability], ...]
     sharing: tuple[SharedStates, ...] = ()
     shared_matches: tuple[SharedMatches, ...] = ()
+    needs: tuple[Needs, ...] = ()
 
     def __post_init__(self) -> None:
         check_shared_once(self.sharing)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.at_once import at_once, in_turn
+from cepc_runtime.resources import ONE_THREAD
 from cepc_runtime.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.columns import Ints
     from cepc_runtime.computed import StreamInput
+    from cepc_runtime.on_disk import EventFile
     from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.resources import Resources
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile, EventSource
@@ -39,7 +42,8 @@ ROWS: Final = 1 << 16
 class Read:
     """Events that were read.
 
-    `table` has the columns that the plan reads, in its order and types. Rows of types for which no query asks are left
+    `table` has the columns that the plan reads, in its order and types; it is `Stored` where it does not fit into
+    memory. Rows of types for which no query asks are left
     out, except those that are dropped for a null: they are in `rows`, the number of all. `types` says how often each
     occurs, None where the stream has no type column. Records that are no events were `passed_over`.
     """
@@ -59,10 +63,10 @@ def read_events(
     progress: Callable[[int, int], None] | None = None,
     treatment: Treatment = STOP,
     keep: Callable[[Any], None] | None = None,
-    threads: int = 1,
+    resources: Resources = ONE_THREAD,
 ) -> Read:
     """The events of a file, of a directory, or of standard input. With `keep` they are given to that, batch by batch,
-    and are not in what is returned. Raises DataError.
+    and are not in what is returned. Raises DataError, and DiskError where events do not fit into memory.
 
     `given` says which columns the files have, and what is computed of them. The columns of all files are checked before
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
@@ -72,7 +76,25 @@ def read_events(
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     _check(reader, files, wanted)
-    collected = _Collected(stream, needed, keep)
+    collected = _Collected(stream, needed, keep, resources)
+    certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
+    try:
+        return _read(reader, files, wanted, collected, progress, treatment, resources.threads, certain)
+    except BaseException:
+        collected.close()
+        raise
+
+
+def _read(
+    reader: Reader,
+    files: tuple[DataFile, ...],
+    wanted: Wanted,
+    collected: _Collected,
+    progress: Callable[[int, int], None] | None,
+    treatment: Treatment,
+    threads: int,
+    certain: Collection[str | None],
+) -> Read:
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
     cut: dict[str, str] = {}
@@ -105,7 +127,6 @@ def read_events(
         bad.take(wrong, partial(reader.shown, file))
         before += file.size
     warnings = (*bad.end(), *(messages.nanoseconds(name, column) for column, name in cut.items()))
-    certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     absent = _absent(reader, files, wanted, keys, certain) if collected.rows else ()
     return replace(collected.read(), files=len(files), warnings=(*absent, *warnings), passed_over=bad.count)
 
@@ -201,7 +222,13 @@ class _Kept:
 class _Collected:
     """The batches so far, without the rows that no query and no count asks for; of the others columns are computed."""
 
-    def __init__(self, stream: StreamPlan, needed: StreamInput, keep: Callable[[Any], None] | None = None) -> None:
+    def __init__(
+        self,
+        stream: StreamPlan,
+        needed: StreamInput,
+        keep: Callable[[Any], None] | None = None,
+        resources: Resources = ONE_THREAD,
+    ) -> None:
         import pyarrow as pa
 
         self.rows = 0
@@ -211,8 +238,8 @@ class _Collected:
         self._columns = [name for name, _ in stream.columns]
         self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
-        self._tables: list[Any] = []
-        self._keep = self._tables.append if keep is None else keep
+        self._held = _Held(self._schema, resources)
+        self._keep = self._held.add if keep is None else keep
         self._types: Counter[str] = Counter()
         type_ = dict(stream.columns).get(stream.type_column) if stream.type_column is not None else None
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
@@ -264,14 +291,47 @@ class _Collected:
         return types, pc.or_(keep, no_time)
 
     def read(self) -> Read:
+        return Read(self._held.end(), self.rows, 0, dict(self._types) if self._typed else None)
+
+    def close(self) -> None:
+        self._held.close()
+
+
+class _Held:
+    """Events in memory or, as soon as they do not fit, all of them on disk."""
+
+    def __init__(self, schema: Any, resources: Resources) -> None:
+        self._schema, self._resources = schema, resources
+        self._tables: list[Any] = []
+        self._file: EventFile | None = None
+        self._rows, self._size = 0, 0
+
+    def add(self, table: Any) -> None:
+        from cepc_runtime.on_disk import EventFile
+
+        cast = table.cast(self._schema)
+        self._rows, self._size = self._rows + cast.num_rows, self._size + cast.nbytes
+        self._tables.append(cast)
+        if self._file is None and self._resources.parts(self._rows, self._size) > 1:
+            self._file = EventFile(self._schema)
+        if self._file is not None:
+            for one in self._tables:
+                self._file.add(one)
+            self._tables.clear()
+
+    def end(self) -> Any:
+        """A table, or `Stored` ones."""
         import pyarrow as pa
 
-        table = (
-            pa.concat_tables([t.cast(self._schema) for t in self._tables])
-            if self._tables
-            else self._schema.empty_table()
-        )
-        return Read(table, self.rows, 0, dict(self._types) if self._typed else None)
+        from cepc_runtime.on_disk import Stored
+
+        if self._file is not None:
+            return Stored(self._file, self._schema, tuple(range(self._file.count)), self._rows, self._size)
+        return pa.concat_tables(self._tables) if self._tables else self._schema.empty_table()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
 # ---- columns that never occur where there is no schema ---------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.resources import ONE_THREAD, Resources
 
 from ..errors import ProgramError, RunError
+from ..passes import SHARING
 from ..passes.engine import EngineModel
 from ..passes.strategy import strategy
 from ..passes.worth import worth_planning
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
-from ..shared_plans import Options, share, workload_of
+from ..shared_plans import Options, share
 from ..statistics import Statistics
 from . import messages
 from .stages import Stages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source, Span
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 SAMPLE: Final = 20_000
 """So many events tell how frequent they are."""
+
+LOOKED_AT: Final = 1_000_000
+"""So many events say why a query has no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +113,11 @@ def run(
 
     `running` is called with the number of events before the queries of a stream begin, and gives what is to be told the
     fraction of their work that is done. `stages` learns how long each took. The report is the same on any number of
-    threads. Raises ProgramError, DataError and RunError; `sources` are
-    the program's texts, for what these show.
+    threads, and in any memory. Raises ProgramError, DataError and RunError; `sources` are the program's texts, for what
+    these show.
     """
     from cepc_runtime.at_once import at_once
+    from cepc_runtime.on_disk import DiskError
 
     from ..writing.order import in_order
 
@@ -125,15 +130,21 @@ def run(
     executed = []
     for plan in planned.plans:
         stream = program.stream(plan.stream.name)
-        with stages("reading events"):
-            read = load(stream, plan.stream)
-        warnings += [*read.warnings, *types_that_never_occur(stream, program.queries, read)]
-        with stages("deciding what to share"):
-            workload = share_for(program, plan, read, options)
-        with stages("finding matches"):
-            physical = strategy(workload.plan, "local")
-            execution = execute_plan(physical, read, program.queries, sources, running(read.rows), resources)
-        executed.append((read, workload, execution))
+        try:
+            with stages("reading events"):
+                read = load(stream, plan.stream)
+            warnings += [*read.warnings, *types_that_never_occur(stream, program.queries, read)]
+            with _closed_in_the_end(read):
+                with stages("deciding what to share"):
+                    workload = share_for(program, plan, read, options)
+                with stages("finding matches"):
+                    physical = strategy(workload.plan, "local")
+                    tell = running(read.rows)
+                    execution = execute_plan(physical, read, program.queries, sources, tell, resources)
+                is_empty = any(not table.num_rows for table in execution.tables.values())
+                executed.append((_with_the_first(read, is_empty), workload, execution))
+        except DiskError as error:
+            raise RunError([messages.not_on_disk(error.folder, error.error)]) from None
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
         names = [query.name for query in program.queries]
@@ -153,6 +164,27 @@ def run(
     )
 
 
+@contextmanager
+def _closed_in_the_end(read: Read) -> Iterator[None]:
+    """Events on disk are there no longer than they are needed."""
+    from cepc_runtime.on_disk import Stored
+
+    try:
+        yield
+    finally:
+        if isinstance(read.table, Stored):
+            read.table.close()
+
+
+def _with_the_first(read: Read, is_empty: bool) -> Read:
+    """Of events on disk those that are looked at to say why a query is empty, if one is."""
+    from cepc_runtime.on_disk import Stored
+
+    if not isinstance(read.table, Stored):
+        return read
+    return replace(read, table=read.table.first(LOOKED_AT + 1 if is_empty else 0))
+
+
 def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, options: Options) -> Workload:
     """The plan with what its queries share on these events, of which the first say how frequent they are unless that is
     known. Without a budget of the user's it is no more than what can pay on these events.
@@ -160,18 +192,25 @@ def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, opti
     own = options.seconds is not None and options.optimiser is None
     if own and options.passes() and not worth_planning(plan, read.rows, SAMPLE, EngineModel()):
         text = "took nothing: on so few events nothing saves its planning"
-        return workload_of(program, plan).noted("choose", (), text)
+        alone = replace(options, level=1, without=(*options.without, *SHARING))
+        return share(program, plan, alone)[0].noted("choose", (), text)
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
         from cepc_runtime.evaluate.errors import EvaluationError
 
         from ..statistics.measure import measure
 
         with suppress(EvaluationError):  # running the plan says which query it is about
-            known = {plan.stream.name: measure(plan, read.table.slice(0, SAMPLE))}
+            known = {plan.stream.name: measure(plan, _first(read, SAMPLE))}
             options = replace(options, statistics={**options.statistics, **known})
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     lasting = _lasting(options.statistics.get(plan.stream.name), read.rows) if own else None
     return share(program, plan, options, deadline, lasting=lasting)[0]
+
+
+def _first(read: Read, rows: int) -> Any:
+    from cepc_runtime.on_disk import Stored
+
+    return read.table.first(rows) if isinstance(read.table, Stored) else read.table.slice(0, rows)
 
 
 def _lasting(known: Rates | None, events: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,16 @@ def edge_overflow(error: WindowEdgeError, place: Span) -> Diagnostic:
         "windows have the type of the event time",
         notes=(f"`{error.column}` is {error.type}, and some events are at the end of its range",),
         hint=error.cure,
+    )  # fmt: skip
+
+
+def not_on_disk(folder: str, error: OSError) -> Diagnostic:
+    said = (os.strerror(error.errno) if error.errno else str(error)).splitlines()[0]
+    return Diagnostic(
+        "E0811", f"events that do not fit into memory cannot be kept in `{folder}`: {said}", NOWHERE,
+        notes=("the files there have no names, and are gone when the run ends",),
+        hint="free some space there, name another folder by `TMPDIR=…`, or allow more memory by `--memory`, in Python "
+        "`memory=…`",
     )  # fmt: skip
 
 

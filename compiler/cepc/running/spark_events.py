@@ -41,7 +41,7 @@ def some_of(events: Any, declared: Any, plan: StreamPlan, counted: Read | None) 
     from cepc_runtime.spark.computed import with_computed
     from cepc_runtime.spark.query_results import table_from
 
-    from ..why.looked_at import EVENTS
+    from .local import LOOKED_AT
 
     events = with_computed(events, declared)
     computed = [column.name for column in declared.computed]
@@ -49,7 +49,7 @@ def some_of(events: Any, declared: Any, plan: StreamPlan, counted: Read | None) 
     rows, types = (counted.rows, counted.types) if counted is not None else _counted(events, plan, places)
     if rows is None:
         return None
-    found = events.where(_asked_for(plan, places)).select(*places.values()).limit(EVENTS + 1)
+    found = events.where(_asked_for(plan, places)).select(*places.values()).limit(LOOKED_AT + 1)
     table = table_from(found).rename_columns([name for name, _ in plan.columns])
     read = read_given(table, plan, StreamInput(plan.columns))
     return replace(read, rows=rows, types=types)

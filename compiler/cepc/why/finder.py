@@ -84,7 +84,7 @@ class Finder:
             keep = np.flatnonzero(kinds.satisfying(letters_listed(query_plan)))
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
         events = arrange(reading, self.stream, tuple(sorted(query.partition)))
-        arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters))
+        arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters), events.length)
         enumerator = arranged.enumerator(query_plan, block=256, budget=budget_of(query_plan, self.limit))
         for batch in _batches(enumerator, query, start):
             ticks = events.ticks[batch.positions[0]]

@@ -12,6 +12,7 @@ from cepc_runtime.events import Reading, arrange, read
 from cepc_runtime.letters import Kinds, classify
 
 from ..planning import plan_program
+from ..running.local import LOOKED_AT
 from .constraints import Local, constraints_of, without
 from .finder import Finder
 from .reach import Reach, reach
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from .. import model
     from ..reading.read import Read
 
-EVENTS: Final = 1_000_000
-"""So many events are looked at."""
 PARTIAL_MATCHES: Final = 20_000
 """So many partial matches, where matches have to be listed."""
 
@@ -52,7 +51,7 @@ class LookedAt:
     @property
     def among(self) -> str:
         """What a sentence is about, where that is not all events."""
-        return f" among the first {EVENTS:,} events" if self.read.table.num_rows > EVENTS else ""
+        return f" among the first {LOOKED_AT:,} events" if self.read.table.num_rows > LOOKED_AT else ""
 
     def satisfying(self, letters: Collection[int]) -> Bools:
         """The events of the reading that satisfy one of the letters."""
@@ -69,7 +68,7 @@ class LookedAt:
 def look_at(program: model.CheckedProgram, query: model.Query, given: Read) -> LookedAt | None:
     """None where the pattern is too large without some of its conditions, or one of them has no value."""
     (plan,) = plan_program(replace(program, queries=(query,))).plans
-    table = given.table.select([name for name, _ in plan.stream.columns]).slice(0, EVENTS)
+    table = given.table.select([name for name, _ in plan.stream.columns]).slice(0, LOOKED_AT)
     finder = Finder(program, plan.stream, read(table, plan.stream), PARTIAL_MATCHES)
     bare = without(query, [c for c in constraints_of(query) if not isinstance(c, Local)])
     bare_plan = finder.plan(replace(bare, select="ANY"))

@@ -10,6 +10,7 @@ import numpy as np
 from ..events import arrange, select
 from ..letters import Kinds
 from ..plan import SelectContiguous, letters_listed
+from ..prune import staying_of
 from ..windows import Sliding
 from ..work_done import Work
 from .enumerator import Enumerator, timeline_of
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
     from ..columns import Bools
     from ..events import Events, Reading
-    from ..plan import QueryPlan, StreamPlan
+    from ..plan import Needs, QueryPlan, StreamPlan
     from .budget import MatchBudget
 
 
 @dataclass(frozen=True)
 class Arranged:
-    """Events in canonical order for the queries of one partition, and which letters each satisfies.
+    """Events in canonical order for the queries of one partition, and which letters each satisfies. `mattering` are
+    those and the ones of groups that were left out, because nothing can match in them.
 
     `work` is told what is done.
     """
@@ -36,6 +38,7 @@ class Arranged:
     stream: StreamPlan
     events: Events
     kinds: Kinds
+    mattering: int
     work: Work = field(default_factory=Work)
 
     def enumerator(
@@ -57,14 +60,23 @@ class Arranged:
 
 
 def arrange_for(
-    reading: Reading, kinds: Kinds, stream: StreamPlan, queries: Sequence[QueryPlan], work: Work | None = None
+    reading: Reading,
+    kinds: Kinds,
+    stream: StreamPlan,
+    queries: Sequence[QueryPlan],
+    work: Work | None = None,
+    needs: Sequence[Needs] = (),
 ) -> Arranged:
-    """The events that matter to some of the queries, which have the same partition."""
+    """The events that matter to some of the queries, which have the same partition; without the groups, which have to
+    be whole, that have not got what the queries need.
+    """
     concerned = mattering(kinds, queries)
     if not concerned.all():
         reading, kinds = select(reading, concerned), Kinds(kinds.of[concerned], kinds.letters)
-    events = arrange(reading, stream, queries[0].partition)
-    return Arranged(stream, events, Kinds(kinds.of[events.order], kinds.letters), work or Work())
+    reads = {q.name: None if isinstance(q.select, SelectContiguous) else letters_listed(q) for q in queries}
+    events = arrange(reading, stream, queries[0].partition, staying=staying_of(kinds, reads, needs))
+    kinds = Kinds(kinds.of[events.order], kinds.letters)
+    return Arranged(stream, events, kinds, len(reading.ticks), work or Work())
 
 
 def mattering(kinds: Kinds, queries: Sequence[QueryPlan]) -> Bools:

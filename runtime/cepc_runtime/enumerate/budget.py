@@ -79,6 +79,14 @@ class MatchBudget:
         self.tried = 0
         self._lock = Lock()
 
+    @property
+    def spent(self) -> tuple[int, int]:
+        return self.partial, self.tried
+
+    def back_to(self, spent: tuple[int, int]) -> None:
+        """What was found since then is to be found once more."""
+        self.partial, self.tried = spent
+
     def spend(self, *, tried: int, partial: int) -> None:
         with self._lock:
             self.tried += tried

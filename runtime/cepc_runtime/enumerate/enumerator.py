@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..evaluate import EvaluationError
 from ..plan import SelectAny
 from .after import AfterMatch
 from .budget import budget_of
@@ -21,6 +22,8 @@ from .search import BLOCK, Search, SearchMeans, untold
 from .selection import NextByDerivations, selection_of
 from .standing import Bounded, Standing
 from .timeline import Timeline
+from .walk.run import Walking
+from .walk.states import NoWalk, walk_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from .evaluation import Evaluator
     from .standing import Frames, HoldingWindows, Matches
     from .timeline import Bools, Ints
+    from .walk.states import Walk
+
+    After = tuple[str, str | None]
 
 
 def timeline_of(events: Events, kinds: Kinds) -> Timeline:
@@ -78,13 +84,38 @@ class Enumerator:
         anywhere; AFTER MATCH, where the next match depends on the last, looks everywhere.
         """
         if self.query.after is not None:
-            yield from AfterMatch(self.extension, self.standing, self._means, self.query.after, self._merging).matches()
+            walking = self._walking(self.query.after)
+            yield from self.grown(self.query.after) if walking is None else walking.matches(self._means)
             return
         search = Search(self.extension, self._means, self._merging)
         for block in search.blocks(self.everywhere() if sources is None else sources):
             found = self.standing.matches(block)
             if found is not None:
                 yield found
+
+    def grown(self, after: After) -> Iterator[Matches]:
+        """The matches of AFTER MATCH where they are not walked: those of many first events grow together."""
+        return AfterMatch(self.extension, self.standing, self._means, after, self._merging).matches()
+
+    def walk(self) -> Walk | NoWalk:
+        """How the matches of AFTER MATCH can be walked."""
+        extension = self.extension
+        return walk_of(extension.checks, extension.guards, self.query.select)
+
+    def _walking(self, after: After) -> Walking | None:
+        """What walks them; None where they have to grow. Where a test cannot be evaluated for some event, no match may
+        get as far as that event, and only growing them tells.
+        """
+        walk = self.walk()
+        if isinstance(walk, NoWalk):
+            return None
+        extension, span = self.extension, self.query.window.span
+        try:
+            return Walking(
+                walk, extension.pattern, self.timeline, self.evaluator, extension.guards, span=span, after=after
+            )
+        except EvaluationError:
+            return None
 
     def standing_matches(self) -> Iterator[tuple[Matches, Frames]]:
         """The same with the windows in which they stand; `row` is of the batch."""

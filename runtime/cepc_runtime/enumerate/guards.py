@@ -15,7 +15,7 @@ import numpy as np
 from .negation import earliest_ends, next_end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ..plan import Acceptance, Edge, Guard, Instance
     from .block import MatchBlock
@@ -102,14 +102,23 @@ class Guards:
         for guard in self._inner[edge]:
             last = block.position[rows] if guard.track == 0 or block.tracks is None else block.tracks[guard.track][rows]
             known = last >= 0
-            last = np.where(known, last, 0)
-            end = self.next_end(guard.negation)[self._timeline.instant_end[last]]
-            deadline = self._deadline(guard.negation, last)
-            if deadline is not None:
-                known &= end < deadline
-            # an event of the instant in which the forbidden match ends still has it outside its gap
-            high = np.where(known, np.minimum(high, self._timeline.instant_end[end]), high)
+            high = np.where(known, np.minimum(high, self._until(guard, np.where(known, last, 0))), high)
         return high
+
+    def free_until(self, guards: Iterable[Guard], events: Ints) -> Ints:
+        """Where the next event after each must lie before, of a match that has no tracks."""
+        high = np.full(len(events), self._timeline.length)
+        for guard in guards:
+            high = np.minimum(high, self._until(guard, events))
+        return high
+
+    def _until(self, guard: Guard, last: Ints) -> Ints:
+        """Where the event must lie before that ends the gap after each."""
+        end = self.next_end(guard.negation)[self._timeline.instant_end[last]]
+        # an event of the instant in which the forbidden match ends still has it outside its gap
+        until: Ints = self._timeline.instant_end[end]
+        deadline = self._deadline(guard.negation, last)
+        return until if deadline is None else np.where(end < deadline, until, self._timeline.length)
 
     def _deadline(self, negation: int, last: Ints) -> Ints | None:
         within = self._pattern.positions.negations[negation].within

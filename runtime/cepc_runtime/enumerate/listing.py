@@ -96,7 +96,7 @@ def _joined_matches(
 
 def _budget(together: Sequence[PhysicalQuery], arranged: Arranged, means: Means) -> MatchBudget:
     """That of queries whose matches are found together."""
-    return means.budgets.get(together[0].name) or budget_over(together, means.most, arranged.events.length)
+    return means.budgets.get(together[0].name) or budget_over(together, means.most, arranged.mattering)
 
 
 def _asked(matches: Matches, query: PhysicalQuery, arranged: Arranged, stretch: Stretch) -> Matches:

@@ -129,6 +129,21 @@ class PossibleEvent:
     due: tuple[Check, ...]
 
 
+def due_so_far(checks: Checks, number: int) -> Iterable[Check]:
+    """What has to be true of the events so far with a new one read along the edge, without what is known to hold."""
+    edge = checks.pattern.edges[number]
+    for c, condition in enumerate(checks.conditions):
+        scope = condition.plan.scope
+        enters = scope is not None and scope in edge.enters
+        inside = scope is None or scope in edge.scopes
+        if condition.lasts:
+            if enters:
+                yield Check(c, "ended")
+            yield Check(c, "all")
+        elif inside and edge.variable in condition.variables:
+            yield Check(c, "new")
+
+
 class Following:
     """The first events that extend partial matches, whose conditions hold of what is bound so far."""
 
@@ -147,23 +162,7 @@ class Following:
         for state in np.unique(states).tolist():
             rows = np.flatnonzero(states == state)
             for letter, edge in ways.get(state, ()):
-                yield PossibleEvent(rows, letter, edge, tuple(self._due(edge)))
-
-    def _due(self, number: int) -> Iterable[Check]:
-        """What has to be true of the events so far with a new one read along the edge; what is known to hold is left
-        out.
-        """
-        edge = self.pattern.edges[number]
-        for c, condition in enumerate(self._checks.conditions):
-            scope = condition.plan.scope
-            enters = scope is not None and scope in edge.enters
-            inside = scope is None or scope in edge.scopes
-            if condition.lasts:
-                if enters:
-                    yield Check(c, "ended")
-                yield Check(c, "all")
-            elif inside and edge.variable in condition.variables:
-                yield Check(c, "new")
+                yield PossibleEvent(rows, letter, edge, tuple(due_so_far(self._checks, edge)))
 
     def _first(self, block: MatchBlock, option: PossibleEvent, limit: Ints) -> Ints:
         """For each of the option's rows the first event after it that extends it; the number of events if none does

@@ -12,7 +12,7 @@ from ..partition_sums import has_partitions, partition_query
 from ..segments import reach_of
 from ..streaming.advance import flow
 from ..streaming.program import Program
-from ..stretch import Means, Stretch
+from ..stretch import EVERYWHERE, Means, Stretch
 from . import settings
 from .cut import pane_rows, segment_rows
 from .encoding import decoded
@@ -74,7 +74,8 @@ def run_partition(
                 if part.goes_on:
                     found = _flowing(part, parts, plan, one, asked, most, limit)
                 else:
-                    stretch = Stretch(plan, read(part.table, plan.stream), part.span)
+                    whole = part.span == EVERYWHERE  # a slice has a piece of a group
+                    stretch = Stretch(plan, read(part.table, plan.stream), part.span, whole=whole)
                     found = drive(stretch, asked, Means(most=limit))
                 yield from _packed(found, plan, one, packing)
     except USER_ERRORS as error:

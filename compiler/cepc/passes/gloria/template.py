@@ -121,7 +121,8 @@ def template_of(queries: Sequence[Query], steps: int | None = None) -> Template:
 
     Transitions of different queries can form a circle that no Kleene operator makes: (A, B, C), (B, C, A), (C, A, B).
     Pools have no order then, so a query that would close such a circle gets pools of its own, which it shares with
-    others that did not fit either. Where more than `steps` pools are looked at for circles, with none.
+    others that did not fit either. Once more than `steps` pools were looked at for circles, those that are left share
+    with none, unless all of their links were there already.
 
     >>> from cepc_grammar.pattern import Repeat, Seq
     >>> from ..pattern import Event
@@ -268,7 +269,8 @@ def _layers(patterns: Sequence[Written], steps: int | None) -> Iterator[tuple[in
             return
         clusters = _clusters([patterns[n] for n in left])
         order = _Order()
-        fit = [n for n in left if _fits(patterns[n], clusters, order)]
+        most = None if steps is None else steps - seen
+        fit = [n for n in left if _fits(patterns[n], clusters, order, most)]
         # A query can even close a circle by itself, if others join two of its Kleene sub-patterns: alone it cannot.
         layer = fit or left[:1]
         yield tuple(layer)
@@ -309,15 +311,15 @@ class _Order:
         return bool(ways[0][0] & ways[1][0])
 
 
-def _fits(pattern: Written, clusters: Mapping[Hashable, int], order: _Order) -> bool:
-    """Adds the query's links to the order, unless they would close a circle."""
+def _fits(pattern: Written, clusters: Mapping[Hashable, int], order: _Order, most: int | None) -> bool:
+    """Adds the query's links to the order, unless they would close a circle, or so many pools were looked at."""
     links: _Links = {}
     _add(pattern, 1, clusters, {}, links)
     added: list[tuple[PoolKey, PoolKey]] = []
     for before, after, _ in links:
         if after in order.after[before]:
             continue
-        if order.leads(after, before):
+        if (most is not None and order.seen > most) or order.leads(after, before):
             for link in added:
                 order.remove(*link)
             return False

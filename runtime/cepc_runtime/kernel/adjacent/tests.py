@@ -107,11 +107,11 @@ def prepare_test(expression: Expression, steps: Sequence[int], automaton: Automa
     if found is None:
         ordinal = np.concatenate(([0], np.cumsum(earlier)))
         return Test(expression, PAIRS, none, none, np.flatnonzero(earlier), ordinal, later)
-    left, right = _shared_ranks(found, table, np.flatnonzero(later), np.flatnonzero(earlier))
+    left, right = shared_ranks(found, table, np.flatnonzero(later), np.flatnonzero(earlier))
     return Test(expression, found.operator, left, right, none, none, later)
 
 
-def _shared_ranks(found: Comparison, table: Any, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
+def shared_ranks(found: Comparison, table: Any, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
     """The ranks of both sides among the values of both."""
     sides = [(found.later, "later", later), (found.earlier, "earlier", earlier)]
     columns = [flat(evaluate(e, columns_of(e, table, **{name: rows}), len(rows))) for e, name, rows in sides]

@@ -1,0 +1,14 @@
+"""AFTER MATCH in machine code: one match for each first event, found in time linear in the events.
+
+Where each choice of a match depends on the event at hand and the one read before it alone, it is known for every event
+and state, from the last event back, where the earliest match that goes on from there ends. Then the preferred match of
+a first event is walked without ever turning back, and a first event without a match costs one look. Where it depends on
+the first event of the match, too, a walk may have to turn back; of one first event it sees each event once for a state.
+
+    neighbours.py  conditions between an event and the one read before it, or the first → tests
+    states.py      a query's pattern → states and what may come next of each, or why there is no walk
+    numbers.py     what tests compare → integers
+    records.py     states as records
+    loop.py        from the last event back, then from match to match
+    run.py         events → matches
+"""

@@ -1,0 +1,440 @@
+"""The walk: plain functions, compiled like kernel/loop.py.
+
+`t` is the table, `s` the progress. Events are seen to piece by piece: from `LOW` to before `HIGH`, of which those
+before `STOP` may begin matches. For each state and event of the piece that may lead there, `ends` is where the earliest
+match that goes on from there ends, and `nexts` where its next event lies: the beginning of an instant (both from `LOW`,
+and `NOWHERE`). What tests of the first event say is left out there, since it is not known yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ...kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, GREATER_EQUAL, LESS
+from .records import (
+    ACCEPTING,
+    BOUND,
+    CONTIGUOUS,
+    ENTERING,
+    FREE,
+    FROM_FIRST,
+    GAP,
+    INITIAL,
+    LATER,
+    LETTERS,
+    LINKED,
+    LOOKED,
+    LOOSE,
+    NONE,
+    OPERATOR,
+    OPTION,
+    OPTIONS,
+    OPTIONS_END,
+    OTHER,
+    PAST_LAST,
+    PLAIN,
+    RECORDS,
+    SKIP,
+    SPAN,
+    STATE,
+    STATES,
+    TARGET,
+    TEST,
+    TESTS,
+    TESTS_END,
+    TO_FIRST,
+    TO_LAST,
+    VARIABLE,
+    WAY,
+    WAY_LETTERS,
+    WAY_TESTS,
+    WAY_TESTS_END,
+    WAYS,
+    WAYS_END,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ...columns import Ints
+
+    Small = npt.NDArray[np.int32]
+
+INLINED: Final[frozenset[str]] = frozenset()
+
+# what a run ends with
+FINISHED: Final = 0
+FULL: Final = 1  # no room for the next match
+SHORT: Final = 2  # no room for the next piece
+TIRED: Final = 3  # enough was done to be told of
+
+NULL: Final = -(1 << 63)
+NOWHERE: Final = (1 << 31) - 1
+LAST_TICK: Final = (1 << 63) - 1
+LONG: Final = 1 << 24
+"""Work after which a run ends."""
+
+# the progress: these, then for each state the next instant with an event that it may not skip, and of the instant that
+# was looked at last the beginning and what was found
+GROUP: Final = 0
+AT: Final = 1  # the next event that may begin a match
+GROUP_END: Final = 2
+LOW: Final = 3
+STOP: Final = 4
+HIGH: Final = 5
+KNOWN: Final = 6  # `ends` and `nexts` are known from here on
+REACH: Final = 7  # what is before it fits in a match with the last first event
+MATCHES: Final = 8
+WRITTEN: Final = 9
+WORK: Final = 10
+COUNTERS: Final = 11
+
+NEXT: Final = 0
+SEEN: Final = 1
+FOUND: Final = 2
+MEMORY: Final = 3
+
+
+class WalkEvents(NamedTuple):
+    """Of each event its letters as bits, its tick, and where its instant begins and ends; where groups begin.
+    `numbers`: what tests compare, NULL for null. `gaps`: by option with a NOT, where the event after each must lie
+    before.
+    """
+
+    letters: Ints
+    ticks: Ints
+    instant_start: Ints
+    instant_end: Ints
+    group_starts: Ints
+    numbers: Ints
+    gaps: Ints
+
+
+class KnownOfPiece(NamedTuple):
+    """Of a piece, by state and event. `failed`: the last first event, from `LOW`, from which no match goes on there
+    (empty where no test is of the first event).
+    """
+
+    ends: Small
+    nexts: Small
+    failed: Small
+
+
+class Walked(NamedTuple):
+    """Matches: events and variables one after the other, and where each ends. Where tests are of the first event, also
+    how each event was come by: the option, and the instant in which the search for it began.
+    """
+
+    positions: Ints
+    variables: Small
+    stops: Ints
+    options: Ints
+    instants: Ints
+
+
+def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, least: int) -> int:
+    """Go on until matches, or the room for a piece, have no more room. A piece has at least so many first events."""
+    while True:
+        if (s[HIGH] - s[LOW]) * t[STATES] > len(known.ends):
+            return SHORT
+        while s[KNOWN] > s[LOW]:
+            look_back(t, s, events, known.ends, known.nexts)
+            if s[WORK] > LONG:
+                return TIRED
+        end = walk(t, s, events, known, found)
+        if end != FINISHED or not next_piece(t, s, events, known, least):
+            return end
+
+
+# ---- pieces ----------------------------------------------------------------------------------------------------------
+
+
+def next_piece(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, least: int) -> bool:
+    """From the next event on that may begin a match, of this group or a later one; false if there is none."""
+    at, end = s[AT], s[GROUP_END]
+    while True:
+        while at < end and events.letters[at] & t[INITIAL] == 0:
+            at += 1
+        if at < end:
+            break
+        s[GROUP] += 1
+        if s[GROUP] >= len(events.group_starts) - 1:
+            return False
+        at, end = events.group_starts[s[GROUP]], events.group_starts[s[GROUP] + 1]
+    stop = min(end, at + least)
+    high = reach(t, events, stop - 1, end)
+    if high - stop > least:  # what lies beyond is looked at again: seldom enough
+        stop = min(end, at + (high - stop))
+        high = reach(t, events, stop - 1, end)
+    s[AT], s[GROUP_END] = at, end
+    s[LOW], s[STOP], s[HIGH], s[KNOWN], s[REACH] = events.instant_start[at], stop, high, high, at
+    for state in range(t[STATES]):
+        memory = COUNTERS + state * MEMORY
+        s[memory + NEXT] = NONE
+        s[memory + SEEN] = NONE
+    for i in range(min(len(known.failed), (high - s[LOW]) * t[STATES])):
+        known.failed[i] = NONE
+    return True
+
+
+def reach(t: Ints, events: WalkEvents, first: int, end: int) -> int:
+    """Where a match that begins with the event must end before."""
+    tick = events.ticks[first]
+    if t[SPAN] == NONE or tick > LAST_TICK - t[SPAN]:
+        return end
+    low, high = first, end
+    while low < high:
+        middle = (low + high) >> 1
+        if events.ticks[middle] < tick + t[SPAN]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+# ---- from the last event back ----------------------------------------------------------------------------------------
+
+
+def look_back(t: Ints, s: Ints, events: WalkEvents, ends: Small, nexts: Small) -> None:
+    """One instant more."""
+    low, stop = s[LOW], s[KNOWN]
+    size = s[HIGH] - low
+    begin = events.instant_start[stop - 1]
+    present = 0
+    for p in range(begin, stop):
+        present |= events.letters[p]
+    s[WORK] += stop - begin
+    for state in range(1, t[STATES]):
+        record = RECORDS + state * STATE
+        if present & t[record + ENTERING] == 0:
+            continue
+        plain = t[record + PLAIN] != 0
+        instant, least = NONE, NOWHERE
+        if plain:
+            instant, least = common(t, s, events, ends, state, stop, size)
+        for p in range(begin, stop):
+            if events.letters[p] & t[record + ENTERING] == 0:
+                continue
+            if t[record + LOOSE] != 0:
+                least = p - low
+            elif not plain:
+                instant = following(t, s, state, stop)
+                if instant != NONE and t[CONTIGUOUS] == 0:
+                    instant = seek(t, s, events, record, p, instant, s[HIGH], NONE)
+                least = NOWHERE if instant == NONE else earliest(t, s, events, ends, record, p, instant, size)
+            ends[state * size + p - low] = p - low if t[record + ACCEPTING] != 0 else least
+            nexts[state * size + p - low] = NOWHERE if instant == NONE else instant - low
+    for state in range(1, t[STATES]):
+        if present & t[RECORDS + state * STATE + LOOKED] != 0:
+            s[COUNTERS + state * MEMORY + NEXT] = begin
+    s[KNOWN] = begin
+
+
+def following(t: Ints, s: Ints, state: int, stop: int) -> int:
+    """Before which instant nothing can be next in the state, of events of the instant that ends at `stop`."""
+    if t[CONTIGUOUS] != 0:
+        return stop if stop < s[HIGH] else NONE
+    return int(s[COUNTERS + state * MEMORY + NEXT])
+
+
+def common(t: Ints, s: Ints, events: WalkEvents, ends: Small, state: int, stop: int, size: int) -> tuple[int, int]:
+    """Of a state for which events of one instant are alike: the instant of the next event, and where the earliest match
+    ends.
+    """
+    memory = COUNTERS + state * MEMORY
+    instant = following(t, s, state, stop)
+    if instant == NONE:
+        return NONE, NOWHERE
+    if s[memory + SEEN] != instant:
+        s[memory + SEEN] = instant
+        s[memory + FOUND] = earliest(t, s, events, ends, RECORDS + state * STATE, NONE, instant, size)
+    return instant, s[memory + FOUND]
+
+
+def seek(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, stop: int, first: int) -> int:
+    """Of SELECT NEXT the instant of the first event from `x` to before `stop` that may not be skipped after `p`."""
+    while x < stop:
+        letters = events.letters[x]
+        s[WORK] += 1
+        if letters & t[record + FREE] != 0:
+            return int(events.instant_start[x])
+        if letters & t[record + LOOKED] != 0:
+            for way in range(t[record + WAYS], t[record + WAYS_END], WAY):
+                if letters & t[way + WAY_LETTERS] != 0 and passes(
+                    t, events, t[way + WAY_TESTS], t[way + WAY_TESTS_END], p, x, first
+                ):
+                    return int(events.instant_start[x])
+        x += 1
+    return NONE
+
+
+def earliest(t: Ints, s: Ints, events: WalkEvents, ends: Small, record: int, p: int, instant: int, size: int) -> int:
+    """Where the earliest match ends that goes on from event `p` with one of the instant; of a plain state any event."""
+    low, least = s[LOW], NOWHERE
+    stop = events.instant_end[instant]
+    for option in range(t[record + OPTIONS], t[record + OPTIONS_END], OPTION):
+        if t[option + TARGET] == NONE:
+            continue
+        row = t[option + TARGET] * size - low
+        for x in range(instant, stop):
+            if fits(t, events, option, p, x, NONE) and ends[row + x] < least:
+                least = ends[row + x]
+        s[WORK] += stop - instant
+    return least
+
+
+def fits(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: int) -> bool:
+    """Whether event `x` may be read by the option after event `p`, as far as is known without a first event."""
+    if events.letters[x] & t[option + LETTERS] != t[option + LETTERS]:
+        return False
+    if t[option + GAP] != NONE and x >= events.gaps[t[option + GAP], p]:
+        return False
+    return passes(t, events, t[option + TESTS], t[option + TESTS_END], p, x, first)
+
+
+def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, first: int) -> bool:
+    """Whether event `x` after event `p` passes the tests; those of the first event only where that is given."""
+    for test in range(tests, end, TEST):
+        other = p
+        if t[test + FROM_FIRST] != 0:
+            if first == NONE:
+                continue
+            other = first
+        later, earlier = events.numbers[t[test + LATER], x], events.numbers[t[test + OTHER], other]
+        if later == NULL or earlier == NULL:
+            return False
+        operator = t[test + OPERATOR]
+        if operator == LESS:
+            holds = later < earlier
+        elif operator == GREATER:
+            holds = later > earlier
+        elif operator == EQUAL:
+            holds = later == earlier
+        elif operator == DIFFERENT:
+            holds = later != earlier
+        elif operator == GREATER_EQUAL:
+            holds = later >= earlier
+        else:
+            holds = later <= earlier
+        if not holds:
+            return False
+    return True
+
+
+# ---- from match to match ---------------------------------------------------------------------------------------------
+
+
+def walk(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked) -> int:
+    """The matches that begin in the piece."""
+    at, stop, high = s[AT], s[STOP], s[HIGH]
+    while at < stop:
+        if events.letters[at] & t[INITIAL] != 0:
+            if t[SPAN] == NONE or events.ticks[at] > LAST_TICK - t[SPAN]:
+                s[REACH] = high
+            else:
+                while s[REACH] < high and events.ticks[s[REACH]] < events.ticks[at] + t[SPAN]:
+                    s[REACH] += 1
+            length = find(t, s, events, known, found, at)
+            if length == NONE:
+                s[AT] = at
+                return FULL
+            at = at + 1 if length == 0 else resume(t, s, events, found, length)
+            if s[WORK] > LONG:
+                s[AT] = at
+                return TIRED
+        else:
+            at += 1
+    s[AT] = at
+    return FINISHED
+
+
+def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, first: int) -> int:
+    """Write the preferred match that begins with the event: its length, 0 if there is none, NONE without room.
+
+    Where tests are of the first event, a way on that seems to lead to a match may not: then the next is tried, and what
+    has led nowhere from this first event is remembered.
+    """
+    low, size, limit, linked = s[LOW], s[HIGH] - s[LOW], s[REACH] - s[LOW], t[LINKED] != 0
+    start = s[WRITTEN]
+    length, p, state, record = 0, NONE, 0, RECORDS
+    instant, stop = first, first + 1
+    option, x = t[record + OPTIONS], first
+    while True:
+        taken = NONE
+        while option < t[record + OPTIONS_END]:
+            if t[option + TARGET] == NONE:
+                taken = option
+                break
+            row = t[option + TARGET] * size - low
+            while x < stop:
+                if (
+                    known.ends[row + x] < limit
+                    and fits(t, events, option, p, x, first)
+                    and not (linked and known.failed[row + x] == first - low)
+                ):
+                    taken = option
+                    break
+                x += 1
+            if taken != NONE:
+                break
+            option += OPTION
+            x = instant
+        s[WORK] += 1
+        if taken == NONE:
+            if length == 0:
+                return 0
+            known.failed[state * size + p - low] = first - low
+            length -= 1
+            option, x = found.options[start + length], found.positions[start + length] + 1
+            state, p, instant, stop = 0, NONE, first, first + 1
+            if length > 0:
+                state = t[found.options[start + length - 1] + TARGET]
+                p, instant = found.positions[start + length - 1], found.instants[start + length]
+                stop = events.instant_end[instant]
+            record = RECORDS + state * STATE
+            continue
+        if t[taken + TARGET] == NONE:
+            break
+        if start + length >= len(found.positions) or s[MATCHES] >= len(found.stops):
+            return NONE
+        found.positions[start + length], found.variables[start + length] = x, t[taken + BOUND]
+        if linked:
+            found.options[start + length], found.instants[start + length] = taken, instant
+        length += 1
+        p, state = x, t[taken + TARGET]
+        record = RECORDS + state * STATE
+        option = t[record + OPTIONS]
+        instant = after(t, s, events, known, state, p, first)
+        stop = instant if instant == 0 else events.instant_end[instant]
+        x = instant
+    s[WRITTEN] = start + length
+    found.stops[s[MATCHES]] = s[WRITTEN]
+    s[MATCHES] += 1
+    return length
+
+
+def after(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, state: int, p: int, first: int) -> int:
+    """The instant of the next event after event `p`; 0, in which no next event lies, if there is none."""
+    if t[RECORDS + state * STATE + LOOSE] != 0:
+        instant = seek(t, s, events, RECORDS + state * STATE, p, events.instant_end[p], s[REACH], first)
+        return 0 if instant == NONE else instant
+    place = known.nexts[state * (s[HIGH] - s[LOW]) + p - s[LOW]]
+    return 0 if place == NOWHERE else int(place + s[LOW])
+
+
+def resume(t: Ints, s: Ints, events: WalkEvents, found: Walked, length: int) -> int:
+    """Where the next match may begin."""
+    start, stop = s[WRITTEN] - length, s[WRITTEN]
+    then: int = events.instant_end[found.positions[start]]
+    if t[SKIP] == PAST_LAST:
+        return int(events.instant_end[found.positions[stop - 1]])
+    if t[SKIP] == TO_FIRST:
+        for i in range(start, stop):
+            if found.variables[i] == t[VARIABLE]:
+                return max(then, int(found.positions[i]))
+    if t[SKIP] == TO_LAST:
+        for i in range(stop - 1, start - 1, -1):
+            if found.variables[i] == t[VARIABLE]:
+                return max(then, int(found.positions[i]))
+    return then

@@ -1,0 +1,156 @@
+"""Conditions on an event that is read next, where each comparison in them is of it and one other event: the one read
+just before it, or the first of the match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...expression import Field, conjuncts, fields, rewrite
+from ...kernel.adjacent.tests import Comparison, comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Literal as OneOf
+
+    from ...expression import Expression, FieldKey
+    from ..checks import Check
+    from ..condition import Condition
+    from ..pattern import IndexedPositions
+
+    Place = OneOf["later", "earlier", "first", "nowhere", "far"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """Of an event and the one read just before it or, `from_first`, the first of the match."""
+
+    comparison: Comparison
+    from_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What has been read in a state: the variable of the last event, those that events before it may be bound to and
+    those that some are, and those that the match's first event alone can be bound to.
+    """
+
+    last: str | None
+    before: frozenset[str]
+    surely: frozenset[str]
+    initial: frozenset[str]
+
+    def binds(self, variable: str) -> bool:
+        """Whether some event may be bound to the variable."""
+        return variable == self.last or variable in self.before
+
+
+def bindings_of(pattern: IndexedPositions) -> tuple[Bindings, ...] | None:
+    """Of each state; None where one is reached with different variables."""
+    count = pattern.positions.states
+    last: list[str | None] = [None] * count
+    for edge in pattern.edges:
+        if last[edge.target] not in (None, edge.variable):
+            return None
+        last[edge.target] = edge.variable
+    own = [frozenset(() if name is None else (name,)) for name in last]
+    before: list[frozenset[str]] = [frozenset() for _ in last]
+    surely: list[frozenset[str]] = [frozenset(pattern.variables) if state else frozenset() for state in range(count)]
+    changed = True
+    while changed:
+        known = [*before, *surely]
+        for edge in pattern.edges:
+            before[edge.target] |= before[edge.source] | own[edge.source]
+            surely[edge.target] &= surely[edge.source] | own[edge.source]
+        changed = known != [*before, *surely]
+    inner = {edge.variable for edge in pattern.edges if edge.source != 0}
+    initial = frozenset(pattern.variables) - inner
+    return tuple(Bindings(*of, initial) for of in zip(last, before, surely, strict=True))
+
+
+def vacuous(condition: Condition, bindings: Bindings) -> bool:
+    """Whether a condition has a variable to which nothing is bound in the state."""
+    return any(not bindings.binds(variable) for variable in condition.variables)
+
+
+def tests_on(
+    checks: Iterable[Check], conditions: tuple[Condition, ...], bindings: Bindings, variable: str
+) -> tuple[PairTest, ...] | Condition:
+    """What is to be true of an event of the variable that is read in the state, given what is checked then; a condition
+    that says something else where there is one.
+    """
+    found: dict[PairTest, None] = {}
+    for check in checks:
+        condition = conditions[check.condition]
+        if any(name != variable and not bindings.binds(name) for name in condition.variables):
+            continue  # there is no tuple: the condition holds
+        if check.extent != "new" and not _alone(condition, bindings, variable):
+            return condition
+        places = {key: _place(key, condition, bindings, variable, check.extent == "new") for key in condition.keys}
+        if "nowhere" in places.values():  # there is none with the event
+            continue
+        tests = _tests(condition.plan.expression, places)
+        if tests is None:
+            return condition
+        found |= dict.fromkeys(tests)
+    return tuple(found)
+
+
+def _alone(condition: Condition, bindings: Bindings, variable: str) -> bool:
+    """Whether every tuple of the condition has the event of the variable that is read in the state."""
+    if variable in condition.eaches:
+        return not bindings.binds(variable)
+    return variable in condition.lasts
+
+
+def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: str, new: bool) -> Place:
+    """Which event a field of the condition is of when an event of the variable is read in the state."""
+    name = key.variable
+    if name is None:
+        return "far"
+    if name == variable:
+        return _own_place(key, condition, bindings, new)
+    if name not in bindings.before:  # one event alone
+        return "nowhere" if key.at == "prev" else "earlier"
+    if name == bindings.last and key.at == "last":
+        return "earlier"
+    if name in bindings.initial and name in bindings.surely:
+        return "nowhere" if key.at == "prev" else "first"
+    return "far"
+
+
+def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: bool) -> Place:
+    """The same of the variable that the event is bound to itself. `new`: tuples with the event are asked for."""
+    name = key.variable
+    assert name is not None
+    match key.at:
+        case "each" | "last":
+            return "later"
+        case "prev" if name == bindings.last:
+            return "earlier"
+        case "prev":
+            return "far" if name in bindings.before else "nowhere"
+    if not bindings.binds(name):
+        return "later"
+    if new and name not in condition.eaches:  # the condition is about its first event, which has been read
+        return "nowhere" if name == bindings.last or name in bindings.surely else "far"
+    return "earlier" if name not in bindings.before else "far"
+
+
+def _tests(expression: Expression, places: Mapping[FieldKey, Place]) -> tuple[PairTest, ...] | None:
+    """The condition as tests; None where it is something else."""
+    found: list[PairTest] = []
+    for part in conjuncts(expression):
+        others = {places[field.key] for field in fields(part)} - {"later"}
+        compared = comparison(rewrite(part, lambda node: _placed(node, places)))
+        if others not in ({"earlier"}, {"first"}) or compared is None or compared.later.type != compared.earlier.type:
+            return None
+        found.append(PairTest(compared, "first" in others))
+    return tuple(found)
+
+
+def _placed(node: Expression, places: Mapping[FieldKey, Place]) -> Expression:
+    if not isinstance(node, Field):
+        return node
+    return Field("later" if places[node.key] == "later" else "earlier", node.column, "each", node.type)

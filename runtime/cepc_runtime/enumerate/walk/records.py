@@ -1,0 +1,155 @@
+"""The states of a walk as records in one array of integers, the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...columns import Ints
+    from ..pattern import IndexedPositions
+    from .neighbours import PairTest
+    from .states import Option, Walk, WalkState
+
+# the table: these, then the records of states, then what they point to
+STATES: Final = 0
+CONTIGUOUS: Final = 1
+SPAN: Final = 2  # ticks, or NONE
+SKIP: Final = 3
+VARIABLE: Final = 4  # that SKIP names
+INITIAL: Final = 5  # one of these letters has each first event
+LINKED: Final = 6  # whether some test is of the first event
+RECORDS: Final = 7
+
+# SKIP
+TO_NEXT: Final = 0
+PAST_LAST: Final = 1
+TO_FIRST: Final = 2
+TO_LAST: Final = 3
+SKIPS: Final = {
+    "TO NEXT EVENT": TO_NEXT,
+    "PAST LAST EVENT": PAST_LAST,
+    "TO FIRST": TO_FIRST,
+    "TO LAST": TO_LAST,
+}
+
+# of a state; letters are bits of masks
+OPTIONS: Final = 0
+OPTIONS_END: Final = 1
+WAYS: Final = 2  # with tests
+WAYS_END: Final = 3
+ENTERING: Final = 4  # one of these letters has each event that leads here
+FREE: Final = 5  # an event with one of these may not be skipped
+LOOKED: Final = 6  # nor perhaps one with one of these
+PLAIN: Final = 7  # whether what comes next depends on the instant alone, and on the first event
+LOOSE: Final = 8  # whether the first event says which may be skipped
+ACCEPTING: Final = 9
+STATE: Final = 10
+
+TARGET: Final = 0  # NONE: the match ends
+LETTERS: Final = 1  # an event has all of these
+BOUND: Final = 2  # the variable
+TESTS: Final = 3
+TESTS_END: Final = 4
+GAP: Final = 5  # where the event must lie before, or NONE
+OPTION: Final = 6
+
+WAY_LETTERS: Final = 0
+WAY_TESTS: Final = 1
+WAY_TESTS_END: Final = 2
+WAY: Final = 3
+
+OPERATOR: Final = 0
+LATER: Final = 1  # rows of numbers
+OTHER: Final = 2
+FROM_FIRST: Final = 3
+TEST: Final = 4
+
+NONE: Final = -1
+
+
+def table_of(
+    walk: Walk,
+    pattern: IndexedPositions,
+    sides: Mapping[PairTest, tuple[int, int]],
+    span: int | None,
+    after: tuple[str, str | None],
+) -> Ints:
+    """The table of a query; `sides` are the rows of numbers that a test compares, `after` is what AFTER MATCH SKIP
+    says, and the variable where it names one.
+    """
+    return _Builder(walk, pattern, sides).table(span, after)
+
+
+class _Builder:
+    def __init__(self, walk: Walk, pattern: IndexedPositions, sides: Mapping[PairTest, tuple[int, int]]) -> None:
+        self._walk, self._pattern = walk, pattern
+        self._bits = {letter: 1 << i for i, letter in enumerate(walk.letters)}
+        self._sides = sides
+        self._gaps = {guards: i for i, guards in enumerate(walk.guards)}
+        self._table = [0] * (RECORDS + STATE * len(walk.states))
+
+    def table(self, span: int | None, after: tuple[str, str | None]) -> Ints:
+        states = self._walk.states
+        skip, variable = after
+        named = NONE if variable is None else self._pattern.variables.index(variable)
+        first = self._mask(letter for option in states[0].options for letter in option.letters)
+        self._table[:RECORDS] = [
+            len(states), self._walk.contiguous, NONE if span is None else span, SKIPS[skip], named, first,
+            any(test.from_first for test in self._walk.tests),
+        ]  # fmt: skip
+        entering = self._entering()
+        for number, state in enumerate(states):
+            start = RECORDS + STATE * number
+            self._table[start : start + STATE] = self._state(state, entering[number])
+        return np.array(self._table, dtype=np.int64)
+
+    def _entering(self) -> list[int]:
+        found = [0] * len(self._walk.states)
+        for state in self._walk.states:
+            for option in state.options:
+                if option.edge is not None:
+                    found[option.target] |= self._mask(option.letters)
+        return found
+
+    def _state(self, state: WalkState, entering: int) -> list[int]:
+        free = self._mask(way.letter for way in state.ways if not way.tests)
+        tested = [way for way in state.ways if way.tests]
+        tests = [test for option in state.options for test in option.tests]
+        tests += [test for way in tested for test in way.tests]
+        loose = any(test.from_first for way in tested for test in way.tests)
+        guarded = any(option.guards for option in state.options)
+        plain = not guarded and all(test.from_first for test in tests) and not loose
+        options = [self._option(option) for option in state.options]
+        ways = [[self._bits[way.letter], *self._appended_tests(way.tests)] for way in tested]
+        return [
+            *self._appended(options), *self._appended(ways), entering, free,
+            free | self._mask(way.letter for way in tested), plain, loose,
+            any(option.edge is None for option in state.options),
+        ]  # fmt: skip
+
+    def _option(self, option: Option) -> list[int]:
+        if option.edge is None:
+            return [NONE, 0, NONE, 0, 0, NONE]
+        gap = self._gaps[option.guards] if option.guards else NONE
+        bound = int(self._pattern.variable[option.edge])
+        return [option.target, self._mask(option.letters), bound, *self._appended_tests(option.tests), gap]
+
+    def _appended_tests(self, tests: Sequence[PairTest]) -> tuple[int, int]:
+        return self._appended([[test.comparison.operator, *self._sides[test], test.from_first] for test in tests])
+
+    def _appended(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
+        """Where the records start and end."""
+        start = len(self._table)
+        for record in records:
+            self._table += record
+        return start, len(self._table)
+
+    def _mask(self, letters: Iterable[int]) -> int:
+        mask = 0
+        for letter in letters:
+            mask |= self._bits[letter]
+        return mask

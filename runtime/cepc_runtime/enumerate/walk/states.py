@@ -1,0 +1,204 @@
+"""What may come next of a partial match, state by state: all that a walk needs to know of a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ...plan import SelectContiguous, SelectNext
+from ..checks import Check
+from ..selection import due_so_far
+from .neighbours import bindings_of, tests_on, vacuous
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...plan import Automaton, Edge, Guard, Select
+    from ..checks import Checks
+    from ..condition import Condition
+    from ..guards import Guards
+    from .neighbours import Bindings, PairTest
+
+MOST_LETTERS: Final = 62
+"""Bits of a mask."""
+MOST_STATES: Final = 256
+"""Each has two numbers for each event of a piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A way on, in the order of preference: an event that satisfies all of the letters and passes the tests, bound as
+    `edge` says, leads to `target`. Without an edge the match ends here.
+    """
+
+    target: int = -1
+    edge: int | None = None
+    letters: frozenset[int] = frozenset()
+    tests: tuple[PairTest, ...] = ()
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TestedWay:
+    """An event of the letter that passes the tests may not be skipped."""
+
+    letter: int
+    tests: tuple[PairTest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkState:
+    """`ways` are of SELECT NEXT; under CONTIGUOUS there are none."""
+
+    options: tuple[Option, ...]
+    ways: tuple[TestedWay, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """State 0 is the start."""
+
+    states: tuple[WalkState, ...]
+    contiguous: bool
+
+    @property
+    def letters(self) -> tuple[int, ...]:
+        options = (letter for state in self.states for option in state.options for letter in option.letters)
+        return tuple(sorted({*options, *(way.letter for state in self.states for way in state.ways)}))
+
+    @property
+    def tests(self) -> tuple[PairTest, ...]:
+        """The different tests."""
+        found: dict[PairTest, None] = {}
+        for state in self.states:
+            for tests in (*(option.tests for option in state.options), *(way.tests for way in state.ways)):
+                found |= dict.fromkeys(tests)
+        return tuple(found)
+
+    def tested(self, test: PairTest) -> tuple[frozenset[int], frozenset[int]]:
+        """The letters of the later and of the earlier events that the test is about."""
+        later: set[int] = set()
+        sources: set[int] = set()
+        for number, state in enumerate(self.states):
+            ways = [way.letter for way in state.ways if test in way.tests]
+            options = [letter for option in state.options if test in option.tests for letter in option.letters]
+            later |= {*ways, *options}
+            sources |= {number} if ways or options else set()
+        into = self.states[0].options
+        if not test.from_first:
+            into = tuple(option for state in self.states for option in state.options if option.target in sources)
+        return frozenset(later), frozenset(letter for option in into for letter in option.letters)
+
+    @property
+    def guards(self) -> tuple[tuple[Guard, ...], ...]:
+        """What forbids gaps together."""
+        return tuple(dict.fromkeys(o.guards for state in self.states for o in state.options if o.guards))
+
+
+@dataclass(frozen=True, slots=True)
+class NoWalk:
+    """Why matches are not walked but grown together."""
+
+    reason: str
+
+
+def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
+    """How to walk the matches of a query with AFTER MATCH."""
+    pattern = checks.pattern
+    if pattern.positions.tracks > 1 or any(edge.tie for edge in pattern.edges):
+        return NoWalk("events of an AND")
+    if guards.any_late:
+        return NoWalk("a NOT that is looked at when the match is complete")
+    for condition in checks.conditions:
+        if condition.plan.scope is not None:
+            return _unlike(condition)
+    bindings = bindings_of(pattern)
+    if bindings is None:
+        return NoWalk("a state that is reached with several variables")
+    match select:
+        case SelectContiguous():
+            found = _States(checks, bindings, None).walk()
+        case SelectNext(prefixes):
+            found = _States(checks, bindings, prefixes).walk()
+        case _:
+            return NoWalk("SELECT ANY")
+    if isinstance(found, Walk) and len(found.letters) > MOST_LETTERS:
+        return NoWalk(f"more than {MOST_LETTERS} letters")
+    return found
+
+
+def _unlike(condition: Condition) -> NoWalk:
+    return NoWalk(f"the condition {condition.plan.text}")
+
+
+class _States:
+    """Pairs of a state of the positions and one of the automaton of prefixes, if there is one."""
+
+    def __init__(self, checks: Checks, bindings: Sequence[Bindings], prefixes: Automaton | None) -> None:
+        self._checks, self._bindings, self._prefixes = checks, bindings, prefixes
+        self._pattern, self._conditions = checks.pattern, checks.conditions
+        self._edge_of = {edge.variable: number for number, edge in enumerate(self._pattern.edges)}
+        self._numbers = {(0, 0): 0}
+
+    def walk(self) -> Walk | NoWalk:
+        found: list[WalkState] = []
+        while len(found) < len(self._numbers):
+            if len(self._numbers) > MOST_STATES:
+                return NoWalk(f"more than {MOST_STATES} states")
+            state = self._state(*list(self._numbers)[len(found)])
+            if not isinstance(state, WalkState):
+                return _unlike(state)
+            found.append(state)
+        return Walk(tuple(found), self._prefixes is None)
+
+    def _state(self, place: int, prefix: int) -> WalkState | Condition:
+        if self._pattern.acceptances[place]:
+            for number in self._checks.at_end[place]:
+                if not vacuous(self._conditions[number], self._bindings[place]):
+                    return self._conditions[number]
+        ranked: list[tuple[int, int, Option]] = [(a.rank, 1, Option()) for a in self._pattern.acceptances[place][:1]]
+        for number in self._pattern.leaving[place]:
+            edge = self._pattern.edges[number]
+            tests = tests_on(self._checks.on_edge[number], self._conditions, self._bindings[place], edge.variable)
+            if not isinstance(tests, tuple):
+                return tests
+            for letters, after in self._steps(edge, prefix):
+                target = self._numbers.setdefault((edge.target, after), len(self._numbers))
+                ranked.append((edge.rank, 0, Option(target, number, letters, tests, edge.guards)))
+        ways = self._ways(place, prefix)
+        if not isinstance(ways, tuple):
+            return ways
+        return WalkState(tuple(option for *_, option in sorted(ranked, key=lambda r: r[:2])), ways)
+
+    def _steps(self, edge: Edge, prefix: int) -> list[tuple[frozenset[int], int]]:
+        """Which letters an event of the edge satisfies, and the automaton's state after it."""
+        if self._prefixes is None:
+            return [(frozenset((edge.letter,)), 0)]
+        return [
+            (frozenset((edge.letter, step.letter)), step.target)
+            for step in self._prefixes.steps
+            if step.source == prefix and self._prefixes.variables[step.variable] == edge.variable
+        ]
+
+    def _ways(self, place: int, prefix: int) -> tuple[TestedWay, ...] | Condition:
+        found: dict[TestedWay, None] = {}
+        if self._prefixes is None or place == 0:
+            return ()
+        for step in self._prefixes.steps:
+            if step.source != prefix:
+                continue
+            variable = self._prefixes.variables[step.variable]
+            due = self._unknown(place, variable)
+            tests = tests_on(due, self._conditions, self._bindings[place], variable)
+            if not isinstance(tests, tuple):
+                return tests
+            found[TestedWay(step.letter, tests)] = None
+        return tuple(found)
+
+    def _unknown(self, place: int, variable: str) -> Iterator[Check]:
+        """What must be true of the events so far with one of the variable, without what is known to be."""
+        for check in due_so_far(self._checks, self._edge_of[variable]):
+            if check.condition in self._checks.at_end[place]:
+                yield check
+            elif variable in self._conditions[check.condition].variables:
+                yield Check(check.condition, "new")

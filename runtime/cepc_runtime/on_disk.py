@@ -1,0 +1,150 @@
+"""Events on disk: record batches in a file of Arrow's that has no name, so that nothing is left of it however the
+process ends.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class DiskError(Exception):
+    """Events that do not fit into memory cannot be kept in the temporary folder either."""
+
+    def __init__(self, folder: str, error: OSError) -> None:
+        super().__init__(folder, error)
+        self.folder, self.error = folder, error
+
+
+class EventFile:
+    """Batches are added, until one is asked for."""
+
+    def __init__(self, schema: Any) -> None:
+        self.count = 0
+        self._reader: Any = None
+        try:
+            self._file = tempfile.TemporaryFile(prefix="cepc-")  # noqa: SIM115 - it is closed by `close`
+            self._sink = pa.PythonFile(self._file, "w")
+            self._writer = pa.ipc.new_file(self._sink, schema)
+        except OSError as error:
+            raise _failed(error) from None
+
+    def add(self, table: Any) -> range:
+        """The numbers of its batches. Raises DiskError."""
+        begun = self.count
+        try:
+            for batch in table.to_batches():
+                self._writer.write_batch(batch)
+                self.count += 1
+        except OSError as error:
+            raise _failed(error) from None
+        return range(begun, self.count)
+
+    def batch(self, number: int) -> Any:
+        """Raises DiskError."""
+        try:
+            if self._reader is None:
+                self._writer.close()
+                self._file.flush()
+                self._reader = pa.ipc.open_file(pa.PythonFile(self._file, "r"))
+            return self._reader.get_batch(number)
+        except OSError as error:
+            raise _failed(error) from None
+
+    def close(self) -> None:
+        """The disk has its room back."""
+        self._reader = None
+        with suppress(OSError):  # what was not written yet is not wanted any more
+            self._file.close()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Some batches of a file, one after the other, of the schema: so many rows and bytes."""
+
+    file: EventFile
+    schema: Any
+    batches: tuple[int, ...]
+    rows: int
+    size: int
+
+    def tables(self) -> Iterator[Any]:
+        for number in self.batches:
+            yield pa.Table.from_batches([self.file.batch(number)], self.schema)
+
+    def whole(self) -> Any:
+        return _joined(self.schema, self.tables())
+
+    def first(self, rows: int) -> Any:
+        """Not more than so many."""
+        found, left = [], rows
+        for table in self.tables() if rows else ():
+            found.append(table.slice(0, left))
+            left -= found[-1].num_rows
+            if not left:
+                break
+        return _joined(self.schema, found)
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """A table in memory, as events on disk are."""
+
+    table: Any
+
+    @property
+    def rows(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def size(self) -> int:
+        return int(self.table.nbytes)
+
+    def tables(self) -> Iterator[Any]:
+        yield self.table
+
+    def whole(self) -> Any:
+        return self.table
+
+
+Source = Stored | InMemory
+
+
+def in_chunks(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """The same rows in tables of so many; the last may have less."""
+    waiting: list[Any] = []
+    many = 0
+    for table in tables:
+        left = table
+        while many + left.num_rows >= rows:
+            waiting.append(left.slice(0, rows - many))
+            yield pa.concat_tables(waiting)
+            left, waiting, many = left.slice(rows - many), [], 0
+        if left.num_rows:
+            waiting.append(left)
+            many += left.num_rows
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _joined(schema: Any, tables: Iterable[Any]) -> Any:
+    found = list(tables)
+    return pa.concat_tables(found).combine_chunks() if found else schema.empty_table()
+
+
+def _failed(error: OSError) -> DiskError:
+    try:
+        folder = tempfile.gettempdir()
+    except OSError:
+        folder = "the temporary folder"
+    return DiskError(folder, error)
