@@ -318,7 +318,7 @@ NEIGHBOURS = (
 OTHERWISE = (
     "D", "SEQ({a} a0, D)", "SEQ({a} a0, D d, NOT C last)", "AND({a} a0, D d)", "AND({a} a0, D d, NOT C last)",
     "AND({a} a0, SEQ(B b9, NOT C last, D d))", "SOME(C c9, D d)", "ANY e9",
-    "SEQ({a} a0, B b9){{1,2}}", "SEQ({a} a0, NOT C gone, B b9){{1,2}}", "q_p", "q_p m", "q_r(B, x)",
+    "SEQ(C c9, B b9){{1,2}}", "SEQ(C c9, NOT A gone, B b9){{1,2}}", "q_p", "q_p m", "q_r(B, x)",
 )  # fmt: skip
 NAMED_NEIGHBOURS = {
     "q_p": "PATTERN q_p AS SEQ(C s, NOT A gone, D t) WHERE t.x > s.x;\n",

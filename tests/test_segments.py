@@ -19,7 +19,7 @@ from cepc_runtime.segments import SEGMENT, Segments, are_short, overlap_of, segm
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.windows import Sliding
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
-from tests.programs import Case, between_neighbours, bounded, cases
+from tests.programs import Asked, Case, between_neighbours, bounded, case
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
@@ -142,9 +142,13 @@ def test_rows_of_segments_are_those_of_the_oracle(events: Sequence[tuple[str, in
     assert same(values(run_cut(compiled.plan, one, events_read), compiled.plan, 0), expected["q"])
 
 
+def _counted(chance: Random) -> Case:
+    return case(chance, 3, Asked(match=False, pairs=False, group=chance.choice((None, "word", "g, word"))))
+
+
 def counted(chance: Random) -> Case:
     beside = chance.random() < 0.25
-    make = partial(between_neighbours, grouped=True) if beside else cases(match=False, size=3, pairs=False)
+    make = partial(between_neighbours, grouped=True) if beside else _counted
     return bounded(make)(chance)
 
 

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 import cepc
 from cepc.cli import cepc as command
 from cepc.java import spark_environment
+from cepc.running import local as local_run
 from cepc.why import looked_at
 from tests import test_bad_records as bad
 from tests.equivalence import ABOUT, same
@@ -147,7 +148,8 @@ def test_queries_without_rows_say_why_as_by_the_local_engine(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, causes: int
 ) -> None:
     assert spark.version
-    monkeypatch.setattr(looked_at, "EVENTS", most)
+    for module in (local_run, looked_at):
+        monkeypatch.setattr(module, "LOOKED_AT", most)
     (tmp_path / "p.cep").write_text(EMPTY)
     rows = [(1, 7, 1, "A"), (2, 7, 2, "login"), (None, 7, 2, "A"), (3, 8, 3, "A"), (8, 9, 4, "B"), (8, 9, 4, "C")]
     pq.write_table(pa.table(list(map(list, zip(*rows, strict=True))), ["ts", "k", "x", "Kind"]), tmp_path / "e.parquet")

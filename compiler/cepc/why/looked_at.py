@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from cepc_runtime.evaluate.errors import EvaluationError
 from cepc_runtime.events import Reading, arrange, read
 from cepc_runtime.letters import Kinds, classify
@@ -55,8 +53,7 @@ class LookedAt:
 
     def satisfying(self, letters: Collection[int]) -> Bools:
         """The events of the reading that satisfy one of the letters."""
-        one = [not found.isdisjoint(letters) for found in self.kinds.letters]
-        return np.array(one, dtype=np.bool_)[self.kinds.of]
+        return self.kinds.satisfying(frozenset(letters))
 
     def reach(self, partition: Sequence[str]) -> Reach:
         """How far the pattern comes where events must agree on these columns."""
