@@ -19,7 +19,10 @@ from click.testing import CliRunner
 import cepc
 from cepc.cli import cepc as command
 from cepc.java import spark_environment
+from cepc.reading.files import EventSource
 from cepc.running import local as local_run
+from cepc.running import spark as spark_run
+from cepc.running.session import LITTLE, jvm_of
 from cepc.why import looked_at
 from tests import test_bad_records as bad
 from tests.equivalence import ABOUT, same
@@ -198,3 +201,22 @@ def test_dataframes_of_spark_connect_are_the_same(tmp_path: Path) -> None:
     for query, rows in cepc.compile(PROGRAM).run(small).items():
         assert same(json.loads(found)[query], rows.to_pylist(), ABOUT), query
     assert failure.startswith("query rises: COUNT(*) does not fit BIGINT in the window from 0 to 1000 for k = x;")
+
+
+@pytest.mark.parametrize(
+    ("paths", "size"), [(["a.csv"], 3), (["folder"], 5), (["a.csv", "folder"], 8), (["hdfs://a.csv"], None)]
+)
+def test_how_much_a_session_has_to_do_is_known_of_files_that_are_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paths: list[str], size: int | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_bytes(b"abc")
+    (tmp_path / "folder" / "day=1").mkdir(parents=True)
+    (tmp_path / "folder" / "day=1" / "b.csv").write_bytes(b"12345")
+    assert spark_run.size_of(map(EventSource, paths)) == size
+
+
+@pytest.mark.parametrize(("size", "once"), [(None, False), (1, True), (LITTLE, True), (LITTLE + 1, False)])
+def test_a_jvm_with_little_to_do_compiles_once(size: int | None, once: bool) -> None:
+    options = jvm_of(size)
+    assert [o.endswith("-XX:+UseParallelGC -XX:TieredStopAtLevel=1") for o in options.values()] == [once, once]

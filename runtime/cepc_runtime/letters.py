@@ -19,7 +19,7 @@ from .expression import FieldKey, fields
 from .letter_words import kinds_of_words, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .expression import Expression
     from .plan import Letter
@@ -43,9 +43,14 @@ class Kinds:
     of: Kinds32
     letters: tuple[frozenset[int], ...]
 
-    def satisfying(self, letters: frozenset[int]) -> Bools:
+    def satisfying(self, letters: Iterable[int]) -> Bools:
         """Which events satisfy one of the letters."""
-        return np.array([not letters.isdisjoint(own) for own in self.letters], dtype=np.bool_)[self.of]
+        return self.of_these(letters)[self.of]
+
+    def of_these(self, letters: Iterable[int]) -> Bools:
+        """Which kinds satisfy one of the letters."""
+        wanted = frozenset(letters)
+        return np.array([not wanted.isdisjoint(own) for own in self.letters], dtype=np.bool_)
 
 
 def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] | None) -> Any:

@@ -135,7 +135,7 @@ def _mattering(kinds: Kinds, one: Class) -> Bools:
     """Which events some query of the class looks at."""
     if one.letters is None:
         return np.ones(len(kinds.of), dtype=np.bool_)
-    return kinds.satisfying(frozenset(one.letters))
+    return kinds.satisfying(one.letters)
 
 
 def _rows_of(inside: Bools, first: int = 0) -> Ints | slice:

@@ -32,12 +32,12 @@ def staying_of(kinds: Kinds, reads: Mapping[str, frozenset[int] | None], needs: 
     of = {one.query: one.of for one in needs}
     readers: dict[tuple[Need, ...], Bools] = {}
     for query, letters in reads.items():
-        own = np.ones(len(kinds.letters), dtype=np.bool_) if letters is None else _satisfying(kinds, letters)
+        own = np.ones(len(kinds.letters), dtype=np.bool_) if letters is None else kinds.of_these(letters)
         wanted = of.get(query, ())
         readers[wanted] = readers[wanted] | own if wanted in readers else own
     if readers.keys() <= {()} or readers.get((), np.zeros(1, dtype=np.bool_)).all():
         return None
-    places = {need: _satisfying(kinds, need.letters) for need in dict.fromkeys(n for wanted in readers for n in wanted)}
+    places = {need: kinds.of_these(need.letters) for need in dict.fromkeys(n for wanted in readers for n in wanted)}
     alike, number = np.unique(np.array([*readers.values(), *places.values()]), axis=1, return_inverse=True)
     if alike.shape[1] > KINDS:
         return None
@@ -61,11 +61,6 @@ def staying_of(kinds: Kinds, reads: Mapping[str, frozenset[int] | None], needs: 
         return stay
 
     return staying
-
-
-def _satisfying(kinds: Kinds, letters: Sequence[int] | frozenset[int]) -> Bools:
-    """Which kinds satisfy one of the letters."""
-    return np.array([not own.isdisjoint(letters) for own in kinds.letters], dtype=np.bool_)
 
 
 def _counts(cells: Ints, size: int, counted: bool) -> Ints | Bools:

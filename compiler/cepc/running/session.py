@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE
@@ -45,15 +45,29 @@ def session_of(events: Iterable[Any]) -> Any:
     return SparkSession.getActiveSession() or local_session()
 
 
-def quiet_session() -> Any:
-    """One that says nothing but its progress, to a person; errors are said in a sentence. Raises RunError."""
+LITTLE: Final = 16 << 20
+"""Bytes of events, of which the JVM's second compiler costs more than it gains."""
+
+
+def quiet_session(size: int | None = None) -> Any:
+    """One that says nothing but its progress, to a person; errors are said in a sentence. `size` is that of the events,
+    in bytes, where it is known. Raises RunError.
+    """
     at_terminal = sys.stderr is not None and sys.stderr.isatty()
     return local_session(
         {
             "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",
             "spark.ui.showConsoleProgress": str(at_terminal).lower(),
+            **jvm_of(size),
         }
     )
+
+
+def jvm_of(size: int | None) -> Mapping[str, str]:
+    """The settings of a JVM for so many bytes of events."""
+    from cepc_runtime.spark.settings import JVM, JVM_OF_LITTLE
+
+    return JVM if size is None or size > LITTLE else JVM_OF_LITTLE
 
 
 def local_session(more: Mapping[str, str] | None = None) -> Any:

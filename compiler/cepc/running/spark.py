@@ -113,7 +113,7 @@ def run(
         shared = planned(program, sources, options)
         job = load(job_from(program, shared, sources))
     with stages("starting Spark"):
-        session = quiet_session()
+        session = quiet_session(size_of(places.values()) if len(places) == len(streams_read(program)) else None)
         session.conf.set(MOST, str(most))
     plans = [workload.plan.stream for workload in shared.workloads]
     try:
@@ -132,6 +132,18 @@ def run(
             raise_bad_records(program, plans, places)
         raise RunError([failed(sentence(error))], sources) from None
     return replace(report, workloads=shared.workloads)
+
+
+def size_of(sources: Iterable[EventSource]) -> int | None:
+    """The bytes of files of this machine; None where some events are elsewhere."""
+    total = 0
+    for source in sources:
+        place = Path(source.path)
+        if not place.exists():
+            return None
+        files = [place] if place.is_file() else [file for file in place.rglob("*") if file.is_file()]
+        total += sum(file.stat().st_size for file in files)
+    return total
 
 
 @dataclass(frozen=True, slots=True)

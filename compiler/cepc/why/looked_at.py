@@ -53,7 +53,7 @@ class LookedAt:
 
     def satisfying(self, letters: Collection[int]) -> Bools:
         """The events of the reading that satisfy one of the letters."""
-        return self.kinds.satisfying(frozenset(letters))
+        return self.kinds.satisfying(letters)
 
     def reach(self, partition: Sequence[str]) -> Reach:
         """How far the pattern comes where events must agree on these columns."""

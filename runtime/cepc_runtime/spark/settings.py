@@ -64,6 +64,9 @@ JVM: Final = {
 }
 """Settings for who starts the JVM: in a session that runs it is too late for them."""
 
+JVM_OF_LITTLE: Final = {name: f"{options} -XX:TieredStopAtLevel=1" for name, options in JVM.items()}
+"""The same for a JVM with so little to do that code is never worth a second compilation."""
+
 
 @contextmanager
 def with_meaning(spark: SparkSession, streams: Iterable[Stream]) -> Iterator[None]:
