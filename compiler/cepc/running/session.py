@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
@@ -144,6 +145,7 @@ def _ship(session: Any) -> None:
     from ..codegen.bundle import ARCHIVE, runtime_archive
 
     path = Path(tempfile.mkdtemp(prefix="cepc-")) / ARCHIVE
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)  # workers may fetch it as long as the session lives
     path.write_bytes(runtime_archive())
     if is_remote():
         session.addArtifacts(str(path), pyfile=True)
