@@ -111,12 +111,14 @@ def _few() -> int:
     return min(settings().max_examples, 25)
 
 
+@pytest.mark.unhurried
 def test_random_programs_have_the_same_rows_in_little_memory(cuts: Cuts) -> None:
     hold("in parts on disk", mixed, in_parts, cases=_few(), with_rows=0.6, differing=0.3)
     assert cuts.by_key > 10, cuts.by_key
     assert cuts.by_time > 5, cuts.by_time
 
 
+@pytest.mark.unhurried
 def test_one_group_has_the_same_rows_cut_by_time(cuts: Cuts) -> None:
     hold("in parts of time on disk", in_a_line, in_parts, cases=_few(), with_rows=0.6, differing=0)
     assert cuts.by_time > 10, cuts.by_time

@@ -176,6 +176,7 @@ def in_pieces_of_time(case: Case, _chance: Random) -> Seen:
     return Seen({name: Answer(found, frozenset()) for name, found in rows.items()})
 
 
+@pytest.mark.unhurried
 def test_few_groups_are_cut_by_time_and_have_the_same_rows_and_errors(cuts: Cuts) -> None:
     hold("cut by time", in_a_line, in_pieces_of_time, with_rows=0.6, differing=0)
     for kind in ("time of windows", "time of matches"):
