@@ -37,6 +37,7 @@ def checked(text: str) -> model.CheckedProgram:
     return found
 
 
+@pytest.mark.unhurried
 def test_a_long_plan_is_packed_in_the_job_and_comes_out_as_it_was() -> None:
     text = program(much(500))
     found = check_text(text, "t.cep")
@@ -50,6 +51,7 @@ def test_a_long_plan_is_packed_in_the_job_and_comes_out_as_it_was() -> None:
     assert job.text == job_of(found.program, found.sources).text
 
 
+@pytest.mark.unhurried
 def test_the_head_of_a_job_tells_as_many_queries_as_are_read() -> None:
     found = check_text(program(nothing(1_002)), "t.cep")
     assert found.program is not None

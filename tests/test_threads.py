@@ -445,6 +445,7 @@ BAD: Final[dict[str, dict[int, Any]]] = {
 }
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("form", ["memory", "parquet", "csv"])
 def test_a_whole_run_is_the_same_bytes(form: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,7 @@ def compare(chance: Random, seen: Counter[str]) -> None:
     assert listed(found.matches()) == expected, (text, table.to_pylist())
 
 
+@pytest.mark.unhurried
 def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
     seen: Counter[str] = Counter()
