@@ -23,3 +23,23 @@ class Frequent:
 
     def largest(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
         return 0.0
+
+    def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Few groups have an event of any one letter."""
+
+    def rate(self, letter: Letter) -> float:  # noqa: ARG002
+        return 1.0
+
+    def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 100.0
+
+    def largest(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 0.0
+
+    def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 0.001

@@ -22,13 +22,12 @@ from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.codegen.bundle import runtime_archive, write_bundle
 from cepc.codegen.compiling import job_of
-from cepc.codegen.hot import hot_groupings
 from cepc.codegen.python import comment, identifier, string
 from cepc.codegen.stream_job import stream_job
 from cepc.errors import ProgramError
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
-from cepc.shared_plans import Options
+from cepc.shared_plans import Options, plan_shared
 from cepc.statistics import Statistics
 from cepc.statistics.statistics import Grouping
 from cepc_runtime import plan_data
@@ -38,6 +37,8 @@ from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc import model
     from cepc.codegen import GeneratedJob
     from cepc_runtime.classes import Class
@@ -101,13 +102,37 @@ QUERY listed RETURN a.at AS since PATTERN SEQ(A a, B) WHERE [g] WITHIN 10 MINUTE
 
     def cut(largest: float | None) -> list[Class]:
         known = Statistics(groupings={("g",): Grouping(largest=largest)})
-        classes = stream_job(program.stream("s"), plan, hot_groupings(plan, known)).classes
+        classes = stream_job(program.stream("s"), plan, known).classes
         return [one for one in classes if one.segments]
 
     assert cut(None) == cut(1 / 20) == []
     assert [(one.keys, one.queries) for one in cut(1 / 16)] == [(("g",), (0,))]
     options = Options(statistics={"s": Statistics(groupings={("g",): Grouping(largest=0.5)})})
     assert "Some groups have so many events" in job_of(program, {}, options).text
+
+
+def test_groups_that_can_match_are_found_first_where_statistics_say_that_they_are_few() -> None:
+    text = """STREAM s (at TIMESTAMP, kind STRING, g STRING, h STRING, x INT) EVENT TIME at EVENT TYPE kind;
+QUERY counted RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN 10 MINUTES SLIDE 5 MINUTES;
+QUERY listed RETURN MATCH g PATTERN SEQ(A, C c) WHERE [g] AND c.x > 3 WITHIN 10 MINUTES;
+QUERY apart RETURN MATCH h PATTERN SEQ(A, B) WHERE [h] WITHIN 10 MINUTES;
+QUERY whole RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 10 MINUTES;"""
+    program = compile_text(text).program
+
+    def able(groups: float | None, **within: Mapping[str, float]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+        known = Statistics(groupings={("g",): Grouping(groups=groups, in_groups_with=within)})
+        (plan,) = plan_shared(program, Options(1, statistics={"s": known})).plans
+        classes = stream_job(program.stream("s"), plan, known).classes
+        return [(one.keys, tuple(plan.letters[i].raw_type or "" for i in one.able)) for one in classes if one.able]
+
+    assert able(None) == []
+    assert able(None, B={"": 0.1}) == []  # which of the groups the other query needs is not known
+    assert able(None, B={"": 0.1}, C={"": 0.9, "x > 3": 0.05}) == [(("g",), ("B", "C"))]
+    assert able(None, A={"": 0.02}, B={"": 0.1}, C={"": 0.1}) == [(("g",), ("A",))]
+    assert able(None, B={"": 0.15}, C={"": 0.15}) == []
+    assert able(1e9, B={"": 0.1}, C={"": 0.05}) == []
+    known = Statistics(groupings={("g",): Grouping(in_groups_with={"A": {"": 0.1}})})
+    assert "they are found first" in job_of(program, {}, Options(statistics={"s": known})).text
 
 
 @pytest.mark.parametrize("path", EXAMPLE_PROGRAMS, ids=lambda p: p.parent.name)

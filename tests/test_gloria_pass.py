@@ -150,6 +150,9 @@ class Same:
     def largest(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
         return 0.0
 
+    def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:  # noqa: ARG002
+        return 1.0
+
 
 @given(drawn(cases(size=3)))
 @settings(suppress_health_check=list(HealthCheck))

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
+from cepc.shared_plans import Options
 from cepc_runtime.batch import execute
 from cepc_runtime.spark.caching import kept
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
@@ -28,6 +29,7 @@ from cepc_runtime.types import to_arrow
 from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
 from tests.properties import Seen, hold
+from tests.rates import Rare
 from tests.spark_programs import KINDS, LEVELS, agree, build, compare, loaded, rows_of
 
 if TYPE_CHECKING:
@@ -88,6 +90,49 @@ def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: Spa
     assert expected is not None
     assert all(expected.values())
     compare(spark, case, tmp_path / "events", expected)
+
+
+def test_no_row_changes_where_groups_that_can_match_are_found_first(spark: SparkSession, tmp_path: Path) -> None:
+    """Of one class and of several, one of them without groups; with keys that are null, NaN, 0.0 and -0.0, and a query
+    that can match nowhere.
+    """
+    text = (
+        "STREAM s (at BIGINT, kind STRING, k INT, y DOUBLE, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+        "QUERY counted RETURN k, COUNT(*) AS n, SUM(B.x) AS x PATTERN SEQ(A, B) GROUP BY k WITHIN 9 s SLIDE 3 s;\n"
+        "QUERY next RETURN MATCH k, A.at AS since PATTERN SEQ(A, B) WHERE [k] SELECT CONTIGUOUS WITHIN 9 s;\n"
+    )
+    more = (
+        "QUERY doubles RETURN y, COUNT(*) AS n PATTERN SEQ(B, C) GROUP BY y WITHIN 9 s;\n"
+        "QUERY neither RETURN k, COUNT(*) AS n PATTERN SEQ(A, Z) WHERE [y] GROUP BY k WITHIN 9 s;\n"
+        "QUERY whole RETURN COUNT(*) AS n PATTERN SEQ(C, B) WITHIN 9 s SLIDE 3 s;\n"
+    )
+    chance = random.Random(3)
+    kinds, doubles = ("AABBC", "BBCD", "AAAD"), (None, 0.0, -0.0, math.nan, 1.5)
+    rows = tuple(
+        {"at": at // 2, "kind": chance.choice(kinds[k % 3]), "k": k or None, "y": chance.choice(doubles), "x": at % 7}
+        for at in range(120)
+        for k in (chance.randrange(6),)
+    )
+    options = Options(seconds=None, statistics={"s": Rare()})
+    for name, program, classes in (("one", text, 1), ("several", text + more, 2)):
+        case = Case(program, rows)
+        expected = by_engine(case, compile_text(program))
+        assert expected is not None
+        assert [query for query, found in expected.items() if not found] == ["neither"][: classes - 1]
+        assert job_of(compile_text(program).program, {}, options).text.count("able=(") == classes
+        compare(spark, case, tmp_path / name, expected, options)
+
+
+@pytest.mark.long
+def test_no_row_changes_where_groups_that_can_match_are_found_first_at_length(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def checked(case: Case, _chance: random.Random) -> Seen:
+        statistics = {stream.name: Rare() for stream in compile_text(case.text).program.streams}
+        with tempfile.TemporaryDirectory(dir=tmp_path) as own:
+            return agree(spark, case, Path(own, "events"), Options(seconds=None, statistics=statistics))
+
+    hold("Spark: groups that can match are found first", cases(size=3), checked, cases=10)
 
 
 # ---- one program, from files to rows ---------------------------------------------------------------------------------

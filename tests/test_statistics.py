@@ -190,6 +190,16 @@ def test_nothing_is_known_of_bursts_and_ties_without_a_sample() -> None:
     assert (Statistics().burst(Letter("A"), ["k"]), Statistics().tied(["k"])) == (1, 0)
 
 
+def test_the_share_of_events_in_groups_with_a_letter_is_that_of_its_type_at_most() -> None:
+    found = measured()
+    assert found.groupings[("k",)].in_groups_with == {"A": {"": 1.0}, "B": {"": 1.0, "x > 3": 5 / 8}}
+    assert found.groupings[()].in_groups_with == {}  # all events are one group
+    b = plan_of(STREAM + QUERY).letters[1]
+    assert found.in_groups_with(b, ["k"]) == 5 / 8
+    known = Statistics(groupings={("k",): Grouping(in_groups_with={"B": {"": 0.5}})})
+    assert (known.in_groups_with(b, ["k"]), known.in_groups_with(b, ["x"])) == (0.5, 1.0)
+
+
 # ---- files
 
 
@@ -219,6 +229,10 @@ def test_a_file_says_what_was_measured() -> None:
             '{"streams": {"s": {"groupings": [{"bursts": {"A": 0.5}}]}}}',
             "`A` in `bursts` of a grouping of `s` is 0.5; it has to be at least 1",
         ),
+        (
+            '{"streams": {"s": {"groupings": [{"in_groups_with": {"A": {"x > 3": 2}}}]}}}',
+            "`x > 3` in `A` in `in_groups_with` of a grouping of `s` is 2; it has to be from 0 to 1",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_refused_with_the_reason(text: str, reason: str) -> None:
@@ -244,6 +258,7 @@ def test_every_part_of_a_file_may_be_left_out(tmp_path: Path) -> None:
         ('{"streams": {"t": {}}}', "E0810", "the stream `t`, which the program does not have"),
         ('{"streams": {"s": {"types": {"AB": {}}}}}', "E0810", "the type `AB`, which the stream `s` does not have"),
         ('{"streams": {"s": {"groupings": [{"bursts": {"D": 2}}]}}}', "E0810", "the type `D`"),
+        ('{"streams": {"s": {"groupings": [{"in_groups_with": {"D": {}}}]}}}', "E0810", "the type `D`"),
         ('{"streams": {"s": {"groupings": [{"by": ["key"]}]}}}', "E0810", "the column `key`, which the stream `s`"),
     ],
 )
@@ -298,6 +313,9 @@ stream s: 9 events in 2 seconds
   (all together)  B          2.5
   k               A            1
   k               B         1.67
+
+  groups by  type  condition  events in groups with it
+  k          B     x > 3                         62.5%
 """
     )
 

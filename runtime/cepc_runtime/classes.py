@@ -28,7 +28,8 @@ class Class:
 
     `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the
     panes into which the events are cut, so that there is more than one place: the queries' windows are products of
-    panes. With `segments` there is more than one place as well, each with all events of some windows.
+    panes. With `segments` there is more than one place as well, each with all events of some windows. With `able`,
+    letters, the events of a group in which none of them occurs go nowhere: no query can match in it.
     """
 
     keys: tuple[str, ...]
@@ -36,6 +37,7 @@ class Class:
     letters: tuple[int, ...] | None
     pane: int | None = None
     segments: Segments | None = None
+    able: tuple[int, ...] | None = None
 
 
 def has_segments(query: PhysicalQuery, unit: Unit) -> bool:

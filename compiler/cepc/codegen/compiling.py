@@ -9,7 +9,6 @@ from ..errors import ProgramError
 from ..running.messages import nothing_to_run
 from ..shared_plans import Options, plan_shared
 from ..version import version
-from .hot import hot_groupings
 from .job import GeneratedJob, generate
 from .stream_job import ReservedColumnError
 
@@ -49,8 +48,8 @@ def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mappin
     from . import messages
 
     try:
-        hot = [hot_groupings(plan, context.rates) for plan, context in zip(shared.plans, shared.contexts, strict=True)]
-        return generate(program, shared.plans, sources, version(), hot)
+        rates = [context.rates for context in shared.contexts]
+        return generate(program, shared.plans, sources, version(), rates)
     except ReservedColumnError as error:
         raise ProgramError([messages.reserved(error.column, error.stream)], sources) from None
 

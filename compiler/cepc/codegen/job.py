@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
-    from cepc_runtime.classes import Groupings
     from cepc_runtime.plan import PhysicalPlan
 
     from .. import model
+    from ..passes.workload import Rates
     from ..planning.logical import LogicalPlan
     from .names import StreamNames
 
@@ -58,14 +58,12 @@ def generate(
     plans: Sequence[LogicalPlan],
     sources: Mapping[str, Source],
     version: str,
-    hot: Sequence[Groupings],
+    rates: Sequence[Rates],
 ) -> GeneratedJob:
-    """The job of a program: equal programs, equal text. `hot` are the GROUP BYs of each plan that have a group of many
-    events. Raises ReservedColumnError.
+    """The job of a program: equal programs, equal text. `rates` are what is known of the events of each plan. Raises
+    ReservedColumnError.
     """
-    jobs = [
-        stream_job(program.stream(plan.stream.name), plan, of_plan) for plan, of_plan in zip(plans, hot, strict=True)
-    ]
+    jobs = [stream_job(program.stream(plan.stream.name), plan, known) for plan, known in zip(plans, rates, strict=True)]
     taken = bound_by(f"{IMPORTS}\n{_main(())}")
     names = names_of(((job.stream.name, [query.name for query in job.native]) for job in jobs), taken)
     digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))

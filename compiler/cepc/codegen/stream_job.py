@@ -15,17 +15,20 @@ from cepc_runtime.types import STRING, quote_name
 from ..passes.strategy import strategy
 from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
+from ..statistics import Statistics
+from .hot import hot_groupings
+from .rare import with_able
 
 if TYPE_CHECKING:
-    from cepc_runtime.classes import Groupings
     from cepc_runtime.computed import StreamInput
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Letter, NativeQuery, PhysicalPlan
 
     from .. import model
+    from ..passes.workload import Rates
     from ..planning.logical import LogicalPlan
 
-RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_input_.*")
+RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_able_.*|_input_.*")
 """Columns that a job makes for itself."""
 
 ALWAYS: Final = "TRUE"
@@ -69,8 +72,9 @@ class StreamJob:
         return tuple(query for query in self.batch.queries if is_native(query))
 
 
-def stream_job(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozenset()) -> StreamJob:
-    """`hot` are the GROUP BYs that have a group of many events. Raises ReservedColumnError."""
+def stream_job(stream: model.Stream, plan: LogicalPlan, rates: Rates | None = None) -> StreamJob:
+    """`rates` say how the events are spread over groups, as far as it is known. Raises ReservedColumnError."""
+    rates = rates or Statistics()
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in (*stream.input.columns, *stream.columns):
         if RESERVED.fullmatch(name.lower()):
@@ -97,7 +101,9 @@ def stream_job(stream: model.Stream, plan: LogicalPlan, hot: Groupings = frozens
         input=stream.input.needed(types),
         read=tuple(types),
         passed=tuple(name for name in types if name in passed),
-        classes=classes_of(others, cut=plan.stream.unit, hot=hot),
+        classes=with_able(
+            classes_of(others, cut=plan.stream.unit, hot=hot_groupings(plan, rates)), others, plan, rates
+        ),
     )
 
 

@@ -92,6 +92,7 @@ def _constants(job: StreamJob, constant: str) -> str:
             letters=Code("None") if one.letters is None else tupled(Code(str(i)) for i in one.letters),
             **({} if one.pane is None else {"pane": Code(str(one.pane))}),
             **({} if one.segments is None else {"segments": _segments(one.segments)}),
+            **({} if one.able is None else {"able": tupled(Code(str(i)) for i in one.able)}),
         )
         for one in job.classes
     )
@@ -229,13 +230,19 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
     ]
     hot = any(one.segments and one.keys for one in job.classes)
     several = len(job.classes) > 1
-    start, keys = "events", [_column(key) for key in job.classes[0].keys]
+    start = "events"
+    if any(one.able is not None for one in job.classes):
+        start = "able"
+        lines += [
+            "    # Few groups have an event that every match needs: they are found first, and the others go nowhere.",
+            f"    able = job.in_able_groups(events, classes, len({constant}_LETTERS))",
+        ]
     if several:
-        start = "copies"
         lines += [
             "    # An event goes once to each class, so that one read and one shuffle serve them all.",
-            f"    copies = job.copies(events, classes, len({constant}_LETTERS))",
+            f"    copies = job.copies({start}, classes, len({constant}_LETTERS))",
         ]
+        start = "copies"
     if ways:
         lines.append(f"    # Without GROUP BY all events are one group, which is cut in time into {' or '.join(ways)}.")
     if hot:
@@ -244,7 +251,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
         lines.append(f"    parts = job.cut({start}, classes, {string(time).text})")
         start = "parts"
-    keys = []
+    keys: list[Node] = []
     if start != "events" or job.classes[0].keys:
         lines.append("    keys = job.keys(classes)")
         keys = [Code("*keys")]

@@ -82,6 +82,10 @@ class Rates(Protocol):
         """The share of the events that the largest of these groups has; 0 where it is not known."""
         ...
 
+    def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:
+        """The share of the events in those groups that have an event of the letter; 1 where it is not known."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

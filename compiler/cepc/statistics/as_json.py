@@ -41,7 +41,14 @@ def _to_data(one: Statistics) -> dict[str, Any]:
         "types": {name: _type_to_data(t) for name, t in one.types.items()},
         "anything": _type_to_data(one.anything),
         "groupings": [
-            {"by": list(by), "groups": g.groups, "largest": g.largest, "tied": g.tied, "bursts": dict(g.bursts)}
+            {
+                "by": list(by),
+                "groups": g.groups,
+                "largest": g.largest,
+                "tied": g.tied,
+                "bursts": dict(g.bursts),
+                "in_groups_with": {name: dict(shares) for name, shares in g.in_groups_with.items()},
+            }
             for by, g in one.groupings.items()
         ],
     }
@@ -76,15 +83,18 @@ def _type(data: Any, place: str) -> TypeStatistics:
 
 
 def _grouping(data: Any, place: str) -> tuple[tuple[str, ...], Grouping]:
-    fields = _object(data, place, ["by", "groups", "largest", "tied", "bursts"])
+    fields = _object(data, place, ["by", "groups", "largest", "tied", "bursts", "in_groups_with"])
     by = fields.get("by", [])
     if not (isinstance(by, list) and all(isinstance(name, str) for name in by)):
         raise WrongFormError(f"`by` of {place} is no list of columns")
     groups = _number(fields.get("groups"), f"`groups` of {place}")
     largest, tied = (_number(fields.get(key), f"`{key}` of {place}", most=1.0) for key in ("largest", "tied"))
+    within = _object(fields.get("in_groups_with", {}), f"`in_groups_with` of {place}")
     return tuple(sorted(by)), Grouping(
-        groups, largest, tied, _numbers(fields.get("bursts", {}), f"`bursts` of {place}", least=1.0)
-    )
+        groups, largest, tied,
+        _numbers(fields.get("bursts", {}), f"`bursts` of {place}", least=1.0),
+        {name: _numbers(of, f"`{name}` in `in_groups_with` of {place}", most=1.0) for name, of in within.items()},
+    )  # fmt: skip
 
 
 def _object(data: Any, place: str, keys: Collection[str] | None = None) -> dict[str, Any]:

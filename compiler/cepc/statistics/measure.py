@@ -15,8 +15,9 @@ from .conditions import letter_text
 from .statistics import Grouping, Statistics, TypeStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
+    from cepc_runtime.columns import Bools
     from cepc_runtime.events import Events, Reading
 
     from ..planning.logical import LogicalPlan
@@ -46,7 +47,9 @@ def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None
     seen = _seen(reading, plan)
     asked_by = (by for query in plan.queries for by in (query.partition, query.group_by))
     partitions = sorted({(), *(tuple(sorted(set(by))) for by in asked_by)})
-    groupings = {by: _grouping(arrange(seen, plan.stream, by), told) for by in partitions}
+    letters = dict.fromkeys((*(Letter(letter.raw_type) for letter in plan.letters), *plan.letters))
+    parts = {letter: letter_mask(seen, letter) for letter in letters if letter.raw_type is not None}
+    groupings = {by: _grouping(arrange(seen, plan.stream, by), told, parts) for by in partitions}
     return Statistics(types, anything, groupings, length, span) if length else Statistics()
 
 
@@ -78,7 +81,7 @@ def _shares(reading: Reading, letters: Iterable[Letter], counts: dict[str, int])
     return {name: dict(sorted(shares.items())) for name, shares in found.items()}
 
 
-def _grouping(events: Events, told: Collection[str]) -> Grouping:
+def _grouping(events: Events, told: Collection[str], letters: Mapping[Letter, Bools]) -> Grouping:
     if not events.length:
         return Grouping()
     instants = np.diff(events.instant_starts)
@@ -87,7 +90,20 @@ def _grouping(events: Events, told: Collection[str]) -> Grouping:
         largest=float(np.diff(events.group_starts).max() / events.length),
         tied=float(np.count_nonzero(instants > 1) / len(instants)),
         bursts={name: length for name, length in sorted(_bursts(events).items()) if name in told},
+        in_groups_with=_in_groups_with(events, letters) if len(events.group_starts) > 2 else {},
     )
+
+
+def _in_groups_with(events: Events, letters: Mapping[Letter, Bools]) -> dict[str, dict[str, float]]:
+    """By type, and by the conditions of its letters: the share of the events in groups that have one."""
+    sizes = np.diff(events.group_starts)
+    found: dict[str, dict[str, float]] = {}
+    for letter, satisfied in letters.items():
+        has = np.zeros(len(sizes), dtype=np.bool_)
+        has[events.groups[satisfied[events.order]]] = True
+        shares = found.setdefault(letter.raw_type or "", {})
+        shares[letter_text(letter)] = float(sizes[has].sum() / events.length)
+    return {name: dict(sorted(shares.items())) for name, shares in sorted(found.items())}
 
 
 def _bursts(events: Events) -> dict[str, float]:

@@ -49,7 +49,8 @@ def _misfits(path: str, found: Mapping[str, Statistics], program: model.CheckedP
         for column in dict.fromkeys(c for by in statistics.groupings for c in by if c not in columns):
             yield messages.does_not_fit(path, "column", column, columns, owner)
         types = declared_types(streams[name])
-        named = {*statistics.types, *(type_ for g in statistics.groupings.values() for type_ in g.bursts)}
+        groupings = statistics.groupings.values()
+        named = {*statistics.types, *(type_ for g in groupings for type_ in (*g.bursts, *g.in_groups_with))}
         for type_ in sorted(named - set(types)) if types is not None else ():
             yield messages.does_not_fit(path, "type", type_, types or (), owner)
 

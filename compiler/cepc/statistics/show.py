@@ -37,6 +37,16 @@ def _stream(name: str, one: Statistics) -> Iterator[str]:
     if bursts:
         yield ""
         yield from _table(("groups by", "type", "in a row"), bursts)
+    within = [
+        (_by(by), type_, text, _percent(share))
+        for by, g in one.groupings.items()
+        for type_, shares in g.in_groups_with.items()
+        for text, share in shares.items()
+        if share < 1
+    ]
+    if within:
+        yield ""
+        yield from _table(("groups by", "type", "condition", "events in groups with it"), within)
 
 
 def _by(columns: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan import Letter
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
+NOWHERE: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,15 @@ class Grouping:
 
     `largest` is the share of all events that the group with most of them has; `tied` is the share of a group's instants
     that have more than one event; `bursts` is for each type the mean length of the runs of its events, in which no
-    other type's event of the group stands.
+    other type's event of the group stands. `in_groups_with` is for each type, and for the conditions of each of its
+    letters, the share of the events that stand in groups which have such an event; without a condition the text is "".
     """
 
     groups: float | None = None
     largest: float | None = None
     tied: float | None = None
     bursts: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    in_groups_with: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,13 @@ class Statistics:
     def largest(self, partition: Iterable[str]) -> float:
         """The share of the events that the largest group has; 0 where it is not known."""
         return self._grouping(partition).largest or 0.0
+
+    def in_groups_with(self, letter: Letter, partition: Iterable[str]) -> float:
+        """The share of the events that stand in groups of the partition with an event of the letter: at most that of
+        groups with one of its type. 1 where it is not known.
+        """
+        known = self._grouping(partition).in_groups_with.get(letter.raw_type or "", NOTHING)
+        return known.get(letter_text(letter), known.get("", 1.0))
 
     def tied(self, partition: Iterable[str] = ()) -> float:
         """The share of a group's instants that have more than one event."""

@@ -5,6 +5,7 @@ time.
 from __future__ import annotations
 
 from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 CLASS: Final = "_class"
 PANE: Final = "_pane"
+_ABLE: Final = "_able_"
 
 
 def word_names(letters: int) -> list[str]:
@@ -85,22 +87,46 @@ def absent(time: str, type_: str | None, among: Column | None = None) -> list[Co
     ]
 
 
+def in_able_groups(events: DataFrame, classes: Sequence[Class], letters: int) -> DataFrame:
+    """The events that some class looks at, with a mark for each class with `able` letters: whether one of these occurs
+    in the event's group. The groups that have one are found first and sent to every worker: they should be few.
+    """
+    asked = [(number, one) for number, one in enumerate(classes) if one.able is not None and one.queries]
+    marked = events
+    for number, one in asked:
+        names = [f"{_ABLE}{number}_{i}" for i in range(len(one.keys))]
+        keys = [F.col(quote_name(key)).alias(name) for key, name in zip(one.keys, names, strict=True)]
+        able = events.where(has_letter(letters, one.able)).select(*keys).distinct()
+        same = [F.col(quote_name(key)).eqNullSafe(F.col(name)) for key, name in zip(one.keys, names, strict=True)]
+        marks = F.broadcast(able.withColumn(_able(number), F.lit(True)))
+        marked = marked.join(marks, reduce(and_, same), "left").drop(*names)
+    if asked and len(asked) == sum(bool(one.queries) for one in classes):
+        marked = marked.where(reduce(or_, (F.col(_able(number)) for number, _ in asked)))
+    return marked.drop(_able(0)) if len(classes) == 1 else marked
+
+
+def _able(number: int) -> str:
+    return f"{_ABLE}{number}"
+
+
 def copies(events: DataFrame, classes: Sequence[Class], letters: int, apart: Column | None = None) -> DataFrame:
     """Each event once for every class that looks at it, with the number of the class. Rows that are `apart` have one
     copy, of no class's number.
     """
-    wanted = [
-        F.lit(number).cast("int")
-        if one.letters is None
-        else F.when(has_letter(letters, one.letters), F.lit(number).cast("int"))
-        for number, one in enumerate(classes)
-        if one.queries
-    ]
+    wanted = [_number(number, one, letters) for number, one in enumerate(classes) if one.queries]
     numbers = F.array(*wanted, F.lit(None).cast("int"))
     if apart is not None:
         numbers = F.when(apart, F.array(F.lit(-1))).otherwise(numbers)
-    copied = events.withColumn(CLASS, F.explode(numbers))
+    copied = events.withColumn(CLASS, F.explode(numbers)).drop(*(c for c in events.columns if c.startswith(_ABLE)))
     return copied.where(F.col(CLASS).isNotNull())
+
+
+def _number(number: int, one: Class, letters: int) -> Column:
+    """The number of the class for events that it looks at, else null."""
+    column = F.lit(number).cast("int")
+    if one.letters is not None:
+        column = F.when(has_letter(letters, one.letters), column)
+    return column if one.able is None else F.when(F.col(_able(number)).isNotNull(), column)
 
 
 def cut(events: DataFrame, classes: Sequence[Class], ticks: str) -> DataFrame:

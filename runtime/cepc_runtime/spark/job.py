@@ -12,7 +12,7 @@ from ..segments import Segments
 from .build import no_error
 from .computed import computable, with_computed
 from .encoding import encoded
-from .events import CLASS, absent, copies, cut, has_letter, keys, letters
+from .events import CLASS, absent, copies, cut, has_letter, in_able_groups, keys, letters
 from .kernel import kernel
 from .panes import fitting, windows
 from .query_results import Answers, Rows
@@ -53,6 +53,7 @@ __all__ = [
     "encoded",
     "fitting",
     "has_letter",
+    "in_able_groups",
     "kernel",
     "keys",
     "letters",
