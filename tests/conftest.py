@@ -79,7 +79,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         .config("spark.driver.bindAddress", "127.0.0.1")  # works where the host's own name does not resolve
         .config("spark.driver.host", "127.0.0.1")
         # Jobs of few events: what the second compiler of the JVM costs, they never earn.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # Nor what Spark's own compiler costs, stage by stage. Jobs that tests submit have both, as users do.
+        .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.local.dir", str(directory / "local"))
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")

@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cepc.api import check_text
+from cepc.api import check_parsed
+from cepc.files.read import ImportReader
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_grammar.parser import parse
@@ -48,10 +50,12 @@ class Compiled:
     plan: PhysicalPlan
 
 
+@lru_cache(16)  # a check, its property and what counts constructs ask one after the other
 def compile_text(text: str) -> Compiled:
-    parsed = parse(Source("case.cep", text))
+    source = Source("case.cep", text)
+    parsed = parse(source)
     assert not parsed.diagnostics, parsed.diagnostics
-    checked = check_text(text, "case.cep")
+    checked = check_parsed([(source, parsed)], ImportReader())
     if checked.program is None:
         raise Refused(" ".join(f"{d.code} {d.title}" for d in checked.errors))
     planned = plan_program(checked.program)

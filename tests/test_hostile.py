@@ -235,7 +235,7 @@ def test_of_eight_times_as_many_mistakes_each_takes_no_longer(mistake: str) -> N
     seconds(mistake, 10)
     few, many = (
         [min(measured) for measured in zip(*(seconds(mistake, count) for _ in range(times)), strict=True)]
-        for count, times in ((250, 3), (2000, 3))
+        for count, times in ((125, 3), (1000, 3))
     )
     for once, often in zip(few, many, strict=True):
         assert often < 16 * once + 0.02, (once, often)

@@ -453,7 +453,9 @@ DIAGNOSTICS = ROOT / "tests" / "golden_diagnostics"
 
 
 def wrong_programs() -> list[Path]:
-    return [path for path in sorted(DIAGNOSTICS.glob("*.cep")) if check_text(path.read_text("utf-8", "replace")).errors]
+    """Those of which an error is recorded."""
+    answers = ((path, path.with_suffix(".txt").read_text("utf-8")) for path in sorted(DIAGNOSTICS.glob("*.cep")))
+    return [path for path, answer in answers if re.search(r"^error\b", answer, re.MULTILINE)]
 
 
 @pytest.mark.unhurried

@@ -27,6 +27,8 @@ from cepc.shared_plans import Options, plan_shared
 from tests.browser import browsed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc.explaining.graph import View
     from cepc.model import CheckedProgram
 
@@ -569,7 +571,22 @@ def test_in_a_browser_the_automata_are_drawn_on_demand(tmp_path: Path) -> None:
     assert told(text, tmp_path, press + press)["boxes"] == boxes
 
 
-@pytest.mark.parametrize("text", [Q + R, M + MOVED.replace("q", "v"), THREE.format("COUNT(*)"), JOINED])
+def first_of(cases: Mapping[str, Any], number: int = 1) -> list[Any]:
+    """Cases by name, of which so many are not `long`: a browser takes two seconds to start."""
+    marks = [()] * number + [(pytest.mark.long,)] * (len(cases) - number)
+    given = (case if isinstance(case, tuple) else (case,) for case in cases.values())
+    return [pytest.param(*case, id=name, marks=of) for name, case, of in zip(cases, given, marks, strict=True)]
+
+
+ON_A_PHONE = {
+    "joined matches": JOINED,
+    "states in common": Q + R,
+    "counted and listed": M + MOVED.replace("q", "v"),
+    "operands": THREE.format("COUNT(*)"),
+}
+
+
+@pytest.mark.parametrize("text", first_of(ON_A_PHONE))
 def test_in_a_browser_a_page_is_as_wide_as_a_phone(text: str, tmp_path: Path) -> None:
     found = told(
         text, tmp_path, "document.querySelectorAll('details').forEach((one) => { one.open = true; })", width=420
@@ -598,12 +615,12 @@ ACTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("act", "shown", "expected"), ACTS.values(), ids=ACTS)
+@pytest.mark.parametrize(("act", "shown", "expected"), first_of(ACTS, 2))
 def test_in_a_browser_is_shown(act: str, shown: str, expected: list[str], tmp_path: Path) -> None:
     assert told(Q + R, tmp_path, act)[shown] == expected
 
 
-@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize("text", first_of(PROGRAMS))
 def test_in_a_browser_no_node_and_no_label_lies_on_another(text: str, tmp_path: Path) -> None:
     found = told(text, tmp_path)
     assert found["sight"]

@@ -137,6 +137,7 @@ def test_files_of_every_format_have_the_rows_of_a_batch(run: Any, tmp_path: Path
         assert set(batches) == {1}  # one file each, of however many buckets
 
 
+@pytest.mark.long  # several starts of a stream
 def test_a_sink_that_is_listed_is_written_to_with_nothing_else_changed(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,6 +227,7 @@ def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -
     assert {Path(line["file"]).name for line in written} == {"1.json"}
 
 
+@pytest.mark.long  # several starts of a stream
 def test_without_a_place_for_it_such_a_record_stops_the_job_and_nothing_is_lost(
     run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -260,6 +262,7 @@ def test_the_checkpoint_of_another_program_is_refused(
     assert "is the checkpoint of another program: query pairs is not what it was" in capsys.readouterr().err
 
 
+@pytest.mark.long  # several starts of a stream
 def test_a_file_of_another_schema_stops_the_job_and_is_named(
     run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

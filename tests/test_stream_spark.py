@@ -183,6 +183,7 @@ def test_a_program_that_was_compiled_again_with_queries_in_another_order_goes_on
 SMALL = PROGRAM.partition("QUERY absent")[0]
 
 
+@pytest.mark.long  # several starts of a stream
 def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles_no_row(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

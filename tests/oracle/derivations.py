@@ -71,14 +71,17 @@ class Part:
         """The two in sequence. The caller sees to it that the events of the later one are strictly later."""
         gaps = self.gaps | later.gaps
         if not self.bound:
-            return replace(later, gaps=gaps, leading=self.leading | later.leading)
+            leading = self.leading | later.leading
+            return Part(later.bound, later.first, later.last, gaps, leading, later.trailing)
         if not later.bound:
-            return replace(self, gaps=gaps, trailing=self.trailing | later.leading)
+            return Part(self.bound, self.first, self.last, gaps, self.leading, self.trailing | later.leading)
         between = frozenset(Gap(mark, self.last, later.first) for mark in self.trailing | later.leading)
         return Part(self.bound | later.bound, self.first, later.last, gaps | between, self.leading, later.trailing)
 
     def closed(self) -> Part:
         """With nothing more before or after it: the marks at its ends reach to the edges of the window."""
+        if not (self.leading or self.trailing):
+            return self
         first, last = (self.first, self.last) if self.bound else (None, None)
         before = frozenset(Gap(mark, None, first) for mark in self.leading)
         after = frozenset(Gap(mark, last, None) for mark in self.trailing)

@@ -10,6 +10,8 @@ from cepc_grammar import ast
 
 def written_out(program: ast.Program) -> ast.Program:
     functions = {s.name.text.lower(): s for s in program.statements if isinstance(s, ast.Function)}
+    if not functions:
+        return program
 
     def out(node: Any, given: dict[str, Any]) -> Any:
         if isinstance(node, tuple):
