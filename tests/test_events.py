@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from cepc_runtime.columns import codes, ranks
-from cepc_runtime.events import Dropped, InputError, arrange, letter_masks, prepare, read, times_of
+from cepc_runtime.events import Dropped, InputError, arrange, prepare, read, times_of
 from cepc_runtime.expression import Call, Field, Literal
-from cepc_runtime.letters import classify
+from cepc_runtime.letters import classify, letter_mask
 from cepc_runtime.plan import Letter, StreamPlan
 from cepc_runtime.types import BIGINT, BOOLEAN, DATE, STRING, TIMESTAMP
 from tests.automata import stream, table
@@ -128,7 +128,7 @@ def test_a_missing_or_mistyped_column_is_named() -> None:
 def test_letters_are_types_and_conditions_that_are_true() -> None:
     letters = [Letter("A"), Letter("A", (over(1),)), Letter(None, (over(1),)), Letter("A", (), ((over(1),),))]
     events = prepare(table([(1, "A", "g", 0), (2, "A", "g", 2), (3, "B", "g", 2), (4, "A", "g", None)]), stream(), [])
-    masks = [mask.tolist() for mask in letter_masks(events, letters)]
+    masks = [letter_mask(events, letter).tolist() for letter in letters]
     assert masks == [
         [True, True, False, True],
         [False, True, False, False],
@@ -164,7 +164,7 @@ def test_a_condition_is_evaluated_only_where_those_before_it_hold() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepc_runtime.letters.evaluate", evaluated)
         events = prepare(rows, stream(), [])
-        assert [m.tolist() for m in letter_masks(events, [safe])] == [[False, False]]
+        assert letter_mask(events, safe).tolist() == [False, False]
     assert calls == [1, 0]  # tried on the one A, then on none
 
 
@@ -177,4 +177,5 @@ def _not_zero(columns: Any, length: int) -> Any:
 def test_a_stream_without_types_has_one() -> None:
     plan = StreamPlan("s", (("t", BIGINT),), ("t",), "t", "s", (), None, "s", None)
     events = prepare(pa.table({"t": [1, 2]}), plan, [])
-    assert [m.tolist() for m in letter_masks(events, [Letter("s"), Letter("other")])] == [[True, True], [False, False]]
+    assert letter_mask(events, Letter("s")).tolist() == [True, True]
+    assert letter_mask(events, Letter("other")).tolist() == [False, False]

@@ -29,7 +29,7 @@ EVENT TYPE kind IN ('A', 'B', 'C');
 """
 QUERY = "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WHERE [k] AND B.x > 3 WITHIN 10 s SLIDE 10 s;\n"
 
-# In group 1: A B B A B, in group 2: A B B; all together A A B B B B A B. Two Bs tie in the stream, none in a group.
+# In group 1: A B B A B, in group 2: A B B; the C is no event of the query's.
 EVENTS = [
     (0, "A", 1, 1),
     (100, "A", 2, 9),
@@ -104,29 +104,11 @@ def test_statistics_survive_that_a_condition_is_written_otherwise_and_queries_mo
     assert measured().selectivity(plan_of(STREAM + query).letters[1]) == 2 / 5
 
 
-def test_groups_and_ties_are_those_of_each_partition() -> None:
+def test_groups_are_those_of_each_partition() -> None:
     found = measured()
     assert found.groups(()) == 1
     assert found.groups(["k"]) == 2
     assert (found.largest(()), found.largest(["k"]), found.largest(["x"])) == (1, 5 / 8, 0)
-    assert found.tied() == 1 / 7  # C is no event of the query's
-    assert found.tied(["k"]) == 0
-
-
-def test_a_burst_is_a_maximal_run_in_a_group() -> None:
-    found = measured()
-    assert found.groupings[("k",)].bursts == {"A": 3 / 3, "B": 5 / 3}
-    assert found.groupings[()].bursts == {"A": 3 / 2, "B": 5 / 2}  # AA BBBB A B
-
-
-def test_the_burst_of_a_letter_is_what_of_its_type_s_bursts_passes_its_conditions_and_at_least_one() -> None:
-    found = Statistics(
-        types={"A": TypeStatistics(1, {"x > 3": 0.5, "x > 9": 0.1})}, groupings={("k",): Grouping(bursts={"A": 6})}
-    )
-    assert found.burst(Letter("A"), ["k"]) == 6
-    assert found.burst(letters("A.x > 3")[0], ["k"]) == 3
-    assert found.burst(letters("A.x > 9")[0], ["k"]) == 1
-    assert found.burst(Letter("A")) == 1
 
 
 @pytest.mark.parametrize(
@@ -147,7 +129,6 @@ def test_of_a_stream_with_one_type_every_event_is_of_it() -> None:
         plan, pa.table({"at": pa.array([0, 1, 2], pa.int64()), "x": pa.array([1, 2, 3], pa.int32())}), ["s"]
     )
     assert sorted(found.rate(letter) for letter in plan.letters) == [1.0, 1.5]
-    assert found.burst(Letter(None)) == 3
 
 
 # ---- assumed
@@ -186,10 +167,6 @@ def test_columns_make_as_many_groups_as_what_is_known_of_others_allows(partition
     assert Statistics(groupings=known).groups(partition) == groups
 
 
-def test_nothing_is_known_of_bursts_and_ties_without_a_sample() -> None:
-    assert (Statistics().burst(Letter("A"), ["k"]), Statistics().tied(["k"])) == (1, 0)
-
-
 def test_the_share_of_events_in_groups_with_a_letter_is_that_of_its_type_at_most() -> None:
     found = measured()
     assert found.groupings[("k",)].in_groups_with == {"A": {"": 1.0}, "B": {"": 1.0, "x > 3": 5 / 8}}
@@ -226,10 +203,6 @@ def test_a_file_says_what_was_measured() -> None:
         ('{"streams": {"s": {"groupings": {}}}}', "`groupings` of `s` is no list"),
         ('{"streams": {"s": {"groupings": [{"by": "k"}]}}}', "`by` of a grouping of `s` is no list of columns"),
         (
-            '{"streams": {"s": {"groupings": [{"bursts": {"A": 0.5}}]}}}',
-            "`A` in `bursts` of a grouping of `s` is 0.5; it has to be at least 1",
-        ),
-        (
             '{"streams": {"s": {"groupings": [{"in_groups_with": {"A": {"x > 3": 2}}}]}}}',
             "`x > 3` in `A` in `in_groups_with` of a grouping of `s` is 2; it has to be from 0 to 1",
         ),
@@ -257,7 +230,6 @@ def test_every_part_of_a_file_may_be_left_out(tmp_path: Path) -> None:
         ("{", "E0809", "is no statistics file"),
         ('{"streams": {"t": {}}}', "E0810", "the stream `t`, which the program does not have"),
         ('{"streams": {"s": {"types": {"AB": {}}}}}', "E0810", "the type `AB`, which the stream `s` does not have"),
-        ('{"streams": {"s": {"groupings": [{"bursts": {"D": 2}}]}}}', "E0810", "the type `D`"),
         ('{"streams": {"s": {"groupings": [{"in_groups_with": {"D": {}}}]}}}', "E0810", "the type `D`"),
         ('{"streams": {"s": {"groupings": [{"by": ["key"]}]}}}', "E0810", "the column `key`, which the stream `s`"),
     ],
@@ -304,15 +276,9 @@ stream s: 9 events in 2 seconds
   type  condition  true for
   B     x > 3         40.0%
 
-  groups by       groups  largest  tied instants
-  (all together)       1     100%          14.3%
-  k                    2    62.5%             0%
-
-  groups by       type  in a row
-  (all together)  A          1.5
-  (all together)  B          2.5
-  k               A            1
-  k               B         1.67
+  groups by       groups  largest
+  (all together)       1     100%
+  k                    2    62.5%
 
   groups by  type  condition  events in groups with it
   k          B     x > 3                         62.5%

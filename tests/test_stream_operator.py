@@ -13,8 +13,9 @@ import pyarrow as pa
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
 from cepc_runtime.classes import classes_of
-from cepc_runtime.events import letter_masks, read
+from cepc_runtime.events import read
 from cepc_runtime.letter_words import BITS
+from cepc_runtime.letters import letter_mask
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.events import CLASS
 from cepc_runtime.spark.rows import layout_of, result_columns
@@ -41,7 +42,7 @@ BUCKETS = 3
 def packed(compiled: Compiled, table: pa.Table, plan: PhysicalPlan) -> pa.Table:
     """What Spark makes of events: their letters as words, a copy for each class, and the bucket of its keys."""
     reading = read(table, compiled.plan.stream)
-    masks = letter_masks(reading, compiled.plan.letters)
+    masks = [letter_mask(reading, letter) for letter in compiled.plan.letters]
     words = [np.zeros(len(reading.ticks), dtype=np.int64) for _ in range(-(-len(masks) // BITS) or 1)]
     for number, mask in enumerate(masks):
         words[number // BITS] |= mask.astype(np.int64) << (number % BITS)

@@ -22,8 +22,6 @@ from .tokens import Comment, RawToken, tokenize
 from .wellformed import misplaced
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from lark import Lark
 
     from .diagnostic import Diagnostic
@@ -175,8 +173,3 @@ def _index_of(tokens: tuple[RawToken, ...], token: Token) -> int:
 
 def _starts_statement(token: RawToken, words: frozenset[str]) -> bool:
     return token.first_on_line and token.upper in words
-
-
-def parse_file(path: Path) -> Parsed:
-    """Parse a UTF-8 file; raises OSError and UnicodeDecodeError as reading does."""
-    return parse(Source(str(path), path.read_text(encoding="utf-8-sig")))

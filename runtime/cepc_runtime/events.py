@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 
 from .at_once import at_once
 from .columns import Bools, Ints, codes, combine_codes, dense, flat, nulls, ranks
-from .letters import Typed, letter_mask, renumbered
+from .letters import Typed, renumbered
 from .types import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .plan import Letter, StreamPlan
+    from .plan import StreamPlan
 
     Staying = Callable[[Ints, int], Bools | None]
     """Of the groups of events, numbered from 0, and how many they are: which events stay; None: all."""
@@ -83,12 +83,6 @@ class Events(Typed):
 def prepare(table: Any, plan: StreamPlan, partition: Sequence[str]) -> Events:
     """The events of a table for one partition, in canonical order."""
     return arrange(read(table, plan), plan, partition)
-
-
-def letter_masks(events: Typed, letters: Sequence[Letter]) -> list[Bools]:
-    """For each letter, which events satisfy it. Equal letters share one array."""
-    known = {letter: letter_mask(events, letter) for letter in dict.fromkeys(letters)}
-    return [known[letter] for letter in letters]
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

@@ -45,8 +45,6 @@ def _to_data(one: Statistics) -> dict[str, Any]:
                 "by": list(by),
                 "groups": g.groups,
                 "largest": g.largest,
-                "tied": g.tied,
-                "bursts": dict(g.bursts),
                 "in_groups_with": {name: dict(shares) for name, shares in g.in_groups_with.items()},
             }
             for by, g in one.groupings.items()
@@ -83,18 +81,18 @@ def _type(data: Any, place: str) -> TypeStatistics:
 
 
 def _grouping(data: Any, place: str) -> tuple[tuple[str, ...], Grouping]:
-    fields = _object(data, place, ["by", "groups", "largest", "tied", "bursts", "in_groups_with"])
+    fields = _object(data, place, ["by", "groups", "largest", "in_groups_with"])
     by = fields.get("by", [])
     if not (isinstance(by, list) and all(isinstance(name, str) for name in by)):
         raise WrongFormError(f"`by` of {place} is no list of columns")
     groups = _number(fields.get("groups"), f"`groups` of {place}")
-    largest, tied = (_number(fields.get(key), f"`{key}` of {place}", most=1.0) for key in ("largest", "tied"))
+    largest = _number(fields.get("largest"), f"`largest` of {place}", most=1.0)
     within = _object(fields.get("in_groups_with", {}), f"`in_groups_with` of {place}")
     return tuple(sorted(by)), Grouping(
-        groups, largest, tied,
-        _numbers(fields.get("bursts", {}), f"`bursts` of {place}", least=1.0),
+        groups,
+        largest,
         {name: _numbers(of, f"`{name}` in `in_groups_with` of {place}", most=1.0) for name, of in within.items()},
-    )  # fmt: skip
+    )
 
 
 def _object(data: Any, place: str, keys: Collection[str] | None = None) -> dict[str, Any]:
@@ -111,17 +109,17 @@ def _are(keys: Iterable[str]) -> str:
     return " and ".join(f"`{key}`" for key in keys) + " can be"
 
 
-def _number(data: Any, place: str, least: float = 0.0, most: float = math.inf) -> float | None:
+def _number(data: Any, place: str, most: float = math.inf) -> float | None:
     if data is None:
         return None
     if isinstance(data, bool) or not isinstance(data, int | float):
         raise WrongFormError(f"{place} is no number")
-    if not least <= data <= most or math.isinf(data):
-        limits = f"at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
+    if not 0 <= data <= most or math.isinf(data):
+        limits = "at least 0" if math.isinf(most) else f"from 0 to {most:g}"
         raise WrongFormError(f"{place} is {data}; it has to be {limits}")
     return float(data)
 
 
-def _numbers(data: Any, place: str, least: float = 0.0, most: float = math.inf) -> dict[str, float]:
-    found = {key: _number(value, f"`{key}` in {place}", least, most) for key, value in _object(data, place).items()}
+def _numbers(data: Any, place: str, most: float) -> dict[str, float]:
+    found = {key: _number(value, f"`{key}` in {place}", most) for key, value in _object(data, place).items()}
     return {key: value for key, value in found.items() if value is not None}

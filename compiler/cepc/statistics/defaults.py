@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cepc_runtime.expression import Expression
 
 RATE = 1.0  # events of a type in a second
-BURST = 1.0  # no bursts: nothing is gained by waiting for one
 GROUPS = 100.0  # that one or more columns make
 
 EQUAL, RANGE, BETWEEN, HALF = 1 / 10, 1 / 3, 1 / 4, 1 / 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cepc_runtime.events import arrange, read, select
 from cepc_runtime.letters import letter_mask
@@ -49,7 +48,7 @@ def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None
     partitions = sorted({(), *(tuple(sorted(set(by))) for by in asked_by)})
     letters = dict.fromkeys((*(Letter(letter.raw_type) for letter in plan.letters), *plan.letters))
     parts = {letter: letter_mask(seen, letter) for letter in letters if letter.raw_type is not None}
-    groupings = {by: _grouping(arrange(seen, plan.stream, by), told, parts) for by in partitions}
+    groupings = {by: _grouping(arrange(seen, plan.stream, by), parts) for by in partitions}
     return Statistics(types, anything, groupings, length, span) if length else Statistics()
 
 
@@ -81,15 +80,12 @@ def _shares(reading: Reading, letters: Iterable[Letter], counts: dict[str, int])
     return {name: dict(sorted(shares.items())) for name, shares in found.items()}
 
 
-def _grouping(events: Events, told: Collection[str], letters: Mapping[Letter, Bools]) -> Grouping:
+def _grouping(events: Events, letters: Mapping[Letter, Bools]) -> Grouping:
     if not events.length:
         return Grouping()
-    instants = np.diff(events.instant_starts)
     return Grouping(
         groups=float(len(events.group_starts) - 1),
         largest=float(np.diff(events.group_starts).max() / events.length),
-        tied=float(np.count_nonzero(instants > 1) / len(instants)),
-        bursts={name: length for name, length in sorted(_bursts(events).items()) if name in told},
         in_groups_with=_in_groups_with(events, letters) if len(events.group_starts) > 2 else {},
     )
 
@@ -104,12 +100,3 @@ def _in_groups_with(events: Events, letters: Mapping[Letter, Bools]) -> dict[str
         shares = found.setdefault(letter.raw_type or "", {})
         shares[letter_text(letter)] = float(sizes[has].sum() / events.length)
     return {name: dict(sorted(shares.items())) for name, shares in sorted(found.items())}
-
-
-def _bursts(events: Events) -> dict[str, float]:
-    """The mean length of the maximal runs of each type that occurs."""
-    begins: npt.NDArray[np.bool_] = np.ones(events.length, dtype=np.bool_)
-    begins[1:] = (events.types[1:] != events.types[:-1]) | (events.groups[1:] != events.groups[:-1])
-    number = len(events.names)
-    count, runs = np.bincount(events.types, minlength=number), np.bincount(events.types[begins], minlength=number)
-    return {name: float(count[i] / runs[i]) for i, name in enumerate(events.names) if runs[i]}

@@ -50,7 +50,7 @@ def _misfits(path: str, found: Mapping[str, Statistics], program: model.CheckedP
             yield messages.does_not_fit(path, "column", column, columns, owner)
         types = declared_types(streams[name])
         groupings = statistics.groupings.values()
-        named = {*statistics.types, *(type_ for g in groupings for type_ in (*g.bursts, *g.in_groups_with))}
+        named = {*statistics.types, *(type_ for g in groupings for type_ in g.in_groups_with)}
         for type_ in sorted(named - set(types)) if types is not None else ():
             yield messages.does_not_fit(path, "type", type_, types or (), owner)
 

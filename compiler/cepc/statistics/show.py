@@ -28,15 +28,9 @@ def _stream(name: str, one: Statistics) -> Iterator[str]:
     if conditions:
         yield ""
         yield from _table(("type", "condition", "true for"), conditions)
-    groups = [
-        (_by(by), _number(g.groups), _percent(g.largest or 0), _percent(g.tied or 0)) for by, g in one.groupings.items()
-    ]
+    groups = [(_by(by), _number(g.groups), _percent(g.largest or 0)) for by, g in one.groupings.items()]
     yield ""
-    yield from _table(("groups by", "groups", "largest", "tied instants"), groups)
-    bursts = [(_by(by), t, _number(length)) for by, g in one.groupings.items() for t, length in g.bursts.items()]
-    if bursts:
-        yield ""
-        yield from _table(("groups by", "type", "in a row"), bursts)
+    yield from _table(("groups by", "groups", "largest"), groups)
     within = [
         (_by(by), type_, text, _percent(share))
         for by, g in one.groupings.items()

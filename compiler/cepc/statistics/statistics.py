@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .conditions import condition_text, conjunction_text, letter_text
-from .defaults import BURST, GROUPS, RATE, assumed_selectivity
+from .defaults import GROUPS, RATE, assumed_selectivity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,16 +36,13 @@ class TypeStatistics:
 class Grouping:
     """The stream parted by some columns, of the events that some query looks at.
 
-    `largest` is the share of all events that the group with most of them has; `tied` is the share of a group's instants
-    that have more than one event; `bursts` is for each type the mean length of the runs of its events, in which no
-    other type's event of the group stands. `in_groups_with` is for each type, and for the conditions of each of its
-    letters, the share of the events that stand in groups which have such an event; without a condition the text is "".
+    `largest` is the share of all events that the group with most of them has. `in_groups_with` is for each type, and
+    for the conditions of each of its letters, the share of the events that stand in groups which have such an event;
+    without a condition the text is "".
     """
 
     groups: float | None = None
     largest: float | None = None
-    tied: float | None = None
-    bursts: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     in_groups_with: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: NOWHERE)
 
 
@@ -82,19 +79,6 @@ class Statistics:
         kept = self._all_true(letter.raw_type, letter.conditions)
         return kept * math.prod(1 - self._all_true(letter.raw_type, e) for e in letter.excluded)
 
-    def burst(self, letter: Letter, partition: Iterable[str] = ()) -> float:
-        """How many events of the letter come in a row before one of another type does, in a group of the partition; at
-        least 1.
-
-        The partition `()` is the whole stream, in which runs are shortest.
-        """
-        grouping = self._grouping(partition)
-        if letter.raw_type is None:  # no other type can come in between
-            known = self.events / grouping.groups if grouping.groups else None
-        else:
-            known = grouping.bursts.get(letter.raw_type)
-        return max(1.0, (BURST if known is None else known) * self.selectivity(letter))
-
     def groups(self, partition: Iterable[str]) -> float:
         """How many groups the partition makes. Of columns that were not measured together: at least as many as a part
         of them makes, and at most as many as they make with others.
@@ -117,10 +101,6 @@ class Statistics:
         """
         known = self._grouping(partition).in_groups_with.get(letter.raw_type or "", NOTHING)
         return known.get(letter_text(letter), known.get("", 1.0))
-
-    def tied(self, partition: Iterable[str] = ()) -> float:
-        """The share of a group's instants that have more than one event."""
-        return self._grouping(partition).tied or 0.0
 
     def _type(self, name: str | None) -> TypeStatistics:
         return self.anything if name is None else self.types.get(name, TypeStatistics())

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..expression import Call, Literal
 from ..types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Array, DataType, Interval, Map, Struct, to_arrow
@@ -157,7 +156,3 @@ def from_numpy(values: np.ndarray[Any, Any], where: np.ndarray[Any, Any] | None,
 def any_true(mask: np.ndarray[Any, Any], where: np.ndarray[Any, Any] | None) -> bool:
     """Whether the mask holds in some row that counts."""
     return bool(mask.any() if where is None else (mask & where).any())
-
-
-def both_valid(a: pa.Array, b: pa.Array) -> pa.Array:
-    return pc.and_(a.is_valid(), b.is_valid())

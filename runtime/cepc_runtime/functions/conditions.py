@@ -84,9 +84,6 @@ def _element_at(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
     return Call("element_at", (collection, cast_to(index, INT) if is_integer(index.type) else index), found.type)
 
 
-_SIZE: Final = fixed("size", (ARRAYS, MAPS), to=INT)
-
-
 def _array_contains(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
     array, value = arguments
     if not isinstance(array.type, Array):

@@ -43,8 +43,6 @@ from .coercion import (
 )  # fmt: skip
 from .signature import Build, Mismatch, coerce, fixed, of_argument, to_common
 
-ARITHMETIC: Final = ("+", "-", "*", "/", "%", "div")
-
 _TIMESTAMPS: Final = (TIMESTAMP, TIMESTAMP_NTZ)
 
 

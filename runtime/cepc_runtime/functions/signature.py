@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING
 
 from ..expression import Call, Expression, Literal
-from ..types import NULL, DataType
 from .coercion import ANY, Expected, cast_to, common_type_of_all, describe, implicit_type
+
+if TYPE_CHECKING:
+    from ..types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,3 @@ def literal_int(expression: Expression) -> int | None:
     if isinstance(expression, Literal) and isinstance(expression.value, int) and not isinstance(expression.value, bool):
         return expression.value
     return None
-
-
-NULL_LITERAL: Final = Literal(None, NULL)

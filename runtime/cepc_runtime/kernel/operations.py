@@ -19,8 +19,6 @@ COPY: Final = 7
 SCALE: Final = 8  # times the value, which is 1 at least
 MIN_IF: Final = 9  # at most the source, if the value is above 0
 
-VALUED: Final = frozenset([MULTIPLY, LEAST, SCALE, MIN_IF])
-
 
 class Operation(NamedTuple):
     """`width` numbers from `target` on change by those from `source` on; `value` says where the value is."""
