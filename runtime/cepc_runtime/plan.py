@@ -469,8 +469,11 @@ def letters_read(query: PhysicalQuery) -> frozenset[int]:
 
 
 def letters_listed(query: QueryPlan) -> frozenset[int]:
-    """The letters of which events are needed to list its matches, however it is executed."""
-    return frozenset(pattern_letters(query.positions))
+    """The letters of which events are needed to list its matches, however it is executed. Under SELECT NEXT these are
+    told apart by more letters: a variable with several tests has one for each combination of them.
+    """
+    found = frozenset(pattern_letters(query.positions))
+    return found | query.select.prefixes.letters if isinstance(query.select, SelectNext) else found
 
 
 def pattern_letters(positions: Positions) -> Iterator[int]:
