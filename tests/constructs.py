@@ -42,7 +42,7 @@ def constructs(case: Case, compiled: Compiled, name: str, answer: Answer) -> fro
     types = {name: type_.sql.partition("(")[0] for name, type_ in compiled.program.streams[0].columns}
     assert stream.event_time is not None
     found = {*_pattern(query.pattern, named, derived), *_conditions(query.where, compiled, name)}
-    found |= {*_clauses(query), *_results(query, types), *_data(case, answer), _engine(plan)}
+    found |= {*_clauses(query), *_results(query, types), *_data(case, answer), *_tests(plan), _engine(plan)}
     found.add(f"time as {types[stream.event_time.column.text]}")
     found |= {"computed column"} if any(column.expression for column in stream.columns) else set()
     return frozenset(found | {"ORDER BY"} if stream.event_time.order_by else found)
@@ -185,6 +185,14 @@ def _walk(node: Any) -> Iterator[Any]:
 
 
 # ---- the plan and the data -------------------------------------------------------------------------------------------
+
+
+def _tests(plan: PhysicalQuery) -> Iterator[str]:
+    letters: dict[str, set[int]] = {}
+    for edge in plan.positions.edges:
+        letters.setdefault(edge.variable, set()).add(edge.letter)
+    if any(len(own) > 1 for own in letters.values()):
+        yield "several tests of a variable"
 
 
 def _engine(plan: PhysicalQuery) -> str:

@@ -217,6 +217,18 @@ def _unnumbered(chance: Random, allowed: Allowed) -> Tree:
     return whole
 
 
+def beside_a_test(chance: Random, whole: Tree, name: str) -> tuple[Tree, str] | None:
+    """The pattern before or after a named one of a variable that it has, and that variable: events bound to it may have
+    to pass one test or another. None if it has no variable that is called like its type.
+    """
+    kinds = [variable for variable in whole.counts if variable in TYPES]
+    if not kinds:
+        return None
+    variable = chance.choice(kinds)
+    parts = [whole, Tree(name, Counter((variable,)))]
+    return _joined("SEQ", parts if chance.random() < 0.5 else parts[::-1]), variable
+
+
 def _outermost_and(chance: Random, allowed: Allowed, one: Tree, other: Tree) -> Tree:
     """An AND whose operands may begin and end with NOT, or one with NOT itself as an operand, whose gap is the whole
     window.

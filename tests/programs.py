@@ -16,7 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.patterns import NEGATED, Allowed, Tree, negated, numbered, pattern
+from tests.patterns import NEGATED, Allowed, Tree, beside_a_test, negated, numbered, pattern
 from tests.words import EPOCH, Word, free, stream, timed
 
 HEADER = """STREAM s (
@@ -172,6 +172,10 @@ def query(chance: Random, name: str, asked: Asked) -> str:
         chance, name, Allowed(asked.negation, some=not after, reluctant=after), asked.pairs
     )
     tree = pattern(chance, allowed)
+    if chance.random() < 0.12 and (tested := beside_a_test(chance, tree, f"{name}_t")) is not None:
+        tree, variable = tested
+        test = chance.choice(LOCAL).format(v=variable)
+        definitions += f"PATTERN {name}_t AS {variable} WHERE {test};\n"
     conditions = _conditions(chance, tree, asked.pairs)
     keyed = asked.keyed
     groups = ("word", "word", "word", "word, k", "g, word", "", "k") if keyed else ("", "k", "g")
