@@ -174,6 +174,11 @@ REGRESSIONS = {
         + "PATTERN p AS A WHERE A.x % 2 = 0;\nQUERY q RETURN MATCH COUNT(*) AS r PATTERN SEQ(A, p) SELECT NEXT WITHIN 8 s;",
         seconds("A1 A2 A4"),
     ),
+    "of tied events, each with another test of one variable, AFTER MATCH did not prefer the canonically first": Case(
+        SMALL + "PATTERN p AS A WHERE A.x % 2 = 0;\n"
+        "QUERY q RETURN MATCH * PATTERN SEQ(A one, A, p) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 8 s;",
+        stream((0, "A", 3, None), (2, "A", 3, None), (2, "A", 2, None), (3, "A", 2, None)),
+    ),
     "a match of events at the end of 64 bits was cut short": Case(
         SMALL + "QUERY q RETURN MATCH A.x AS a, B.x AS b PATTERN SEQ(A, NOT C, B) WITHIN 20 s;",
         stream(

@@ -119,12 +119,20 @@ def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
         case SelectContiguous():
             found = _States(checks, bindings, None).walk()
         case SelectNext(prefixes):
+            if _has_several_tests(prefixes):
+                return NoWalk("a variable with several tests")
             found = _States(checks, bindings, prefixes).walk()
         case _:
             return NoWalk("SELECT ANY")
     if isinstance(found, Walk) and len(found.letters) > MOST_LETTERS:
         return NoWalk(f"more than {MOST_LETTERS} letters")
     return found
+
+
+def _has_several_tests(prefixes: Automaton) -> bool:
+    """Whether events of one edge may be of several letters: these are no order of preference."""
+    letters: dict[int, int] = {}
+    return any(letters.setdefault(step.variable, step.letter) != step.letter for step in prefixes.steps)
 
 
 def _unlike(condition: Condition) -> NoWalk:
