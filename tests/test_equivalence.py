@@ -179,6 +179,11 @@ REGRESSIONS = {
         "QUERY q RETURN MATCH * PATTERN SEQ(A one, A, p) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 8 s;",
         stream((0, "A", 3, None), (2, "A", 3, None), (2, "A", 2, None), (3, "A", 2, None)),
     ),
+    "AFTER MATCH with SELECT NEXT lost a match of which a condition with LAST does not hold before its end": Case(
+        SMALL + "QUERY q RETURN MATCH COUNT(*) AS r PATTERN SEQ(A, B, B) WHERE A.x > LAST(B).x"
+        " SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT WITHIN 8 s;",
+        seconds("A2 B2 B0"),
+    ),
     "a match of events at the end of 64 bits was cut short": Case(
         SMALL + "QUERY q RETURN MATCH A.x AS a, B.x AS b PATTERN SEQ(A, NOT C, B) WITHIN 20 s;",
         stream(

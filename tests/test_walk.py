@@ -31,7 +31,7 @@ PATTERNS = (
     "SEQ(A, OR(B, C)+, D)", "SEQ(A, OR(B+, SEQ(B c, C))?, D)", "SEQ(A, SEQ(B, C)+?)", "SEQ(A?, B+, C)", "SEQ(A, C)",
     "SEQ(A, NOT D, B+, C)", "SEQ(A, B, NOT D WITHIN 2 s, C)", "SEQ(A, NOT SEQ(D, D e) WITHIN 3 s, B+)",
     "SEQ(A, ANY*? y, C)", "SEQ(A, ANY{1,3} B, C)", "SEQ(A, (B?)*, C?)", "SEQ(OR(A, D), B*, C)", "SEQ(A+, B+)",
-    "SEQ(A, B+, OR(C, B c))", "SEQ(A, (B??)+, C)",
+    "SEQ(A, B+, OR(C, B c))", "SEQ(A, (B??)+, C)", "SEQ(A, B, B)", "SEQ(A, B{2}, C?)", "SEQ(A, SEQ(B, C){2})",
 )  # fmt: skip
 CONDITIONS = (
     "B.x > PREV(B).x", "B.x >= A.x", "C.x > A.x", "C.x <> LAST(B).x", "FIRST(B).x < A.x", "B.y <= PREV(B).y",
@@ -147,6 +147,8 @@ WALKS = {
     "SEQ(A, B, C, D) WHERE D.x > B.x SELECT NEXT": "the condition D.x > B.x",
     "SEQ(A, B, C) WHERE C.x > A.x + B.x SELECT NEXT": "the condition C.x > A.x + B.x",
     "SEQ(A, B+) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": "the condition LAST(B).x > A.x",
+    "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": None,
+    "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT NEXT": "a condition with LAST that may hold in the end, and not before",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ...plan import SelectContiguous, SelectNext
@@ -135,6 +136,14 @@ def _has_several_tests(prefixes: Automaton) -> bool:
     return any(letters.setdefault(step.variable, step.letter) != step.letter for step in prefixes.steps)
 
 
+def _may_not_be_skipped(ways: Sequence[TestedWay], option: Option) -> bool:
+    """Whether no event that the option reads may be skipped: then the next event of a match lies in the first instant
+    that has such.
+    """
+    tests = frozenset(option.tests)
+    return option.edge is None or any(way.letter in option.letters and tests.issuperset(way.tests) for way in ways)
+
+
 def _unlike(condition: Condition) -> NoWalk:
     return NoWalk(f"the condition {condition.plan.text}")
 
@@ -154,29 +163,32 @@ class _States:
             if len(self._numbers) > MOST_STATES:
                 return NoWalk(f"more than {MOST_STATES} states")
             state = self._state(*list(self._numbers)[len(found)])
-            if not isinstance(state, WalkState):
-                return _unlike(state)
+            if isinstance(state, NoWalk):
+                return state
             found.append(state)
         return Walk(tuple(found), self._prefixes is None)
 
-    def _state(self, place: int, prefix: int) -> WalkState | Condition:
+    def _state(self, place: int, prefix: int) -> WalkState | NoWalk:
         if self._pattern.acceptances[place]:
             for number in self._checks.at_end[place]:
                 if not vacuous(self._conditions[number], self._bindings[place]):
-                    return self._conditions[number]
+                    return _unlike(self._conditions[number])
         ranked: list[tuple[int, int, Option]] = [(a.rank, 1, Option()) for a in self._pattern.acceptances[place][:1]]
         for number in self._pattern.leaving[place]:
             edge = self._pattern.edges[number]
             tests = tests_on(self._checks.on_edge[number], self._conditions, self._bindings[place], edge.variable)
             if not isinstance(tests, tuple):
-                return tests
+                return _unlike(tests)
             for letters, after in self._steps(edge, prefix):
                 target = self._numbers.setdefault((edge.target, after), len(self._numbers))
                 ranked.append((edge.rank, 0, Option(target, number, letters, tests, edge.guards)))
         ways = self._ways(place, prefix)
         if not isinstance(ways, tuple):
-            return ways
-        return WalkState(tuple(option for *_, option in sorted(ranked, key=lambda r: r[:2])), ways)
+            return _unlike(ways)
+        options = tuple(option for *_, option in sorted(ranked, key=lambda r: r[:2]))
+        if self._prefixes is not None and place and not all(map(partial(_may_not_be_skipped, ways), options)):
+            return NoWalk("a condition with LAST that may hold in the end, and not before")
+        return WalkState(options, ways)
 
     def _steps(self, edge: Edge, prefix: int) -> list[tuple[frozenset[int], int]]:
         """Which letters an event of the edge satisfies, and the automaton's state after it."""
