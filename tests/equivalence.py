@@ -91,7 +91,7 @@ def answered(case: Case, compiled: Compiled) -> dict[str, oracle.Answer] | None:
         return oracle.answers(compiled.tree, list(case.rows))
     except (oracle.EvaluationError, oracle.Overflow):
         return None
-    except oracle.TooMuch:
+    except (oracle.TooMuch, RecursionError):  # it goes one level deeper for each event of a repetition
         raise Refused("more derivations than the oracle can go through") from None
 
 

@@ -10,6 +10,7 @@ programs) has never met a pair that may stand together.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from dataclasses import dataclass, field
@@ -158,7 +159,8 @@ def main() -> int:
     begun = shown = time.monotonic()
     tallies, pairs, failures = {name: Tally() for name in names}, Pairs(), 0
     wanted = islice(batches(names, given.first), -(-given.programs // BATCH))
-    with get_context("spawn").Pool(given.workers, maxtasksperchild=50) as pool:
+    pool = get_context("spawn").Pool(given.workers, maxtasksperchild=50)
+    with pool, contextlib.suppress(KeyboardInterrupt):  # which ends it with what there is
         for outcome in pool.imap_unordered(run, wanted):
             tallies[outcome.batch.name].plus(outcome.tally)
             pairs.plus(outcome.pairs)
