@@ -217,8 +217,21 @@ def _data(case: Case, answer: Answer) -> Iterator[str]:
             yield "nulls in a match"
         if any((at if isinstance(at, int) else at.timestamp()) < 0 for at in times):
             yield "before 1970"
-    if any(isinstance(value, int) and abs(value) > EXACT_FLOAT for row in answer.rows for value in row.values()):
+    if any(isinstance(value, int) and abs(value) > EXACT_FLOAT for row in answer.rows for value in _leaves(row)):
         yield "numbers past 53 bits"
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """The values in a row, those in its lists and structs too."""
+    match value:
+        case dict():
+            for item in value.values():
+                yield from _leaves(item)
+        case list() | tuple():
+            for item in value:
+                yield from _leaves(item)
+        case _:
+            yield value
 
 
 # ---- pairs -----------------------------------------------------------------------------------------------------------
@@ -312,11 +325,11 @@ NEVER: Final = (
             "counted between neighbours",
             "condition with…",
             "condition over two variables",
-            "condition on what is negated",
         ),
         ("in panes", "states side by side"),
         "what an event may follow is not in its letter",
     ),
+    Rule(("condition on what is negated",), ("in panes",), "a pane does not know what came before it"),
     Rule(
         (
             "+",
@@ -336,6 +349,7 @@ NEVER: Final = (
             "NOT … WITHIN",
             "condition with…",
             "parameters",
+            "several tests of a variable",
             *OF_SEVERAL,
             "SELECT NEXT",
             "SELECT CONTIGUOUS",

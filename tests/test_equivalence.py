@@ -12,6 +12,7 @@ import pytest
 from cepc.passes import OPTIMISERS
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
+from cepc_runtime.plan import has_neighbours
 from tests.equivalence import Refused, answered, by_engine, by_oracle, compile_text, same
 from tests.programs import Case, Make, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
@@ -300,3 +301,32 @@ def test_counter_example(case: Case) -> None:
         compare(case)
     except Refused as refused:
         pytest.fail(str(refused))
+
+
+# ---- conditions between neighbours that cannot be evaluated ----------------------------------------------------------
+
+FAILS = "QUERY q RETURN COUNT(*) AS r PATTERN {} WHERE {} WITHIN 8 s;"
+OVERFLOWS, DIVIDES = "(B.x + PREV(B).x) % 2 = 0", "B.x % PREV(B).x = 0"
+UNEVALUATED = {
+    "of events that no match has": ("SEQ(A{2}, B*)", OVERFLOWS, "B2000000000 B2000000000"),
+    "of events that no match has, a comparison": ("SEQ(A{2}, B*)", "B.x + B.x > PREV(B).x", "B2000000000 B2000000000"),
+    "of events that no match has, beside one with matches": ("SEQ(A, B+, C)", DIVIDES, "A0 B2 B4 C1 A0 B1 B0 B0"),
+    "where another condition has excluded them": (
+        "SEQ(A, B+)", "B.x > PREV(B).x AND " + DIVIDES.replace("%", "/"), "A1 B0 B0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNEVALUATED)
+def test_a_condition_between_neighbours_may_fail_where_it_decides_nothing(name: str) -> None:
+    pattern, where, events = UNEVALUATED[name]
+    case = Case(SMALL + FAILS.format(pattern, where), seconds(events))
+    compiled = compile_text(case.text)
+    assert has_neighbours(compiled.plan.queries[0])
+    compare(case, interpreted=True)
+
+
+@pytest.mark.parametrize("events", ["A0 B0 B4", "A0 B2 B0 B1"])
+def test_a_condition_between_neighbours_that_fails_for_a_match_is_an_error(events: str) -> None:
+    case = Case(SMALL + FAILS.format("SEQ(A, B+)", DIVIDES), seconds(events))
+    assert has_neighbours(compile_text(case.text).plan.queries[0])
+    assert by_engine(case, compile_text(case.text), interpreted=True) is None

@@ -23,7 +23,16 @@ from cepc_runtime.kernel import loop
 from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.adjacent.run import Neighbours
 from cepc_runtime.kernel.adjacent.slices import Slices
-from cepc_runtime.kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, LESS, LESS_EQUAL, Comparison, comparison
+from cepc_runtime.kernel.adjacent.tests import (
+    DIFFERENT,
+    EQUAL,
+    GREATER,
+    LESS,
+    LESS_EQUAL,
+    Comparison,
+    Failing,
+    comparison,
+)
 from cepc_runtime.kernel.effects import effect
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
@@ -380,7 +389,9 @@ def test_batches_of_windows_and_pairs_make_no_difference(limits: tuple[int, int]
     layout = planes_of(q.automaton, q.measures)
     values = values_of([], arranged.table, kinds, arranged.group_starts)
     whole = Neighbours(arranged, kinds, q).count(layout, values.matrix, values.index, interpreted=True)
-    parts = Neighbours(arranged, kinds, q, *limits).count(layout, values.matrix, values.index, interpreted=True)
+    parts = Neighbours(arranged, kinds, q, Failing.ERROR, *limits).count(
+        layout, values.matrix, values.index, interpreted=True
+    )
     assert whole.planes.tolist() == parts.planes.tolist()
     assert whole.windows.tolist() == parts.windows.tolist()
     assert len(whole.planes) > 5

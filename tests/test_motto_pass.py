@@ -226,7 +226,7 @@ def match_query(chance: Random, name: str) -> str:
         v, w = chance.sample(names, 2)
         pairs = (*PAIR[:4], "{v}.x < {w}.x", "{v}.x % {w}.x = 1")
         where.append(chance.choice((*pairs, *LOCAL[:2])).format(v=v, w=w))
-    returned = chance.choice((f"{names[0]}.x AS r, {names[-1]}.x + 1 AS s, COUNT(*) AS n", "*"))
+    returned = chance.choice((f"{names[0]}.n AS r, {names[-1]}.x + 1 AS s, COUNT(*) AS n", "*"))
     within = chance.choice(("3 s", "6 s", "6 s", "UNBOUNDED"))
     return f"QUERY {name} RETURN MATCH {returned} PATTERN {pattern} WHERE {' AND '.join(where)} WITHIN {within};\n"
 

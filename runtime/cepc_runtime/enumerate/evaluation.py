@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns import flat
-from ..evaluate import EvaluationError, evaluate
+from ..columns import as_bools, flat
+from ..evaluate import evaluate
+from ..evaluate.truths import truths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,33 +43,11 @@ class Evaluator:
 
     def demand(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> Bools:
         """For which tuples it is true (not null). Raises EvaluationError."""
-        return _true(self.values(expression, positions, count))
+        return as_bools(self.values(expression, positions, count))
 
     def _fields(self, positions: Mapping[FieldKey, Ints]) -> dict[FieldKey | Aggregate, Any]:
         return {key: self.take(key.column, at) for key, at in positions.items()}
 
     def test(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> tuple[Bools, Bools]:
         """For which tuples it is true (not null), and for which it cannot be evaluated."""
-        columns = self._fields(positions)
-        true, failed = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
-        waiting = [(0, count)]
-        while waiting:
-            start, stop = waiting.pop()
-            part: dict[FieldKey | Aggregate, Any] = {
-                key: column.slice(start, stop - start) for key, column in columns.items()
-            }
-            try:
-                result = evaluate(expression, part, stop - start)
-            except EvaluationError:
-                if stop - start == 1:
-                    failed[start] = True
-                else:  # by halves, down to the tuples that fail
-                    middle = (start + stop) // 2
-                    waiting += [(start, middle), (middle, stop)]
-                continue
-            true[start:stop] = _true(result)
-        return true, failed
-
-
-def _true(result: Any) -> Bools:
-    return np.asarray(pc.fill_null(result, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+        return truths(expression, self._fields(positions), count)

@@ -15,7 +15,18 @@ from . import loop
 from .loop import Numbers, SliceBatch
 from .slices import Slices, ranges, slices_of
 from .tables import SLICE, AdjacentLayout, Index, RecordBuilder
-from .tests import EQUAL, GREATER_EQUAL, LESS, LESS_EQUAL, PAIRS, Test, evaluate_pairs, prepare_test, tests_of
+from .tests import (
+    EQUAL,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    PAIRS,
+    Failing,
+    Test,
+    evaluate_pairs,
+    prepare_test,
+    tests_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,11 +47,12 @@ MOST_PAIRS: Final = 1 << 22
 
 @dataclass(frozen=True)
 class Neighbours:
-    """One query over the events of its class."""
+    """One query over the events of its class. `failing` is what a condition is that cannot be evaluated."""
 
     events: Events
     kinds: Kinds
     query: NeighboursQuery
+    failing: Failing = Failing.ERROR
     batch: int = BATCH
     most_pairs: int = MOST_PAIRS
 
@@ -84,8 +96,8 @@ class Neighbours:
         for step, conditions in tests_of(self.query.strategy.conditions).items():
             for condition in conditions:
                 steps.setdefault(condition, []).append(step)
-        automaton = self.query.automaton
-        return {c: prepare_test(c, found, automaton, self.events.table, self.kinds) for c, found in steps.items()}
+        automaton, table = self.query.automaton, self.events.table
+        return {c: prepare_test(c, found, automaton, table, self.kinds, self.failing) for c, found in steps.items()}
 
     @cached_property
     def _instants(self) -> Ints:
@@ -163,9 +175,8 @@ class Neighbours:
             base.append(length + np.cumsum(count) - count)
             first = test.ordinal[own[bounds[of[block : block + len(count)]]]]
             earlier = test.earlier[ranges(first, first + count)]
-            truths.append(
-                evaluate_pairs(test, self.events.table, earlier, np.repeat(own[block : block + len(count)], count))
-            )
+            later = np.repeat(own[block : block + len(count)], count)
+            truths.append(evaluate_pairs(test, self.events.table, earlier, later, self.failing))
             length += len(earlier)
         return _matrix(base), np.concatenate(truths)
 

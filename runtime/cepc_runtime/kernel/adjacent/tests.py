@@ -7,13 +7,15 @@ condition is evaluated for all pairs of a block of events at once, before the lo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from ...columns import Bools, Ints, as_bools, flat, ranks
-from ...evaluate import evaluate
+from ...evaluate import can_fail, evaluate
+from ...evaluate.truths import truths
 from ...expression import Call, FieldKey, conjuncts, fields, variables
 from .moves import reachable
 
@@ -32,8 +34,19 @@ EQUAL: Final = 4
 DIFFERENT: Final = 5
 PAIRS: Final = 6
 
+MOST_FAILING: Final = 1000
+"""Pairs of a block without a value that are looked for one by one."""
+
 _OPERATORS: Final = {"<": LESS, "<=": LESS_EQUAL, ">": GREATER, ">=": GREATER_EQUAL, "=": EQUAL}
 _SWAPPED: Final = {LESS: GREATER, LESS_EQUAL: GREATER_EQUAL, GREATER: LESS, GREATER_EQUAL: LESS_EQUAL}
+
+
+class Failing(Enum):
+    """What a condition is for two events for which it has no value."""
+
+    ERROR = "error"
+    TRUE = "true"
+    FALSE = "false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +108,17 @@ def _sides(a: Expression, b: Expression) -> tuple[Expression, Expression, bool] 
     return None
 
 
-def prepare_test(expression: Expression, steps: Sequence[int], automaton: Automaton, table: Any, kinds: Kinds) -> Test:
+def prepare_test(
+    expression: Expression, steps: Sequence[int], automaton: Automaton, table: Any, kinds: Kinds, failing: Failing
+) -> Test:
     """The test on all events of a class. `steps` are all those that have it."""
     sources = {automaton.steps[step].source for step in steps}
     sources |= {state for state, after in reachable(automaton).items() if not sources.isdisjoint(after)}
     later = kinds.satisfying(frozenset(automaton.steps[step].letter for step in steps))
     bound = frozenset(s.letter for s in (*automaton.steps, *automaton.ties) if s.target in sources)
     earlier = kinds.satisfying(bound)
-    found = comparison(expression)
+    by_ranks = failing is Failing.ERROR or not can_fail(expression)
+    found = comparison(expression) if by_ranks else None
     none = np.empty(0, dtype=np.int64)
     if found is None:
         ordinal = np.concatenate(([0], np.cumsum(earlier)))
@@ -132,8 +148,12 @@ def columns_of(expression: Expression, table: Any, **rows: Ints) -> dict[FieldKe
     }
 
 
-def evaluate_pairs(test: Test, table: Any, earlier: Ints, later: Ints) -> Bools:
-    """Where the condition is true of the pairs."""
-    return as_bools(
-        evaluate(test.expression, columns_of(test.expression, table, earlier=earlier, later=later), len(later))
-    )
+def evaluate_pairs(test: Test, table: Any, earlier: Ints, later: Ints, failing: Failing) -> Bools:
+    """Where the condition is true of the pairs. Raises EvaluationError, where it may be anything else only for more
+    pairs than MOST_FAILING.
+    """
+    columns = columns_of(test.expression, table, earlier=earlier, later=later)
+    if failing is Failing.ERROR:
+        return as_bools(evaluate(test.expression, columns, len(later)))
+    true, failed = truths(test.expression, columns, len(later), MOST_FAILING)
+    return true | failed if failing is Failing.TRUE else true
