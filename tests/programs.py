@@ -422,6 +422,8 @@ def _overlapping(chance: Random, number: int, pieces: list[str], window: str, ke
     items = ", ".join(f"{r.format(v=v)} AS r{i}" for i, r in enumerate(some(chance, AGGREGATES[:13], 2)))
     group = keyed and chance.random() < 0.75
     conditions = [chance.choice(LOCAL).format(v=v)] * (chance.random() < 0.33) + ["[word]"] * (keyed and not group)
+    if own.count("NOT C") == 1 and chance.random() < 0.5:
+        conditions.append(chance.choice(LOCAL).format(v="C"))
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     items, where = (f"word, {items}", f"{where} GROUP BY word") if group else (items, where)
     if chance.random() < 0.5:
