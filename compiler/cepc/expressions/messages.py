@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.habits.foreign import FUNCTIONS
-from cepc_grammar.spelling import name_text
+from cepc_grammar.spelling import name_text, string_text
 from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
 from cepc_runtime.types import is_numeric
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Span
     from cepc_runtime.types import DataType
+
+    from .meant_pattern import MeantPattern
 
 
 def _did_you_mean(name: str | None) -> str:
@@ -462,4 +464,16 @@ def text_as_number(span: Span, target: DataType) -> Diagnostic:
         f"this STRING is read as {article(target.sql)}",
         notes=("the job fails at the first text that is not a number",),
         hint=f"write `TRY_CAST(… AS {target.sql})` to have null there, or compare with a STRING",
+    )
+
+
+def pattern_of_times(span: Span, better: MeantPattern) -> Diagnostic:
+    pattern = string_text(better.pattern)
+    return Diagnostic(
+        "W0303",
+        "a pattern of times says something else than it seems to",
+        span,
+        f"`{better.written}` {better.says}; {better.unit} are `{better.letters}`",
+        hint=f"write `{pattern}`",
+        replacement=pattern,
     )

@@ -24,6 +24,7 @@ from cepc_runtime.types import BOOLEAN, NULL, STRING, DataType, is_numeric
 from ..diagnostics.near import nearest
 from . import aggregates, functions, literals
 from . import messages as say
+from .meant_pattern import meant
 from .scope import ExpressionContext, Scope
 from .struct_fields import struct_field
 from .written_types import data_type
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 Typed = tuple["Expression | None", tuple[Diagnostic, ...]]
 
 _COMPARISONS: Final = ("=", "<=>", "<>", "<", "<=", ">", ">=")
+_OF_PATTERNS: Final = frozenset(["TO_TIMESTAMP", "TRY_TO_TIMESTAMP", "TO_DATE", "DATE_FORMAT", "UNIX_TIMESTAMP"])
+"""Functions whose second argument is a pattern of times."""
 _COLUMNS: Final = (ExpressionContext.AGGREGATE, ExpressionContext.MATCH)
 """What has columns, which need a type."""
 _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
@@ -199,7 +202,17 @@ class Typer:
         arguments = self._arguments(e)
         if arguments is None:
             return None
+        self._warn_about_pattern(e)
         return self._checked(functions.call(e, arguments, target), arguments, e.arguments)
+
+    def _warn_about_pattern(self, e: ast.Call) -> None:
+        pattern = e.arguments[1] if len(e.arguments) == 2 and e.function.text.upper() in _OF_PATTERNS else None
+        if (
+            isinstance(pattern, ast.Literal)
+            and pattern.kind == "string"
+            and (better := meant(pattern.text)) is not None
+        ):
+            self.found.append(say.pattern_of_times(pattern.span, better))
 
     def _arguments(self, e: ast.Call) -> tuple[Expression, ...] | None:
         """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments
