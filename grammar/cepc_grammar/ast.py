@@ -460,6 +460,10 @@ class AfterMatch:
     span: Span = _span()
 
 
+WINDOW_FIELDS = ("within", "slide")
+"""Of a query: what WITHIN gives, in the order in which it is written; each but the first stands after its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     name: Name
@@ -474,6 +478,12 @@ class Query:
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"] = "ANY"
     after_match: AfterMatch | None = None
     span: Span = _span()
+
+    @property
+    def after_within(self) -> tuple[tuple[str, Duration], ...]:
+        """What stands after the length of the window: `SLIDE` and a duration."""
+        found = ((name.upper(), getattr(self, name)) for name in WINDOW_FIELDS[1:])
+        return tuple((word, duration) for word, duration in found if duration is not None)
 
 
 @dataclass(frozen=True, slots=True)

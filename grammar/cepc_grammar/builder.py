@@ -491,10 +491,10 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Unbounded(self._span(meta))
 
     def within(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "within", "WITHIN", (children[0], children[1]), self._span(meta)
+        return "within", "WITHIN", children, self._span(meta)
 
     def window(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "window", "WINDOW", (children[0], children[1]), self._span(meta)
+        return "window", "WINDOW", children, self._span(meta)
 
     def from_stream(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
         return "stream", "FROM", children[0], self._span(meta)
@@ -549,8 +549,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         if "pattern" not in parts:
             return None
         parts.setdefault("returns", _NO_RETURN)
-        within, slide = parts.pop("within", (ast.Unbounded(), None))
-        return ast.Query(name, **parts, within=within, slide=slide, span=span)
+        window = dict(zip(ast.WINDOW_FIELDS, parts.pop("within", [ast.Unbounded()]), strict=False))
+        return ast.Query(name, **parts, **window, span=span)
 
     bare_query = query
 

@@ -268,11 +268,12 @@ def _after_match(node: ast.AfterMatch) -> str:
 
 def _window(node: ast.Query) -> Doc:
     within = to_text(node.within)
-    if node.slide is None:
+    if not node.after_within:
         return within
-    slide = Origin(f"SLIDE {duration_text(node.slide)}", node.slide.span, ("SLIDE",))
-    return Group(cat(Origin(within, node.within.span), LINE, slide))
+    others = [Origin(f"{word} {duration_text(found)}", found.span, (word,)) for word, found in node.after_within]
+    return Group(cat(Origin(within, node.within.span), *(doc for other in others for doc in (LINE, other))))
 
 
 def _window_span(node: ast.Query) -> Span:
-    return node.within.span if node.slide is None else node.within.span.to(node.slide.span)
+    ends = [found.span for _, found in node.after_within]
+    return node.within.span.to(ends[-1]) if ends else node.within.span

@@ -13,7 +13,7 @@ Imports no numpy.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, gcd, lcm
+from math import ceil, lcm
 from typing import TYPE_CHECKING, Final
 
 from .plan import is_counted
@@ -95,7 +95,7 @@ def are_short(queries: Collection[PhysicalQuery], unit: Unit) -> bool:
 
 def overlap_of(queries: Iterable[PhysicalQuery], length: int) -> int:
     """How many ticks a window can reach over the end of a segment of the length in which it begins."""
-    return max(max(0, window.span - gcd(window.slide, length)) for window in _windows(queries))
+    return max(window.overhang(length) for window in _windows(queries))
 
 
 def _windows(queries: Iterable[PhysicalQuery]) -> list[Sliding]:

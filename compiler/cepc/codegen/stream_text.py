@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.computed import aside
@@ -279,7 +280,8 @@ def _native(query: NativeQuery, function: str, constant: str) -> str:
         lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.aggregates)), 8),
     ]
     if how.windows is not None:
-        windows = Code(f'F.explode(job.windows({how.windows.span}, {how.windows.slide})).alias("_window")')
+        numbers = ", ".join(map(str, astuple(how.windows)))
+        windows = Code(f'F.explode(job.windows({numbers})).alias("_window")')
         chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.aggregates)), 8))
     chain += [
         lay_out(call(".groupBy", *keys, string("_window")), 8),

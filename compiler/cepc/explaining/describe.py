@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
@@ -10,7 +11,6 @@ from cepc_grammar.spelling import quantifier_text
 from cepc_runtime.expression import Aggregate, Field, Literal, rewrite
 from cepc_runtime.sql import to_sql
 from cepc_runtime.types import DATE
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
 from .. import model
 
@@ -107,13 +107,7 @@ def _variable(variable: model.Variable) -> str:
 
 def windows_of(query: model.Query, stream: model.Stream) -> str:
     """In which windows matches are counted, or how far one may reach."""
-    match query.window:
-        case Sliding(span, slide):
-            return f"{duration(span, stream)} long, a new one every {duration(slide, stream)}"
-        case MatchBound(span):
-            return f"a match spans less than {duration(span, stream)}"
-        case Unbounded():
-            return "one over everything"
+    return query.window.in_full(partial(duration, stream=stream))
 
 
 # ---- parts of the language as text -----------------------------------------------------------------------------------
@@ -166,13 +160,7 @@ def _amount(amount: int, unit: str) -> str:
 
 def window(query: QueryPlan, stream: model.Stream) -> str:
     """How far a match may reach, or the windows that it is counted in."""
-    match query.window:
-        case Sliding(span, slide) if slide != span:
-            return f"{duration(span, stream)} sliding by {duration(slide, stream)}"
-        case Sliding(span) | MatchBound(span):
-            return duration(span, stream)
-        case Unbounded():
-            return "UNBOUNDED"
+    return query.window.in_short(partial(duration, stream=stream))
 
 
 def expression(node: Expression) -> str:

@@ -84,9 +84,8 @@ def _panes(one: Explanation, group: Sequence[int], part: int) -> DrawnPanes:
     )
     longest = max(row.window.span for row in rows)
     end = min(longest, min(row.window.slide for row in rows) * (MOST + 1))  # up to there are panes enough
-    openings = {edge for row in rows for edge in range(0, end + 1, row.window.slide)}
-    closings = {edge for row in rows for edge in range(row.window.span % row.window.slide, end + 1, row.window.slide)}
-    edges = sorted(openings | closings | {end})
+    found = [edges(0, end) for row in rows for edges in (row.window.beginnings, row.window.endings)]
+    edges = sorted({0, end}.union(*found))
     return DrawnPanes(rows, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
 
 
@@ -155,5 +154,5 @@ def _named(one: Explanation, row: DrawnWindows) -> str:
 
 def _first(row: DrawnWindows, end: int) -> list[tuple[int, int]]:
     """The first windows that open in what is drawn, cut to it."""
-    begins = range(0, end, row.window.slide)[: FOLLOWING + 1]
+    begins = row.window.beginnings(0, end)[: FOLLOWING + 1]
     return [(begin, min(begin + row.window.span, end)) for begin in begins]

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, word
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded
 
 from .. import model
 from .automata import START
@@ -118,20 +118,10 @@ def sketch_of_pattern(query: model.Query, stream: model.Stream, automaton: Drawn
 
 def end_of(query: model.Query, stream: model.Stream) -> tuple[str, ...]:
     """What holds for a match as a whole."""
-    lines = list(_within(query, stream))
+    lines = list(query.window.clauses(partial(duration, stream=stream)))
     lines += [f"same {', '.join(query.partition)}"] if query.partition else []
     lines += [f"SELECT {query.select}"] if query.select != "ANY" else []
     return tuple(lines)
-
-
-def _within(query: model.Query, stream: model.Stream) -> tuple[str, ...]:
-    match query.window:
-        case Sliding(span, slide) if slide != span:
-            return f"WITHIN {duration(span, stream)}", f"SLIDE {duration(slide, stream)}"
-        case Sliding(span) | MatchBound(span):
-            return (f"WITHIN {duration(span, stream)}",)
-        case Unbounded():
-            return ("WITHIN UNBOUNDED",)
 
 
 def conditions_of(query: model.Query) -> tuple[model.Condition, ...]:

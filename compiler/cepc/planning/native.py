@@ -47,7 +47,7 @@ def native_aggregation(query: CountableQuery, stream: StreamPlan) -> Native | No
     return Native(
         letter=automaton.steps[0].letter,
         pane=_pane(stream, time, query),
-        windows=window if isinstance(window, Sliding) and window.slide != window.span else None,
+        windows=window if isinstance(window, Sliding) and not window.is_pane else None,
         edges=(start, end),
         aggregates=tuple(_aggregate(a, name, _fitting(query, a)) for a, name in names.items()),
         having=None if query.having is None else to_sql(query.having, named),
@@ -79,15 +79,13 @@ def _pane(stream: StreamPlan, time: DataType, query: QueryPlan) -> str:
     """Where the pane of an event begins; one pane holds everything where one window does."""
     if not isinstance(query.window, Sliding):
         return "0L"
-    length = query.window.pane
-    now = ticks(stream, time)
-    return f"{now} - PMOD({now}, {length}L)"
+    return query.window.pane_sql(ticks(stream, time))
 
 
 def _edges(query: QueryPlan, time: DataType) -> tuple[str, str]:
     if not isinstance(query.window, Sliding):
         return (f"CAST(NULL AS {time.sql})",) * 2
-    ends = "_window", f"_window + {query.window.span}L"
+    ends = "_window", query.window.end_sql("_window")
     if time == TIMESTAMP:
         return f"TIMESTAMP_MICROS({ends[0]})", f"TIMESTAMP_MICROS({ends[1]})"
     if time == DATE:

@@ -87,7 +87,8 @@ class UnitRecord(NamedTuple):
     """A unit: what goes from window to window together."""
 
     progress: int  # where its progress is in the state
-    within: int
+    begin: int  # of window 0; window k lies k slides after it
+    end: int
     slide: int  # 0: one window over everything
     slots: int
     zeros: int  # its additive sections, as progressions

@@ -278,8 +278,8 @@ class _Builder:
         ends = [place for records in lists for place in self._append(records)]
         return [
             self._state(len(PROGRESS)),
-            *((window.span, window.slide) if isinstance(window, Sliding) else (0, 0)), slots, *ends,
-            *self._listed(merges),
+            *((window.begin(0), window.end(0), window.slide) if isinstance(window, Sliding) else (0, 0, 0)),
+            slots, *ends, *self._listed(merges),
         ]  # fmt: skip
 
     def _output(self, n: int) -> list[int]:

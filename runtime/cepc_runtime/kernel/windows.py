@@ -25,7 +25,7 @@ def touch(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> None:
     s[p + PROGRESS.touched_before] = s[COUNTER.last_touched]
     s[COUNTER.last_touched] = unit
     slide = t[unit + UNIT.slide]
-    first = 0 if slide == 0 else (tick - t[unit + UNIT.within]) // slide + 1
+    first = 0 if slide == 0 else (tick - t[unit + UNIT.end]) // slide + 1
     s[p + PROGRESS.open] = first
     s[p + PROGRESS.open_end] = first
     open_windows(t, s, m, unit, p, tick)
@@ -61,7 +61,7 @@ def open_windows(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> N
         for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
             m[t[x]] = 1.0
         return
-    end = tick // slide + 1
+    end = (tick - t[unit + UNIT.begin]) // slide + 1
     for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
         window = s[p + PROGRESS.open_end]
         slot = window % slots
@@ -69,9 +69,9 @@ def open_windows(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> N
             m[t[x] + slot] = 1.0
             window += 1
             slot = slot + 1 if slot + 1 < slots else 0
-    change = end * slide
+    change = end * slide + t[unit + UNIT.begin]
     if s[p + PROGRESS.open] < end:
-        change = min(change, s[p + PROGRESS.open] * slide + t[unit + UNIT.within])
+        change = min(change, s[p + PROGRESS.open] * slide + t[unit + UNIT.end])
     s[p + PROGRESS.open_end] = end
     s[p + PROGRESS.change] = change
 
@@ -81,11 +81,11 @@ def next_change(t: Ints, unit: int, tick: int) -> int:
     slide = t[unit + UNIT.slide]
     if slide == 0:
         return int(np.iinfo(np.int64).max)
-    end = tick // slide + 1
-    first = (tick - t[unit + UNIT.within]) // slide + 1
-    change = end * slide
+    end = (tick - t[unit + UNIT.begin]) // slide + 1
+    first = (tick - t[unit + UNIT.end]) // slide + 1
+    change = end * slide + t[unit + UNIT.begin]
     if first < end:
-        change = min(change, first * slide + t[unit + UNIT.within])
+        change = min(change, first * slide + t[unit + UNIT.end])
     return int(change)
 
 
@@ -93,7 +93,7 @@ def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int,
     """Close the windows that ended by `tick`, open those that began."""
     end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
     slots = t[unit + UNIT.slots]
-    first = (tick - t[unit + UNIT.within]) // t[unit + UNIT.slide] + 1
+    first = (tick - t[unit + UNIT.end]) // t[unit + UNIT.slide] + 1
     window = s[p + PROGRESS.open]
     slot = window % slots
     while window < min(first, s[p + PROGRESS.open_end]):

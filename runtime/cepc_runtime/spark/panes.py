@@ -4,12 +4,12 @@ types.
 
 from __future__ import annotations
 
-from math import gcd
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..types import quote_name
+from ..windows import Sliding
 from .events import PANE
 
 if TYPE_CHECKING:
@@ -18,14 +18,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-def windows(within: int, slide: int) -> Column:
-    """The starts of the windows that hold a whole pane, as an array. Column `_pane` is where the pane begins; it is as
-    long as the greatest common divisor of the two.
+def windows(*window: int) -> Column:
+    """The starts of the windows that hold a whole pane, as an array. Column `_pane` is where the pane begins; the
+    numbers are those of a `Sliding`.
     """
-    most = (within - 1) // slide
-    last = f"{PANE} - PMOD({PANE}, {slide}L)"  # the last window that has begun
-    starts = f"TRANSFORM(SEQUENCE(0, {most}), i -> {last} - i * {slide}L)"
-    return F.expr(f"FILTER({starts}, w -> w + {within}L >= {PANE} + {gcd(within, slide)}L)")
+    return F.expr(Sliding(*window).holding_sql(PANE))
 
 
 def fitting(

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 def weave(workload: Workload, context: Context) -> Workload:
     """Propose panes for each family of queries that differ in their windows alone."""
     parts: list[SharedStates] = []
-    for family in _families(workload):
-        windows = [_window(query) for query in family]
+    for family, windows in _families(workload):
         grouping = share(windows, _model(family, workload, context))
         for tree in grouping.trees:
             parts.append(_part([family[i] for i in tree.queries]))
@@ -43,25 +42,25 @@ def weave(workload: Workload, context: Context) -> Workload:
     return workload.proposed("weave", *parts)
 
 
-def _families(workload: Workload) -> Iterator[list[CountableQuery]]:
-    """Queries with the same automaton and groups; where one stands for others, that one."""
+def _families(workload: Workload) -> Iterator[tuple[tuple[CountableQuery, ...], tuple[Window, ...]]]:
+    """Queries with the same automaton and groups, and the window of each; where one stands for others, that one."""
     leader = leaders(workload.plan)
-    found: defaultdict[Hashable, list[CountableQuery]] = defaultdict(list)
+    found: defaultdict[Hashable, list[tuple[CountableQuery, Window]]] = defaultdict(list)
     for query in counted(workload.plan):
         a = query.automaton
         whole = all(leader.get((query.name, state), query.name) == query.name for state in range(a.states))
         if isinstance(query.window, Sliding) and whole and not (a.moves or a.new_moves or a.kills):
             steps = tuple(sorted((s.source, s.target, s.letter) for s in a.steps))
             ties = tuple(sorted((s.source, s.target, s.letter) for s in a.ties))
-            found[tuple(sorted(query.partition)), a.states, steps, ties].append(query)
-    yield from found.values()
+            found[tuple(sorted(query.partition)), a.states, steps, ties].append((query, _as_in_paper(query.window)))
+    for members in found.values():
+        queries, windows = zip(*members, strict=True)
+        yield queries, windows
 
 
-def _window(query: CountableQuery) -> Window:
-    """Ours begin at multiples of the slide, the paper's end there: a shift."""
-    window = query.window
-    assert isinstance(window, Sliding)
-    return Window(window.span, window.slide, window.span % window.slide)
+def _as_in_paper(window: Sliding) -> Window:
+    """The paper's windows end at multiples of the slide, plus a shift."""
+    return Window(window.span, window.slide, window.end(0) % window.slide)
 
 
 def _part(queries: Sequence[CountableQuery]) -> SharedStates:
