@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import lcm
 
-from cepc.passes.weave.bitset import bitset_edges
+from tests.weave_baselines import bitset_edges
+
 from cepc.passes.weave.edges import TooManyTerms, count, edges_of
 from cepc.passes.weave.share import PaperModel, share, unshared
 from cepc.passes.weave.windows import Window

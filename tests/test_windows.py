@@ -38,6 +38,24 @@ def test_panes_lie_between_edges_and_edges_are_counted_once(window: Sliding) -> 
     assert len({edge for edge in edges if 0 <= edge < window.slide}) == window.edges
 
 
+@given(windows, ticks, ticks)
+def test_when_windows_begin_and_end(window: Sliding, first: int, end: int) -> None:
+    begins, ends = ({edge(k) for k in range(-300, 300)} for edge in (window.begin, window.end))
+    assert set(window.beginnings(first, end)) == {edge for edge in begins if first <= edge < end}
+    assert set(window.endings(first, end)) == {edge for edge in ends if first <= edge < end}
+
+
+@given(windows, st.integers(1, 50))
+def test_how_far_windows_reach_over_the_end_of_a_stretch(window: Sliding, length: int) -> None:
+    found = (window.end(k) - (window.begin(k) // length + 1) * length for k in range(length))
+    assert window.overhang(length) == max(0, *found)
+
+
+@given(windows)
+def test_windows_are_panes_where_each_begins_as_the_one_before_ends(window: Sliding) -> None:
+    assert window.is_pane == (window.begin(1) == window.end(0))
+
+
 @given(windows, st.lists(ticks, min_size=1))
 def test_of_many_instants_at_once(window: Sliding, at: list[int]) -> None:
     together = np.array(at, dtype=np.int64)

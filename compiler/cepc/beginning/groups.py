@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_TYPES = 1000
 FEW_TYPES = 50
-NO_VALUE = ("NA", "N/A", "NAN", "NULL", "NONE")
 
 
 @dataclass(frozen=True, slots=True)

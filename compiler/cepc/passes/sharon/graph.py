@@ -33,10 +33,6 @@ class ConflictGraph:
         """The score of a plan (equation 9)."""
         return math.fsum(self.weights[v] for v in vertices)
 
-    def independent(self, vertices: Collection[int]) -> bool:
-        """Is the plan valid (definition 7)?"""
-        return all(self.conflicts[v].isdisjoint(vertices) for v in vertices)
-
     def only(self, vertices: Collection[int]) -> ConflictGraph:
         """The graph of some vertices and the conflicts among them; vertices keep their numbers."""
         kept = frozenset(vertices)

@@ -13,11 +13,10 @@ in separate factors.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations
 from math import gcd, lcm, prod
 
 from cepc.passes.weave.windows import Progression, Window, pane_edges
@@ -115,30 +114,6 @@ def count(edges: Edges) -> int:
     27
     """
     return int(rate(edges) * edges.slide)
-
-
-def closed_formula(progressions: Sequence[Progression]) -> tuple[int, ...]:
-    """LCM_n · G_2(n, i) for i = 1 … n, as the paper prints F1: 2^n groups, for its worked numbers and for tests.
-
-    The paper checks all pairs of a group; meeting them one after the other is the same, since congruences that agree in
-    pairs agree together.
-
-    >>> closed_formula([Progression(s, 0) for s in (2, 3, 4, 5, 6)])
-    (87, 70, 36, 10, 1)
-    """
-    length = lcm(*(p.slide for p in progressions))
-    elements = []
-    for size in range(1, len(progressions) + 1):
-        shared = (_common_of(group) for group in combinations(progressions, size))
-        elements.append(sum(length // p.slide for p in shared if p is not None))
-    return tuple(elements)
-
-
-def _common_of(group: Iterable[Progression]) -> Progression | None:
-    found: Progression | None = EVERY_TICK
-    for progression in group:
-        found = common(found, progression) if found else None
-    return found
 
 
 def _density(factor: Factor) -> Fraction:

@@ -117,20 +117,6 @@ def unshared(windows: Sequence[Window], model: CostModel) -> Forest:
     return Forest(tuple(_grown((i,), [window], overlap(window), model).tree for i, window in enumerate(windows)))
 
 
-def share_exactly(windows: Sequence[Window], model: CostModel) -> Forest:
-    """The cheapest grouping, by trying all partitions: for tests, up to eight queries or so.
-
-    >>> share_exactly([Window(6, 2), Window(8, 4), Window(28, 7)], PaperModel(Fraction(2))).cost
-    Fraction(99, 14)
-    """
-
-    def grouping(partition: Sequence[Sequence[int]]) -> Forest:
-        parts = [(tuple(part), [windows[i] for i in part]) for part in partition]
-        return Forest(tuple(_grown(i, ws, sum(map(overlap, ws)), model).tree for i, ws in parts))
-
-    return min(map(grouping, _partitions(len(windows))), key=lambda g: g.cost)
-
-
 def _seeds(windows: Sequence[Window], model: CostModel) -> list[_Grown]:
     """One tree for the queries of equal edges: by the model's contract no join saves more, so greedy would begin with
     them.
@@ -179,13 +165,3 @@ def _bound(alive: dict[int, _Grown], a: int, b: int, model: CostModel) -> Iterat
     least = model(max(first.edge_rate, second.edge_rate), first.overlaps + second.overlaps)
     if least < first.cost + second.cost:
         yield least - first.cost - second.cost, False, a, b
-
-
-def _partitions(n: int) -> Iterator[list[list[int]]]:
-    if n == 0:
-        yield []
-        return
-    for smaller in _partitions(n - 1):
-        yield [*smaller, [n - 1]]
-        for i, part in enumerate(smaller):
-            yield [*smaller[:i], [*part, n - 1], *smaller[i + 1 :]]
