@@ -107,8 +107,7 @@ def _readable(leaf: Field | Aggregate) -> str:
             return f"{at.upper()}({variable}).{column}"
         case Aggregate(function, variable, None):
             return f"{function.written}({variable or '*'})"
-        case Aggregate(function, _, argument):
-            assert argument is not None
+        case Aggregate(function, _, argument) if argument is not None:
             return f"{function.written}({describe(argument)})"
     raise TypeError(leaf)
 

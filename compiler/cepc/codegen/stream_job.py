@@ -107,11 +107,10 @@ def stream_job(stream: model.Stream, plan: LogicalPlan, rates: Rates | None = No
     )
 
 
-def type_text(stream: model.Stream) -> str:
+def type_text(stream: model.Stream, type_column: str) -> str:
     """The event type as SQL; it is compared as a string."""
-    assert stream.type_column is not None
-    column = quote_name(stream.type_column)
-    return column if dict(stream.columns)[stream.type_column] == STRING else f"CAST({column} AS STRING)"
+    column = quote_name(type_column)
+    return column if dict(stream.columns)[type_column] == STRING else f"CAST({column} AS STRING)"
 
 
 def letter_sql(letter: Letter, stream: model.Stream) -> LetterSql:

@@ -167,7 +167,7 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
     absent = call("job.absent", string(time), string(type_) if type_ is not None else Code("None"))
     select = call(".select", *map(_column, job.read))
     known = [f"{_col(c)}.isNotNull()" for c in (time, type_) if c is not None]
-    of_type = Code("None") if type_ is None else string(type_text(stream))
+    of_type = Code("None") if type_ is None else string(type_text(stream, type_))
     letters = call(".select", *map(_column, job.passed), Code(f"*job.letters({of_type.text}, {constant}_LETTERS)"))
     lines = [
         f"def {name}_events(events: DataFrame, dropped: Observation | None = None) -> DataFrame:",
@@ -177,7 +177,8 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
         lines.append(f"    events = job.with_computed(events, {constant})")
     where = ""
     if job.plan.stream.raw_types is not None and type_ is not None:
-        wanted = _col(type_) if type_text(stream) == quote_name(type_) else f"F.expr({string(type_text(stream)).text})"
+        of_type_text = type_text(stream, type_)
+        wanted = _col(type_) if of_type_text == quote_name(type_) else f"F.expr({string(of_type_text).text})"
         lines += [
             "    # Events without a time or a type are counted; the filter as a whole is one that a scan can use.",
             f"    needed = {wanted}.isin({constant}_TYPES) | {_col(type_)}.isNull() | {_col(time)}.isNull()",

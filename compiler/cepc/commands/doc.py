@@ -20,13 +20,11 @@ def doc(ctx: click.Context, module: str | None) -> None:
     what a file declares. Without a module, list those that `IMPORT` knows.
     """
     from ..documenting import document, page_text
-    from ..resolve.imports import standard_module, standard_modules
+    from ..resolve.imports import read_standard, standard_module, standard_modules
 
     if module in (None, "std"):
         for name in standard_modules():
-            found = standard_module(name)
-            assert found is not None
-            click.echo(f"{name:16} {document(*found).summary}")
+            click.echo(f"{name:16} {document(*read_standard(name)).summary}")
         click.echo("\n`cepc doc std.shapes` shows one of them, `IMPORT std.shapes;` brings it into a program.")
         return
     if module.endswith(".cep"):
@@ -41,15 +39,13 @@ def _name(asked: str) -> int:
     """What is declared under the name in a module of the library, which may stand before it."""
     from ..diagnostics.near import did_you_mean
     from ..documenting import document, entry_text
-    from ..resolve.imports import standard_module, standard_modules
+    from ..resolve.imports import read_standard, standard_modules
 
     module, _, name = asked.rpartition(".")
     entries: dict[str, tuple[str, Entry]] = {}
     for library in standard_modules():
-        found = standard_module(library)
-        assert found is not None
         if library.endswith(module):
-            entries |= {entry.name: (library, entry) for entry in document(*found).entries}
+            entries |= {entry.name: (library, entry) for entry in document(*read_standard(library)).entries}
     if name in entries:
         of, entry = entries[name]
         click.echo(f"{entry_text(entry)}\n\nIt comes with `IMPORT {of};`.")

@@ -161,26 +161,25 @@ def _execution(
     single = replace(around.workload.plan, queries=(query,), sharing=())
     context, stream = around.context, around.stream
     alone = load(single, context.rates, context.model, context.second)
-    along = None if automaton else of_parts or places(query)
+    states_of = automaton or of_parts or places(query)
     shown = window(query, stream)
     keeps = tuple(stream_state(size, stream))
-    sketch, states = _sketches(asked, stream, automaton, of_parts, along)
+    sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
+    along = None if automaton else states_of
     return QueryExplanation(
         query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, size, keeps
     )
 
 
 def _sketches(
-    query: model.Query, stream: model.Stream, automaton: Drawn | None, of_parts: Drawn | None, along: Drawn | None
+    query: model.Query, stream: model.Stream, automaton: Drawn | None, of_parts: Drawn | None, states_of: Drawn
 ) -> tuple[Sketch, Sketch]:
     """What is drawn of a query, and its states. Where matches are made of those of parts that several queries have, the
     parts are drawn in both.
     """
     end = end_of(query, stream)
-    found = automaton or of_parts or along
-    assert found is not None
     last = " AND ".join(condition.text for condition in conditions_of(query))
-    states = sketch_of_states(found, end, last if of_parts and not automaton else "")
+    states = sketch_of_states(states_of, end, last if of_parts and not automaton else "")
     return (states if of_parts and not automaton else sketch_of_pattern(query, stream, automaton)), states
 
 

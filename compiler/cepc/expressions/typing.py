@@ -13,7 +13,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.aggregate_functions import aggregate_written
 from cepc_runtime.expression import Call, Expression, Field, Literal, children, conjuncts, walk
-from cepc_runtime.functions import Mismatch, find
+from cepc_runtime.functions import Mismatch, named
 from cepc_runtime.functions.coercion import can_cast, cast_to
 from cepc_runtime.functions.conditions import choose, item
 from cepc_runtime.functions.operators import OPERATORS, UNARY, between, comparison, membership
@@ -343,9 +343,7 @@ class Typer:
     def _function(
         self, what: str, name: str, operands: tuple[ast.Expression, ...], e: ast.Expression
     ) -> Expression | None:
-        function = find(name)
-        assert function is not None
-        return self._built(what, function.build, operands, e)
+        return self._built(what, named(name).build, operands, e)
 
     def _built(
         self, what: str, build: Build, operands: tuple[ast.Expression, ...], e: ast.Expression

@@ -208,17 +208,19 @@ class DeclaredNames:
 
     def _named_pattern(self, node: ast.NamedPattern) -> Iterator[Found]:
         yield node.name.span, Symbol("pattern", node.name.text, node.name.span)
-        place = _Place(VariableScope(node.pattern), tuple(self.streams), _parameters(node.parameters or ()))
+        scope = VariableScope(node.pattern)
+        place = _Place(scope, tuple(self.streams), _parameters(node.parameters or ()))
         yield from place.declared()
-        yield from self._pattern(node.pattern, place)
+        yield from self._pattern(node.pattern, scope, place)
         yield from self._expression(node.where, place)
 
     def _query(self, query: ast.Query) -> Iterator[Found]:
         yield query.name.span, Symbol("query", query.name.text, query.name.span)
         if query.stream is not None and query.stream.text in self.streams:
             yield query.stream.span, Symbol("stream", query.stream.text, self.streams[query.stream.text].name.span)
-        place = _Place(VariableScope(query.pattern), self.streams_of(query))
-        yield from self._pattern(query.pattern, place)
+        scope = VariableScope(query.pattern)
+        place = _Place(scope, self.streams_of(query))
+        yield from self._pattern(query.pattern, scope, place)
         results = dict(_results(query))
         for item in query.returns.items:
             yield from self._expression(item.expression, place)
@@ -243,12 +245,11 @@ class DeclaredNames:
         for name in (test.expected.columns if test.expected is not None else None) or ():
             yield from _maybe(name.span, results.get(name.text) or self.column(name.text, streams))
 
-    def _pattern(self, pattern: ast.Pattern, place: _Place) -> Iterator[Found]:
-        assert place.scope is not None
+    def _pattern(self, pattern: ast.Pattern, scope: VariableScope, place: _Place) -> Iterator[Found]:
         for node in subpatterns(pattern):
             if not isinstance(node, ast.Atom | ast.AnyEvent):
                 continue
-            if node.alias is not None and (found := self.variable(node.alias.text, place.scope)) is not None:
+            if node.alias is not None and (found := self.variable(node.alias.text, scope)) is not None:
                 yield node.alias.span, found[0]
             if isinstance(node, ast.Atom):
                 names = [a.parts[0] for a in node.arguments or () if isinstance(a, ast.Reference)]

@@ -19,6 +19,7 @@ from cepc_runtime.windows import Sliding
 from .event_sql import column_of, ticks
 
 if TYPE_CHECKING:
+    from cepc_runtime.aggregate_functions import NativeSql
     from cepc_runtime.plan import QueryPlan, StreamPlan
 
     from .logical import CountableQuery
@@ -35,7 +36,8 @@ def native_aggregation(query: CountableQuery, stream: StreamPlan) -> Native | No
         return None
     shown = [output.expression for output in query.outputs] + ([query.having] if query.having is not None else [])
     found = list(dict.fromkeys(a for expression in shown for a in aggregates(expression)))
-    if not all(map(_is_native, found)):
+    natives = {aggregate: native for aggregate in found if (native := _native(aggregate)) is not None}
+    if len(natives) < len(found):
         return None
     names = {aggregate: f"_aggregate_{i}" for i, aggregate in enumerate(found)}
     start, end = _edges(query, time)
@@ -49,7 +51,7 @@ def native_aggregation(query: CountableQuery, stream: StreamPlan) -> Native | No
         pane=_pane(stream, time, query),
         windows=window if isinstance(window, Sliding) and not window.is_pane else None,
         edges=(start, end),
-        aggregates=tuple(_aggregate(a, name, _fitting(query, a)) for a, name in names.items()),
+        aggregates=tuple(_aggregate(a, natives[a], name, _fitting(query, a)) for a, name in names.items()),
         having=None if query.having is None else to_sql(query.having, named),
         outputs=(
             *((o.name, to_sql(o.expression, named)) for o in query.outputs),
@@ -59,18 +61,18 @@ def native_aggregation(query: CountableQuery, stream: StreamPlan) -> Native | No
     )
 
 
-def _is_native(aggregate: Aggregate) -> bool:
-    """Does Spark compute it exactly as the kernel does?"""
+def _native(aggregate: Aggregate) -> NativeSql | None:
+    """Its SQL, where Spark computes it exactly as the kernel does."""
     native = aggregate.function.native
-    return native is not None and (aggregate.argument is None or native.of(aggregate.argument.type))
+    fits = native is not None and (aggregate.argument is None or native.of(aggregate.argument.type))
+    return native if fits else None
 
 
 # ---- from events to panes, from panes to windows ---------------------------------------------------------------------
 
 
-def _aggregate(aggregate: Aggregate, name: str, fitting: Fitting | None) -> NativeAggregate:
-    native, argument = aggregate.function.native, aggregate.argument
-    assert native is not None
+def _aggregate(aggregate: Aggregate, native: NativeSql, name: str, fitting: Fitting | None) -> NativeAggregate:
+    argument = aggregate.argument
     text, type_ = ("1", BIGINT) if argument is None else (to_sql(argument, column_of), argument.type)
     return NativeAggregate(name, native.of_events(text, type_), native.of_panes(name), fitting)
 

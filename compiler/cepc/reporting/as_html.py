@@ -137,4 +137,4 @@ def _history(history: History) -> str:
         return f'<div class="history"><p>{name}</p></div>'
     counted = f"{shown(sum(history.counts))} " if history.what.startswith("matches") else ""
     scale = " (heights are logarithms)" if is_logarithmic(history.counts) else ""
-    return f'<div class="history"><p>{name}; {counted}{history.what}{scale}</p>{plot(history)}</div>'
+    return f'<div class="history"><p>{name}; {counted}{history.what}{scale}</p>{plot(history, history.axis)}</div>'

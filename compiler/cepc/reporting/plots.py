@@ -11,7 +11,7 @@ from ..explaining.routes import number as _n
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .history import History
+    from .history import Axis, History
 
 WIDTH: Final = 900
 HEIGHT: Final = 110
@@ -21,10 +21,8 @@ FAR: Final = 1_000
 """Where the largest count is so many times the least, heights are logarithms."""
 
 
-def plot(history: History) -> str:
+def plot(history: History, axis: Axis) -> str:
     """A picture whose bars say their counts to who points at them."""
-    axis = history.axis
-    assert axis is not None
     logarithmic = is_logarithmic(history.counts)
     heights = [_height(count, max(history.counts), logarithmic) for count in history.counts]
     step = (WIDTH - LEFT) / axis.bars

@@ -139,11 +139,14 @@ def standard_modules() -> tuple[str, ...]:
     return tuple(sorted(f"std.{f.name[:-4]}" for f in files("cepc_stdlib").iterdir() if f.name.endswith(".cep")))
 
 
-@cache
 def standard_module(module: str) -> tuple[Source, Parsed] | None:
-    """The text and the statements of a module of the standard library."""
-    if module not in standard_modules():
-        return None
+    """The text and the statements of a module, if the standard library has it."""
+    return read_standard(module) if module in standard_modules() else None
+
+
+@cache
+def read_standard(module: str) -> tuple[Source, Parsed]:
+    """The same, of one of `standard_modules`."""
     from importlib.resources import files
 
     text = files("cepc_stdlib").joinpath(f"{module.removeprefix('std.')}.cep").read_text(encoding="utf-8")

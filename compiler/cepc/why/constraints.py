@@ -49,7 +49,9 @@ class SelectionConstraint:
 
 @dataclass(frozen=True, slots=True)
 class WithinConstraint:
-    """WITHIN."""
+    """WITHIN, in ticks."""
+
+    span: int
 
 
 Constraint = Local | Joint | Negated | AfterMatchConstraint | SelectionConstraint | WithinConstraint
@@ -72,7 +74,7 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
     if query.select != "ANY":
         found.append(SelectionConstraint())
     if query.window.span is not None:
-        found.append(WithinConstraint())
+        found.append(WithinConstraint(query.window.span))
     return tuple(dict.fromkeys(found))
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
     from cepc_runtime.columns import Bools, Ints
+    from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Edge
 
     from .. import model
@@ -108,7 +109,9 @@ def _of_the_pattern(looked: LookedAt, sources: Mapping[str, Source]) -> Sentence
     if not fitting.any():
         yield _too_short(looked, reach)
         return
-    refused = None if query.having is None else _refused(looked, _sample(reach, fitting, COUNTED), sources)
+    refused = (
+        None if query.having is None else _refused(looked, query.having, _sample(reach, fitting, COUNTED), sources)
+    )
     yield from _stopped(looked, _sample(reach, fitting, LISTED)) if refused is None else (refused,)
 
 
@@ -240,17 +243,16 @@ def _sample(reach: Reach, fitting: Bools, room: int) -> _Sample:
     return _Sample(rows, f" in the {what} looked at")
 
 
-def _refused(looked: LookedAt, sample: _Sample, sources: Mapping[str, Source]) -> str | None:
+def _refused(looked: LookedAt, having: Expression, sample: _Sample, sources: Mapping[str, Source]) -> str | None:
     """Whether there are rows that HAVING leaves out."""
     query, finder, rows = looked.query, looked.finder, sample.rows
-    assert query.having is not None
-    text = describe(query.having)
+    text = describe(having)
     with suppress(RunError, TooManyPartialMatchesError, EvaluationError):
         if query.kind == "aggregate":
-            refused = aggregate_rows(finder, having_query(query), rows, None, sources)
+            refused = aggregate_rows(finder, having_query(query, having), rows, None, sources)
             if not refused:
                 return None
-            values = having_values(query, refused[0])
+            values = having_values(query, having, refused[0])
             count = len(refused)
         else:
             bare = replace(query, having=None)
@@ -262,10 +264,10 @@ def _refused(looked: LookedAt, sample: _Sample, sources: Mapping[str, Source]) -
             tables = execute_plan(
                 strategy(plan, "local"), events, [bare], sources, resources=Resources(PARTIAL_MATCHES)
             ).tables
-            values, count = match_having_values(finder, query, match), tables[query.name].num_rows
+            values, count = match_having_values(finder, query, having, match), tables[query.name].num_rows
         row = "is not true for the only row" if count == 1 else f"is true for none of {count:,} rows"
         first = ":" if count == 1 else "; of the first:"
-        return f"HAVING {text} {row}{sample.where}{first} {with_values(query.having, values)}"
+        return f"HAVING {text} {row}{sample.where}{first} {with_values(having, values)}"
     return None
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
     from cepc_runtime.columns import Ints
+    from cepc_runtime.expression import Expression
     from cepc_runtime.plan import StreamPlan
 
     from .. import model
@@ -105,11 +106,11 @@ class _Report:
         if rows:
             yield from self._aggregate_row(rows[0], len(rows) - 1)
             return
-        if self.query.having is not None:
-            asked = having_query(self.query)
+        if (having := self.query.having) is not None:
+            asked = having_query(self.query, having)
             refused = aggregate_rows(self.finder, asked, group, self.scope.start, self.sources)
             if refused:
-                yield from self._refused(refused[0], len(refused) - 1)
+                yield from self._refused(having, refused[0], len(refused) - 1)
                 return
         events, query = self._window(group, self.scope.start)
         yield from self._absent(Question(query, events))
@@ -120,30 +121,28 @@ class _Report:
         yield f"{self.query.name}: there is a row{self._row_text(row)}."
         yield ""
         yield "  " + ", ".join(f"{name} = {value}" for name, value in row.values.items())
-        if self.query.having is not None:
-            asked = having_query(self.query)
+        if (having := self.query.having) is not None:
+            asked = having_query(self.query, having)
             (same,) = aggregate_rows(self.finder, asked, self._of_row(row), row.start, self.sources)
-            yield f"  HAVING {describe(self.query.having)}:  {self._having(same)}"
+            yield f"  HAVING {describe(having)}:  {self._having(having, same)}"
         yield ""
         yield from self._matches(row, "It comes from")
         if others:
             yield ""
             yield f"There {'is' if others == 1 else 'are'} {many(others, 'more row')}; --group and --window choose one."
 
-    def _refused(self, row: Row, others: int) -> Lines:
-        assert self.query.having is not None
+    def _refused(self, having: Expression, row: Row, others: int) -> Lines:
         yield f"{self.query.name}: there is no row{self._row_text(row)}, because HAVING is not true."
         yield ""
-        yield f"  HAVING {describe(self.query.having)}:  {self._having(row)}"
+        yield f"  HAVING {describe(having)}:  {self._having(having, row)}"
         yield ""
         yield from self._matches(row, "It would come from")
         if others:
             yield ""
             yield f"HAVING is not true for {many(others, 'more row')} either; --group and --window choose one."
 
-    def _having(self, row: Row) -> str:
-        assert self.query.having is not None
-        return with_values(self.query.having, having_values(self.query, row))
+    def _having(self, having: Expression, row: Row) -> str:
+        return with_values(having, having_values(self.query, having, row))
 
     def _matches(self, row: Row, lead: str) -> Lines:
         """The first matches behind a row."""
@@ -202,13 +201,12 @@ class _Report:
                 break
         if kept:
             yield from self._match_rows(kept)
-        elif refused is not None:
-            assert self.query.having is not None
+        elif refused is not None and (having := self.query.having) is not None:
             yield f"{self._what()}: there is no row, because HAVING is not true for any match. This is one:"
             yield ""
             yield from self._match(refused)
-            values = match_having_values(self.finder, self.query, refused)
-            yield f"      HAVING {describe(self.query.having)}:  {with_values(self.query.having, values)}"
+            values = match_having_values(self.finder, self.query, having, refused)
+            yield f"      HAVING {describe(having)}:  {with_values(having, values)}"
         else:
             yield from self._absent(Question(bare, group, self.scope.start))
 

@@ -72,28 +72,28 @@ def aggregate_rows(
     return found
 
 
-def having_query(query: model.Query) -> model.Query:
-    """The query that returns the aggregates of HAVING, and has none."""
-    assert query.having is not None
-    asked = dict.fromkeys(n for n in walk(query.having) if isinstance(n, Aggregate))
+def having_query(query: model.Query, having: Expression) -> model.Query:
+    """The query that returns the aggregates of its HAVING, and has none."""
+    asked = dict.fromkeys(n for n in walk(having) if isinstance(n, Aggregate))
     outputs = tuple(model.Output(_name(i), aggregate) for i, aggregate in enumerate(asked))
     return replace(query, having=None, outputs=outputs)
 
 
-def having_values(query: model.Query, row: Row) -> dict[Field | Aggregate, str]:
+def having_values(query: model.Query, having: Expression, row: Row) -> dict[Field | Aggregate, str]:
     """What HAVING's aggregates and columns are in a row of its `having_query`."""
-    asked = having_query(query).outputs
+    asked = having_query(query, having).outputs
     found: dict[Field | Aggregate, str] = {
         o.expression: row.values[o.name] for o in asked if isinstance(o.expression, Aggregate)
     }
-    found |= {f: _scalar_text(row.group[f.column]) for f in _shared(query.having) if f.column in row.group}
+    found |= {f: _scalar_text(row.group[f.column]) for f in _shared(having) if f.column in row.group}
     return found
 
 
-def match_having_values(finder: Finder, query: model.Query, match: Match) -> dict[Field | Aggregate, str]:
+def match_having_values(
+    finder: Finder, query: model.Query, having: Expression, match: Match
+) -> dict[Field | Aggregate, str]:
     """The same for a match of a match query."""
-    assert query.having is not None
-    leaves = [n for n in walk(query.having) if isinstance(n, Field | Aggregate)]
+    leaves = [n for n in walk(having) if isinstance(n, Field | Aggregate)]
     return {leaf: text_of(pa.chunked_array([_match_values(finder, query, match).evaluate(leaf)])) for leaf in leaves}
 
 

@@ -83,8 +83,7 @@ def never_text(looked: LookedAt, one: Unsatisfied) -> str:
         else np.array([name == type_ for name in reading.names], dtype=np.bool_)[reading.types]
     )
     rows = np.flatnonzero(of_type)
-    if not len(rows):
-        assert type_ is not None  # there are events
+    if type_ is not None and not len(rows):
         return f"no event has the type `{type_}`{looked.among}{_types(looked, type_)}"
     return _conditions(looked, one, rows, "event" if type_ is None else f"`{type_}` event")
 

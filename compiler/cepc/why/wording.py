@@ -58,9 +58,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return f"AFTER MATCH SKIP {query.after_match.skip}{to}"
         case SelectionConstraint():
             return f"SELECT {query.select}"
-        case WithinConstraint():
-            assert query.window.span is not None
-            return f"WITHIN {duration(query.window.span, stream)}"
+        case WithinConstraint(span):
+            return f"WITHIN {duration(span, stream)}"
 
 
 def _typed(node: model.Pattern, query: model.Query) -> model.Pattern:

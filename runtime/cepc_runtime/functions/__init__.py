@@ -23,6 +23,11 @@ _BY_NAME: Final = {f.name: f for group in GROUPS.values() for f in group}
 _ALIASES: Final = {**CONDITIONS_ALIASES, **MATHEMATICS_ALIASES, **TEXTS_ALIASES, **TIMES_ALIASES}
 
 
+def named(name: str) -> Function:
+    """The portable function of that name, in lower case, which there is."""
+    return _BY_NAME[_ALIASES.get(name, name)]
+
+
 def find(name: str) -> Function | None:
     """The portable function of that name, in any case, aliases included."""
     lower = name.lower()

@@ -92,8 +92,7 @@ class Decision:
     def due(self, ticks: Ints, watermark: int) -> int | None:
         """The next watermark at which a match with one of the events may become known."""
         found = []
-        for after in {self.after_last, self.after_first} - {None}:
-            assert after is not None
+        for after in {self.after_last, self.after_last if self.after_first is None else self.after_first}:
             first = least(ticks, watermark - after + 1)
             if first is not None:
                 found.append(first + after)
