@@ -40,7 +40,7 @@ def status(diagnostics: Iterable[Diagnostic]) -> int:
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], *, err: bool = True) -> None:
-    """To standard error, unless they are what the command was asked for."""
+    """To standard error, unless they are what the command is for."""
     print_lines(render(diagnostics, sources), err=err)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def version() -> str:
-    """As the package's metadata says; looked up only when asked for, because that takes a while."""
+    """As the package's metadata says; looked up only when it is needed, because that takes a while."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 

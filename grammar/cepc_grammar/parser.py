@@ -97,7 +97,7 @@ def keywords_among(terminals: frozenset[str]) -> tuple[str, ...]:
 
 
 def pattern_of(source: Source, tokens: tuple[RawToken, ...]) -> ast.Pattern | None:
-    """The pattern that the tokens write, of which the end may not be written yet."""
+    """The pattern that the tokens spell, whose end may not be written yet."""
     head = tuple(RawToken("WORD", word, 0, 0, False) for word in ("PATTERN", "p", "AS"))
     for end in range(len(tokens), max(len(tokens) - _UNFINISHED, 0), -1):
         opened = sum({"(": 1, ")": -1}.get(token.text, 0) for token in tokens[:end])

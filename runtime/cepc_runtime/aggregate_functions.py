@@ -1,6 +1,6 @@
 """The aggregates: what each takes and gives, what is gathered for it, how it ends, and what Spark's SQL for it is.
 
-What depends on an aggregate is asked of its value here; no other module knows them by name. A new one is a value in
+What depends on an aggregate is said by its value here; no other module knows them by name. A new one is a value in
 `AGGREGATES`. Imports no numpy: checking a program loads none.
 """
 

@@ -64,7 +64,7 @@ def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] 
 
 
 def classify(events: Typed, letters: Sequence[Letter], asked: frozenset[int] | None = None) -> Kinds:
-    """The kind of each event, by the letters that are asked for (all, unless given). Kinds are numbered from 0; kind 0
+    """The kind of each event, by the letters that are given (all by default). Kinds are numbered from 0; kind 0
     satisfies no letter and need not occur. Raises EvaluationError.
     """
     numbers = range(len(letters)) if asked is None else sorted(asked)

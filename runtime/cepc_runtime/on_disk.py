@@ -24,7 +24,7 @@ class DiskError(Exception):
 
 
 class EventFile:
-    """Batches are added, until one is asked for."""
+    """Batches are added, until one is read."""
 
     def __init__(self, schema: Any) -> None:
         self.count = 0

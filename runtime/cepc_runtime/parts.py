@@ -53,7 +53,7 @@ COARSE: Final = 8
 @dataclass(frozen=True)
 class Part:
     """Queries, how many rows of a reading they are run on, what says which (which is for the part's own thread to do),
-    and which of their results are asked for there.
+    and which of their results are wanted there.
     """
 
     queries: tuple[PhysicalQuery, ...]

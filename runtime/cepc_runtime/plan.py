@@ -331,7 +331,7 @@ class AdjacentCondition:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why a query has its strategy. `text` is the condition, or the NOT, that decides it, if one does; of joins the
-    queries with which parts are shared. It is for people: strategies are equal without it, and no engine is told.
+    queries with which parts are shared. It is for people: strategies are equal without it, and no engine sees it.
     """
 
     kind: OneOf[

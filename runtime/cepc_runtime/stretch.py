@@ -1,4 +1,4 @@
-"""A stretch of events that is run at once: which rows are asked of it, and by which means they are found."""
+"""A stretch of events that is run at once: which of its rows are wanted, and by which means they are found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .windows import Sliding
 
     Known = Callable[[PhysicalQuery, Matches, Arranged], Bools]
-    """Which of some matches of a query are asked for."""
+    """Which of some matches of a query are wanted."""
 
 _FAR: Final = 1 << 62
 """Beyond the number of any window."""
@@ -60,10 +60,10 @@ class Stretch:
     """Events, and what is known of them: they are whole groups, or all events of the windows that begin in the span and
     of the matches that are `known` (None: of all). A batch is one stretch, of which everything is known.
 
-    `whole`: the groups are said to be whole, and all their rows are asked for. So what a group has not got here it has
+    `whole`: the groups are said to be whole, and all their rows are wanted. So what a group has not got here it has
     nowhere, and groups in which nothing can match are left out.
 
-    Events that one of the queries `beside` reads are held together with the others, though nothing is asked for it.
+    Events that one of the queries `beside` reads are held together with the others, though none of its rows is wanted.
     """
 
     plan: PhysicalPlan
@@ -82,8 +82,8 @@ class Stretch:
 class Means:
     """How rows may be found. `most` bounds the partial matches that are listed for an aggregate query, and for a match
     query beside FOR_EACH_EVENT; `block` those held at once, for each event that they have. With `interpreted` nothing
-    is compiled, with None what is worth it. `work` is told what is done. `budgets` are those of queries for which a
-    stretch is a part of what is run, by name.
+    is compiled, with None what is worth it. `work` is called with what has been done. `budgets` are those of queries
+    for which a stretch is a part of what is run, by name.
     """
 
     most: int | None = PARTIAL_MATCHES

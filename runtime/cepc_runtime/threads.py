@@ -1,4 +1,4 @@
-"""A batch on several threads: its parts are stretches, for each of which the one driver finds rows.
+"""A batch on several threads: each of its parts is a stretch, whose rows the one driver finds.
 
 What takes time are loops of machine code, of numpy and of Arrow over many events, for which other threads need not
 wait. What is Python's costs every part the same; so there are as many parts as threads, and no small ones.

@@ -167,7 +167,7 @@ class _Construction:
             by_source = {source: [e for e in edges if reads(e)] for source, edges in self.edges.items()}
             self.read_by[variable, satisfied, tie] = by_source
         found: set[Configuration] = set()
-        free: set[int] = set()  # where nothing is asked: of a few hundred positions, most are met again and again
+        free: set[int] = set()  # what needs no check: of a few hundred positions, most are met again and again
         asked: set[frozenset[Expression]] = set()
         for configuration in state.configurations:
             violated = broken(configuration.progress) if configuration.progress else frozenset()

@@ -1,6 +1,6 @@
 """Fragments of a position automaton, combined like the pattern (Glushkov's construction, with preference and guards).
 
-A fragment knows how it begins (`first`, in the order of preference) and is told once how the match goes on after it
+A fragment knows how it begins (`first`, in the order of preference) and learns once how the match goes on after it
 (`connect`). Reading an event leads to a state; its ways on are the fragment's own and those it was told.
 """
 

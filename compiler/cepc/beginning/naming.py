@@ -47,7 +47,7 @@ def free_name(sample: Sample, called: str) -> str:
 
 
 def names_in(guessed: Guess, stream: str) -> NamesInStream:
-    """Each computed column has a name that no other has; one for a type may differ from its column's in case alone."""
+    """Each computed column has a name that no other has; one for a type may differ from its column's only in case."""
     taken = {name for name, _ in guessed.sample.columns} | {stream}
     computed: list[tuple[str, str]] = []
 

@@ -136,7 +136,7 @@ def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, wh
         if not is_nameable(name):
             left_out[name] = "no name can be so"
         elif name.casefold() in kept:
-            left_out[name] = f"differs from {kept[name.casefold()]} in case alone"
+            left_out[name] = f"differs from {kept[name.casefold()]} only in case"
         else:
             kept[name.casefold()] = name
     columns = tuple((name, found[name][0]) for name in kept.values())

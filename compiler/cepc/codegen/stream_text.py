@@ -138,7 +138,7 @@ def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], s
 
 
 def _told(computed: Computed) -> bool:
-    """Whether a record without a value is told from others; Spark has no hash of a map."""
+    """Whether a record without a value can be told from others; Spark has no hash of a map."""
     return can_fail(computed.expression) and is_orderable(computed.expression.type)
 
 

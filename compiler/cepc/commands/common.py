@@ -104,7 +104,7 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def right_program(ctx: click.Context, files: tuple[str, ...], *, warnings: bool = True) -> Checked:
-    """The program of these files, with its warnings printed unless they are not what is asked for; one with errors
+    """The program of these files, with its warnings printed unless they are beside the point; one with errors
     ends the command.
     """
     from ..api import check_files

@@ -309,7 +309,7 @@ def navigation_argument(span: Span, name: str) -> Diagnostic:
 
 
 def navigation_offset(span: Span, name: str, is_row: bool) -> Diagnostic:
-    """`LAST(v.x, 1)`; `is_row` where it is asked for in a row and not in a condition."""
+    """`LAST(v.x, 1)`; `is_row` where it stands in a row and not in a condition."""
     hints = {
         "PREV": "PREV is of the event before; to look further back, give events names of their own: "
         "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`",

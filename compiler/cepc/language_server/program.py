@@ -48,7 +48,7 @@ class OpenTexts:
 
 @dataclass(frozen=True)
 class EditedProgram:
-    """A file of an editor with what it imports. All but `parsed` is found when it is first asked for."""
+    """A file of an editor with what it imports. All but `parsed` is computed when it is first needed."""
 
     source: Source
     parsed: Parsed

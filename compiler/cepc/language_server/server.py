@@ -201,7 +201,7 @@ def uri_of(path: str) -> str | None:
 
 
 def guarded(server: CepServer, asked: Callable[..., T]) -> Callable[..., T | None]:
-    """What is asked, or None where it ends in an exception: then the editor's log says so, and typing goes on."""
+    """The answer, or None where finding it ends in an exception: then the editor's log says so, and typing goes on."""
 
     @functools.wraps(asked)
     def answer(*args: Any, **given: Any) -> T | None:

@@ -34,7 +34,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     normalise,  # first of the others: what is kept once needs no other sharing
     sharon,  # these only propose, so their order is that of the proposals
     gloria,
-    greedy,  # only if it is asked for
+    greedy,  # only on request
     weave,
     choose,  # after all proposals
     columns,  # takes what is left

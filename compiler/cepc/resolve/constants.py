@@ -127,7 +127,7 @@ class _Reader:
 
 
 class _NoNames:
-    """The scope of constants: nothing is asked of it, because what mentions a name is no constant."""
+    """The scope of constants, which is never used, because what mentions a name is not a constant."""
 
     def reference(self, reference: ast.Reference) -> NoReturn:
         raise AssertionError(reference)

@@ -59,7 +59,7 @@ class EventScope:
 
 
 class EventTypes:
-    """The event types of one stream; without a stream every name is one. Conditions are typed when first asked for."""
+    """The event types of one stream; without a stream every name is one. Conditions are typed when first needed."""
 
     def __init__(self, stream: KnownStream | None, declared: Declarations, streams: Mapping[str, KnownStream]) -> None:
         self.stream = stream

@@ -53,7 +53,7 @@ def check_tests(
 
 
 def _given(values: ast.Values, stream: KnownStream) -> tuple[model.Values | None, list[Diagnostic]]:
-    """Values of the stream's input, of which the others are computed."""
+    """Values of the stream's input; the other columns are computed from them."""
     if values.columns is None:
         return _values(values, stream.input.columns)
     types = dict(stream.input.columns)

@@ -21,7 +21,7 @@ EVERY = 10.0  # seconds between two lines where there are no bars
 
 
 class Progress:
-    """A context. `reading` is told of bytes, `running` of the events that the queries begin to run on.
+    """A context. `reading` receives numbers of bytes, `running` those of events that the queries begin to run on.
 
     While queries run the bar shows how many are done, and how far the pass is that counts matches or the search that
     lists them. In a log a line says so, every ten seconds.

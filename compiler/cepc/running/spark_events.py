@@ -1,5 +1,5 @@
-"""The events of a stream that Spark has: some of them, brought here to say why a query has no rows; and those of files
-with bad records, of which the good ones are handed to Spark.
+"""The events of a stream that Spark has: some of them, collected to say why a query has no rows; and those of files
+with bad records, whose good ones are handed to Spark.
 """
 
 from __future__ import annotations

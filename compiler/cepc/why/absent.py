@@ -29,7 +29,7 @@ SHOWN = 3  # tuples of one condition, events that came and failed
 
 @dataclass(frozen=True)
 class Absent:
-    """Speaks of what is asked: a query and some events."""
+    """Explains a query that has no match among some events."""
 
     finder: Finder
     asked: Question

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class UnclearRowError(ValueError):
-    """What is asked about does not exist in the query."""
+    """The group or window of the question does not exist in the query."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ NAMED: Final = 4  # event types, values
 
 @dataclass(frozen=True, slots=True)
 class Unsatisfied:
-    """A letter that the pattern cannot do without, and the variable that it is asked for."""
+    """A letter that the pattern cannot do without, and the variable that needs it."""
 
     letter: Letter
     variable: str

@@ -32,7 +32,7 @@ class Arranged:
     """Events in canonical order for the queries of one partition, and which letters each satisfies. `mattering` are
     those and the ones of groups that were left out, because nothing can match in them.
 
-    `work` is told what is done.
+    `work` is called with what has been done.
     """
 
     stream: StreamPlan

@@ -38,7 +38,7 @@ def first_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
 
 def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> MatchBlock:
     """The block with its words (the events read and the variables they are bound to) numbered from 0, and of rows that
-    differ in nothing that can still matter only the first. Sorted by word if asked for.
+    differ in nothing that can still matter only the first. Sorted by word if `by_word`.
     """
     parent = block.parent
     above = np.zeros(len(block), dtype=np.int64) if parent is None or parent.word is None else parent.word[block.above]

@@ -54,7 +54,7 @@ class Enumerator:
 
     `windows` says in which windows matches may stand; without it each match of a match query has its own. `budget`
     bounds the partial matches that are looked at (`TooManyPartialMatchesError`), `block` those held at once for each
-    event of a match. `reached` is told which part of the first events have been seen to.
+    event of a match. `reached` is called with the share of first events that are done.
     """
 
     def __init__(

@@ -105,7 +105,7 @@ class Measuring:
     # ---- one match ---------------------------------------------------------------------------------------------------
 
     def _of_matches(self, measure: Measure, lists: Lists) -> tuple[list[Column | Binned], Any]:
-        """For each match what the measure adds: the sums, and the extreme value (None where none is asked for)."""
+        """For each match what the measure adds: the sums, and the extreme value (None where none is needed)."""
         if measure.argument is None:
             return [lists.counts], None
         values = self._argument(measure, lists.positions)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class InWindows:
     """A match counts in every window that holds all of its events. `only`: the first and the last number of the windows
-    that are asked for.
+    that are wanted.
     """
 
     timeline: Timeline

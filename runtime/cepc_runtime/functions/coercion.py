@@ -206,7 +206,7 @@ def implicit_type(type_: DataType, expected: Expected) -> DataType | None:
 
 
 def can_store(type_: DataType, target: DataType) -> bool:
-    """Whether Spark would write a value of the type into a column of the target without being asked for a cast."""
+    """Whether Spark would write a value of the type into a column of the target without a cast."""
     if type_ in (NULL, target):
         return True
     if is_numeric(target):

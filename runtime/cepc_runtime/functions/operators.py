@@ -222,7 +222,7 @@ def integral_division(arguments: tuple[Expression, ...]) -> Expression | Mismatc
 
 
 def comparison(name: str) -> Build:
-    """`= <=> < <= > >=`: both sides in their common type; an order is asked of it where the operator is an order."""
+    """`= <=> < <= > >=`: both sides in their common type, which must have an order where the operator needs one."""
 
     def build(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
         a, b = arguments

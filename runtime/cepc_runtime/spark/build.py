@@ -45,7 +45,7 @@ def answered(
 
 
 def known_queries(streams: Sequence[Stream], queries: Collection[str] | None) -> frozenset[str]:
-    """Those asked for (None: all). Raises JobError where there is none of a name."""
+    """Those with these names (None: all). Raises JobError where there is none of a name."""
     known = [name for stream in streams for name in stream.queries]
     chosen = frozenset(known if queries is None else queries)
     if unknown := sorted(chosen.difference(known)):

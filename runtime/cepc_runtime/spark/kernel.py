@@ -83,7 +83,7 @@ def run_partition(
 
 
 def _of_partitions(query: PhysicalQuery) -> PhysicalQuery:
-    """What is asked here of the query: its rows, or the numbers of its partitions, from which another task makes
+    """What is wanted here of the query: its rows, or the numbers of its partitions, from which another task makes
     rows.
     """
     return partition_query(query) if has_partitions(query) else query

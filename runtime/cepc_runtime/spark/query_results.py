@@ -1,4 +1,4 @@
-"""What answers the queries of a stream: as a DataFrame for each query, or as tables that are brought here."""
+"""What answers the queries of a stream: as a DataFrame for each query, or as tables that the driver collects."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def gloria(workload: Workload, context: Context) -> Workload:
 
 
 def greedy(workload: Workload, context: Context) -> Workload:
-    """Propose the parts of the greedy plan, Gloria's baseline, if that is asked for."""
+    """Propose the parts of the greedy plan, Gloria's baseline, if that is wanted."""
     return _proposed(workload, context, "greedy", Optimizer.GREEDY) if context.forced == "greedy" else workload
 
 

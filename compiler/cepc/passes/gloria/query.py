@@ -1,4 +1,4 @@
-"""What the pass is told of a query, and the names it gives to the places of its pattern."""
+"""What the pass knows of a query, and the names it gives to the places of its pattern."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def take(
 ) -> Lease:
     """The lease of a checkpoint, for this process if no others are named. Raises JobError where another job runs on it.
 
-    Where that takes a while to find out, `say` is told why.
+    Where that takes a while to find out, `say` is called with the reason.
     """
     path, mine = f"{folder}/{NAME}", Holder.here(processes or [os.getpid()])
     waited, deleted, last = 0.0, False, store.read(path)

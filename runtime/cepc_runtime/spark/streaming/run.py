@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 OLDEST: Final = (4, 1)
-"""The first Spark whose operator for state can do what is asked of it."""
+"""The first Spark whose operator for state can do what is needed."""
 POLL: Final = 0.2
 BUCKETS: Final = 32
 DAY: Final = 86_400_000
