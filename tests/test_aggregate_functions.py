@@ -32,11 +32,11 @@ from cepc_runtime.aggregate_functions import (
     STDDEV,
     SUM,
     AggregateFunction,
-    Gathered,
     aggregate_named,
     aggregate_written,
     spellings,
 )
+from cepc_runtime.gathered import Gathered
 from cepc_runtime.spread import square_root
 from cepc_runtime.types import BIGINT, DOUBLE, INT, STRING, DataType, Decimal, Interval
 from tests.sources import nodes

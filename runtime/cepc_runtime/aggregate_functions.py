@@ -30,13 +30,10 @@ from .types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
     from .columns import Bools
+    from .gathered import Gathered
 
-    Column = npt.NDArray[Any]
-
-    End = Callable[["Gathered", DataType], tuple[Any, Bools]]
+    End = Callable[[Gathered, DataType], tuple[Any, Bools]]
 
 Takes = OneOf["anything", "what has an order", "what can be added", "exact numbers"]
 
@@ -49,19 +46,6 @@ WIDEST: Final = 18
 """Digits of a DECIMAL of which so many can be added, twice, within 38 digits that no input is long enough. Squares of
 such have a type.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The sums that an aggregate ends from: in each place how many values there are, and their total times 10**scale. A
-    total of DOUBLE has a rest (doubles.py). Squares are times 100**scale.
-    """
-
-    counts: Column
-    totals: Column | None = None
-    rests: Column | None = None
-    scale: int = 0
-    squares: Column | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from .aggregate_functions import Gathered
 from .aggregate_texts import aggregate_text, cure
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
 from .expression import Aggregate, FieldKey, aggregates, counted
+from .gathered import Gathered
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
 

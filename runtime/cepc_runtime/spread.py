@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from .aggregate_functions import Gathered
     from .columns import Bools
+    from .gathered import Gathered
 
 _BITS = 66
 """So many bits of a root at least, and one that says whether there are more, are rounded as the root is."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..aggregate_functions import Gathered
 from ..columns import approximate, exact_integers, flat, nulls, ranks
 from ..doubles import ROUNDING, add_exactly, halves, pair, rounds_once
+from ..gathered import Gathered
 from ..types import Decimal, is_float, is_integer, to_arrow
 from .ragged import starts_of
 

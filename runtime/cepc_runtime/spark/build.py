@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
     from .query_results import Answers
-    from .whole_job import StreamPart
+    from .stream_part import StreamPart
 
 
 def in_order(found: dict[str, Any], streams: Iterable[Stream]) -> dict[str, Any]:

@@ -19,11 +19,12 @@ from .query_results import Answers, Rows
 from .rows import row_schema as _row_schema
 from .schema import ComputedColumn, JobError, Stream
 from .settings import SETTINGS
+from .stream_part import StreamPart
 from .streaming.query import Streamed
 from .streaming.run import Running
 from .streaming.sinks import Memory, Sink
 from .streaming.source import read_stream
-from .whole_job import Job, StreamPart
+from .whole_job import Job
 from .worker import prepared
 
 if TYPE_CHECKING:

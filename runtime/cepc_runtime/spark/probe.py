@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..enumerate.standing import Frames, Matches
     from ..plan import QueryPlan, StreamPlan
     from ..types import DataType
-    from .whole_job import StreamPart
+    from .stream_part import StreamPart
 
 LIMIT: Final = 20
 BLOCK: Final = 64

@@ -14,30 +14,14 @@ from .streaming.run import Folders, Terms
 from .streaming.run import stream as run_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame, Observation, SparkSession
 
-    from .query_results import Answers
     from .schema import Stream
-    from .streaming.query import Streamed
+    from .stream_part import StreamPart
     from .streaming.run import Running
     from .streaming.sinks import Sink
-
-
-@dataclass(frozen=True)
-class StreamPart:
-    """The part of a job that is about one stream: `events` of it have letters, `results` answer its queries in a
-    batch.
-    """
-
-    streamed: Streamed
-    events: Callable[..., DataFrame]
-    results: Callable[..., Answers]
-
-    @property
-    def stream(self) -> Stream:
-        return self.streamed.stream
 
 
 @dataclass(frozen=True)
