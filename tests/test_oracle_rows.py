@@ -196,7 +196,7 @@ def test_without_as_a_column_is_named_as_spark_names_it(item: str, name: str) ->
     assert list(rows(f"RETURN {item} PATTERN A", "a1")[0]) == [name, "window_start", "window_end"]
 
 
-# ---- numbers are never wrong in silence ------------------------------------------------------------------------------
+# ---- numbers are never silently wrong --------------------------------------------------------------------------------
 
 
 def wide(returned: str, values: list[object], kind: str = "BIGINT", having: str = "") -> list[dict[str, Any]]:

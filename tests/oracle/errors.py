@@ -10,7 +10,7 @@ class EvaluationError(Exception):
 
 
 class Overflow(Exception):  # noqa: N818  (the language page calls it that)
-    """docs/language.md, "Numbers are never wrong in silence": an aggregate's value does not fit its type."""
+    """docs/language.md, "Numbers are never silently wrong": an aggregate's value does not fit its type."""
 
     def __init__(self, query: str, column: str, group: object = None, window: object = None) -> None:
         super().__init__(f"{query}: {column} does not fit (group {group}, window {window})")

@@ -71,22 +71,18 @@ def concatenate(blocks: Sequence[MatchBlock]) -> MatchBlock:
 
 
 class Path:
-    """The events of partial matches, by depth: those of rows `above` of `parent`, and then (where given) one more
-    event each, read along one edge.
+    """The events of partial matches, by depth: those of rows `above` of `parent`, and then one more event each if
+    `newest` says along which edge it is read, and its position.
     """
 
-    def __init__(
-        self, parent: MatchBlock | None, above: Ints, edge: int | None = None, position: Ints | None = None
-    ) -> None:
+    def __init__(self, parent: MatchBlock | None, above: Ints, newest: tuple[int, Ints] | None = None) -> None:
         self.count = len(above)
         below = -1 if parent is None else parent.depth
-        self.length = below + 1 + (position is not None)
-        self._newest = position
-        self._edge = edge
+        self.length = below + 1 + (newest is not None)
         self._levels: list[tuple[Numbers, Ints]] = []  # from the newest to the oldest
         self._walked: tuple[MatchBlock | None, Ints] = parent, above
-        if position is not None:
-            assert edge is not None
+        if newest is not None:
+            edge, position = newest
             self._levels.append((np.full(self.count, edge, dtype=np.int32), position))
 
     def level(self, depth: int) -> tuple[Numbers, Ints]:

@@ -67,7 +67,7 @@ class Extended:
     ) -> None:
         self.edge, self.parent, self.above, self.position = edge, parent, above, position
         self.before, self.memory = before, memory
-        self.path = Path(parent, above, edge, position)
+        self.path = Path(parent, above, (edge, position))
 
     def __len__(self) -> int:
         return len(self.position)
