@@ -12,7 +12,7 @@ from .layout import TextLine, cat, comment_line, render, text_of
 from .parser import parse
 from .printer import statement
 from .source import Source
-from .tokens import tokenize
+from .tokens import line_end, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
         own = _tokens_between(tokens, extent.start, extent.end)
         end = own[-1].end
         if isinstance(node, ast.Query):  # what stands behind its last clause stays there when that moves
-            end = _line_end(source.text, end)
+            end = line_end(source.text, end)
         free += _taken_before(pending, extent.start)
         bare = node.span in parsed.bare
         follower = statements[i + 1] if i + 1 < len(statements) else None
@@ -101,11 +101,6 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
     free += reversed(pending)
     chunks += (_Chunk(c.span.start, c.span.end, (comment_line(tidy(c.text)),)) for c in free)
     return sorted(chunks, key=lambda chunk: chunk.start)
-
-
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
 
 
 def _tokens_between(tokens: Sequence[RawToken], start: int, end: int) -> Sequence[RawToken]:

@@ -96,7 +96,7 @@ def tokenize(source: Source) -> Tokens:
         elif kind == "UNKNOWN" and found.group() in _OPEN_ENDED:
             quote = found.group()
             diagnostics.append(_never_closed(_OPEN_ENDED[quote], Span(start, start + 1, source.name), quote))
-            end = _line_end(text, start)  # go on with the next line, so that later mistakes are found too
+            end = line_end(text, start)  # go on with the next line, so that later mistakes are found too
             tokens.append(RawToken("STRING" if quote != "`" else "QUOTED", text[start:end], start, end, first_on_line))
             first_on_line = False
         else:
@@ -126,7 +126,7 @@ def _halves(text: str, start: int, end: int, name: str) -> Iterator[Diagnostic]:
             )  # fmt: skip
 
 
-def _line_end(text: str, start: int) -> int:
+def line_end(text: str, start: int) -> int:
     end = text.find("\n", start)
     return len(text) if end < 0 else end
 

@@ -90,7 +90,7 @@ def _converter(type_: DataType, scale: int) -> Callable[[Number], Any]:
     """From a number to its value in the type; None if it does not fit."""
     unit = 10**scale
     if is_float(type_):
-        return lambda n: n if _special(n) else _to_float(Fraction(n) / unit)
+        return lambda n: n if _special(n) else doubles.nearest(Fraction(n) / unit)
     if is_integer(type_) or isinstance(type_, Interval):
         low, high = integer_range(type_ if is_integer(type_) else BIGINT)
         whole = _half_up if isinstance(type_, Interval) else math.trunc
@@ -103,13 +103,6 @@ def _converter(type_: DataType, scale: int) -> Callable[[Number], Any]:
     if type_ == BOOLEAN:
         return lambda n: n != 0
     raise TypeError(f"no aggregate is computed in {type_.sql}")
-
-
-def _to_float(number: Fraction) -> float:
-    try:
-        return number.numerator / number.denominator
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
 
 
 def _within(number: int, low: int, high: int) -> int | None:

@@ -144,6 +144,15 @@ def functions(expression: Expression) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.function for node in walk(expression) if isinstance(node, Call)))
 
 
+def of_no_variable(expression: Expression) -> Expression:
+    """The expression as one about the event at hand."""
+
+    def anonymous(node: Expression) -> Expression:
+        return replace(node, variable=None, at="each") if isinstance(node, Field) else node
+
+    return rewrite(expression, anonymous)
+
+
 def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with `change` applied to every node, the inner before the outer."""
     match expression:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from cepc_runtime.plan import DROPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
+    from typing import TypeVar
 
     from cepc_runtime.expression import Expression
     from cepc_runtime.plan import Automaton, Move, Step
+
+    Key = TypeVar("Key", bound=Hashable)
 
 
 def minimal(automaton: Automaton, conditions: Mapping[Step, Expression]) -> tuple[Automaton, dict[Step, Expression]]:
@@ -89,7 +92,7 @@ def _classes(automaton: Automaton, conditions: Mapping[Step, Expression], alive:
         for s in range(automaton.states)
         if s in alive
     }
-    classes = _numbered(first)
+    classes = numbered(first)
     out: dict[int, list[tuple[object, int]]] = {s: [] for s in alive}
     for kind, steps in (("step", automaton.steps), ("tie", automaton.ties)):
         for step in steps:
@@ -102,7 +105,7 @@ def _classes(automaton: Automaton, conditions: Mapping[Step, Expression], alive:
                     ((kind, move.negation, move.letters), move.target if move.target in alive else DROPPED)
                 )
     while True:
-        refined = _numbered(
+        refined = numbered(
             {s: (classes[s], frozenset((what, classes.get(t, -1)) for what, t in out[s])) for s in classes}
         )
         if len(set(refined.values())) == len(set(classes.values())):
@@ -110,6 +113,7 @@ def _classes(automaton: Automaton, conditions: Mapping[Step, Expression], alive:
         classes = refined
 
 
-def _numbered(signatures: Mapping[int, object]) -> dict[int, int]:
-    numbers: dict[object, int] = {}
-    return {s: numbers.setdefault(sig, len(numbers)) for s, sig in signatures.items()}
+def numbered(kinds: Mapping[Key, Hashable]) -> dict[Key, int]:
+    """Equal ones get equal numbers, from 0."""
+    numbers: dict[Hashable, int] = {}
+    return {key: numbers.setdefault(kind, len(numbers)) for key, kind in kinds.items()}

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from cepc_grammar.spelling import ALIAS, EVENT_TYPE, OPERAND
 
 from ..visible import visible
+from ..wording import many
 from .leaves import new_name, quoted
 from .lengths import in_words, length_above
-from .remarks import comments, many
+from .remarks import comments
 from .words import OWN, words
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from cepc_runtime.types import STRING
 
 from ..diagnostics.listed import listed
 from ..visible import visible
+from ..wording import many
 from .groups import FEW_TYPES
 from .leaves import new_name, quoted
 from .lengths import in_words
@@ -163,7 +164,3 @@ def _some(names: Iterable[str]) -> str:
     every = [visible(name) for name in names]
     more = [f"{len(every) - SHOWN} more"] if len(every) > SHOWN else []
     return listed([*every[:SHOWN], *more], "and")
-
-
-def many(count: int, one: str) -> str:
-    return f"1 {one}" if count == 1 else f"{count:,} {one}s"

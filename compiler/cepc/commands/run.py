@@ -15,6 +15,7 @@ from ..reading import readers
 from ..running.memory import memory_of
 from ..running.stages import Stages
 from ..visible import visible
+from ..wording import many
 from ..writing import writers
 from . import completers
 from .common import (
@@ -294,7 +295,7 @@ def summary(report: Report, wanted: RowOptions) -> str:
     ]
     read = "read by Spark"
     if report.read is not None and report.files is not None:
-        read = f"{_many(report.read, 'event')} read from {_many(report.files, 'file')}"
+        read = f"{many(report.read, 'event')} read from {many(report.files, 'file')}"
     made = sum(table.num_rows for table in report.tables.values())
     written = (
         made if wanted.limit is None else sum(min(table.num_rows, wanted.limit) for table in report.tables.values())
@@ -302,9 +303,9 @@ def summary(report: Report, wanted: RowOptions) -> str:
     return "".join(
         (
             read,
-            f", {_many(report.passed_over, 'bad record')} passed over" if report.passed_over else "",
+            f", {many(report.passed_over, 'bad record')} passed over" if report.passed_over else "",
             f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
-            f"; {rows(made)} of {_many(len(report.tables), 'query', 'queries')}",
+            f"; {rows(made)} of {many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",
             f" in {wanted.output}" if wanted.output is not None else "",
             _shared(*report.shared),
@@ -317,7 +318,3 @@ def _shared(together: int, apart: int) -> str:
     if not together + apart:
         return ""
     return f"; of the events that queries could share, {together:,} were propagated once for all and {apart:,} for each"
-
-
-def _many(count: int, one: str, many: str | None = None) -> str:
-    return f"1 {one}" if count == 1 else f"{count:,} {many or one + 's'}"

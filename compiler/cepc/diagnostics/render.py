@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..wording import many
 from .cells import clean
 
 if TYPE_CHECKING:
@@ -90,19 +91,15 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning`."""
     found = list(diagnostics)
     wrong = len(errors(found))
-    counts = [_count(wrong, "error") if wrong else "no errors"]
+    counts = [many(wrong, "error") if wrong else "no errors"]
     if len(found) > wrong:
-        counts.append(_count(len(found) - wrong, "warning"))
+        counts.append(many(len(found) - wrong, "warning"))
     return ", ".join(counts)
 
 
 def as_text(lines: Iterable[Line]) -> str:
     """The lines without style, each ended by a line end."""
     return "".join("".join(text for text, _ in line) + "\n" for line in lines)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _place(mark: Mark) -> str:

@@ -11,6 +11,8 @@ from cepc_grammar.spelling import name_text, string_text
 from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
 from cepc_runtime.types import is_numeric
 
+from ..wording import many
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,10 +24,6 @@ if TYPE_CHECKING:
 
 def _did_you_mean(name: str | None) -> str:
     return "" if name is None else f"did you mean `{name}`?"
-
-
-def _numbered(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -45,11 +43,11 @@ def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
 
 def argument_count(span: Span, usage: str, least: int, most: int | None, given: int) -> Diagnostic:
     if most is None:
-        wanted = f"at least {_numbered(least, 'argument')}"
+        wanted = f"at least {many(least, 'argument')}"
     elif least == most:
-        wanted = _numbered(least, "argument")
+        wanted = many(least, "argument")
     else:
-        wanted = f"{least} to {_numbered(most, 'argument')}"
+        wanted = f"{least} to {many(most, 'argument')}"
     return Diagnostic(
         "E0302",
         "wrong number of arguments",

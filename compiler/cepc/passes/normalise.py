@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.plan import DROPPED, Member, SharedStates
 
+from ..automaton.minimal import numbered
 from .workload import Note, counted
 
 if TYPE_CHECKING:
@@ -92,13 +93,13 @@ def _refined(
     queries: Mapping[str, CountableQuery],
 ) -> dict[Place, int]:
     """Numbers of their own for the places that are left."""
-    numbers = _numbered({place: _kind(queries[place[0]], place[1]) for place in left})
+    numbers = numbered({place: _kind(queries[place[0]], place[1]) for place in left})
     while True:
 
         def number(source: Place, numbers: Mapping[Place, int] = numbers) -> tuple[bool, int]:
             return (True, numbers[source]) if source in numbers else (False, known[source])
 
-        refined = _numbered(
+        refined = numbered(
             {
                 place: (numbers[place], frozenset(Counter((key, number(source)) for key, source in added).items()))
                 for place, added in left.items()
@@ -107,12 +108,6 @@ def _refined(
         if len(set(refined.values())) == len(set(numbers.values())):
             return {place: -1 - found for place, found in refined.items()}
         numbers = refined
-
-
-def _numbered(kinds: Mapping[Place, Hashable]) -> dict[Place, int]:
-    """Equal ones get equal numbers."""
-    found: dict[Hashable, int] = {}
-    return {place: found.setdefault(kind, len(found)) for place, kind in kinds.items()}
 
 
 def _kind(query: CountableQuery, state: int) -> Hashable:

@@ -12,6 +12,7 @@ from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
+from ..wording import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ def missing(name: str, near: str | None, directory: str | None) -> Diagnostic:
 def no_files(name: str, others: Sequence[str], form: str | None) -> Diagnostic:
     """`others` are files that are there and not read; `form` is the title of the format that was asked for."""
     what = f"no {form} files" if form else "no files of events"
-    notes = (f"it holds {_some(others)}",) if others else ("it is empty",)
+    notes = (f"it holds {first_of(others)}",) if others else ("it is empty",)
     hint = "`--input-format` says what files with other names are" if others and not form else ""
     return _about("E0702", f"the directory `{name}` has {what}", name, *notes, hint=hint)
 
@@ -115,7 +116,7 @@ def missing_column(name: str, column: str, type_: DataType, stream: str, have: S
     hint = f"did you mean `{near}`?" if near else f"if the events have none, take `{column}` out of the STREAM"
     if other_case:
         hint = f"names are case-sensitive: write `{other_case}` in the STREAM"
-    found = f"found are {_some(have)}" if have else "there are no columns at all"
+    found = f"found are {first_of(have)}" if have else "there are no columns at all"
     return _about(
         "E0706", f"the events have no column `{column}`", name, _declares(stream, column, type_), found, hint=hint
     )
@@ -284,7 +285,7 @@ def type_never_occurs(type_: str, place: Span, occur: Sequence[str]) -> Diagnost
     near = nearest(type_, occur)
     return Diagnostic(
         "W0713", f"no event has the type `{type_}`", place, "this never matches these events",
-        notes=(f"the events have {_some(sorted(occur))}",) if occur else ("there are no events with a type",),
+        notes=(f"the events have {first_of(sorted(occur))}",) if occur else ("there are no events with a type",),
         hint=f"did you mean `{near}`?" if near else "",
     )  # fmt: skip
 
@@ -306,9 +307,3 @@ def nanoseconds(name: str, column: str) -> Diagnostic:
 
 def _declares(stream: str, column: str, type_: DataType) -> str:
     return f"the stream `{stream}` declares `{column} {type_.sql}`"
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(f"`{name}`" for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

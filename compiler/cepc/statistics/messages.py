@@ -8,6 +8,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import Span
 
 from ..diagnostics.near import did_you_mean
+from ..wording import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +23,9 @@ def wrong_form(path: str, reason: str) -> Diagnostic:
 
 def does_not_fit(path: str, what: str, name: str, known: Sequence[str], owner: str) -> Diagnostic:
     """Statistics of a stream, type or column that is not there; `owner` is what does not have it."""
-    near = did_you_mean(name, known) or (f"there {'are' if len(known) > 1 else 'is'} {_some(known)}" if known else "")
+    there = f"there {'are' if len(known) > 1 else 'is'} {first_of(known)}" if known else ""
+    near = did_you_mean(name, known) or there
     return Diagnostic(
         "E0810", f"`{path}` has statistics of the {what} `{name}`, which {owner} does not have", Span(0, 0, path),
         notes=(near,) if near else (), hint="take it out of the file, or make the file anew with `cepc analyze`",
     )  # fmt: skip
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

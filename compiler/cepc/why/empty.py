@@ -28,6 +28,7 @@ from ..explaining.describe import duration
 from ..passes.strategy import strategy
 from ..reading.read import Read
 from ..running.local import execute_plan
+from ..wording import many
 from .constraints import constraints_of
 from .event_times import made_times, other_unit
 from .furthest import awaited
@@ -36,7 +37,7 @@ from .missing import Question, Stopped, missing
 from .row import aggregate_rows, having_query, having_values, match_having_values
 from .unsatisfied import never_text, unsatisfied
 from .values import ValueTexts, with_values
-from .wording import constraint_text, many
+from .wording import constraint_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

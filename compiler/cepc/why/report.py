@@ -15,6 +15,7 @@ from cepc_runtime.events import read
 from cepc_runtime.sql import describe
 
 from ..planning import plan_program
+from ..wording import many
 from .absent import SHOWN, Absent
 from .constraints import Joint, Local, constraints_of, unbounded
 from .empty import at_a_glance
@@ -24,7 +25,7 @@ from .missing import Question
 from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, match_values
 from .scope import RowScope, equals, time_text
 from .values import ValueTexts, condition_values, local_text, with_values
-from .wording import group_text, listed, many, scalar_text
+from .wording import group_text, listed, scalar_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

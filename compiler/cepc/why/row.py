@@ -21,6 +21,7 @@ from ..reading.read import Read
 from ..running.local import execute_plan
 from ..writing.order import in_order
 from .values import text_of
+from .wording import scalar_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,7 @@ def having_values(query: model.Query, having: Expression, row: Row) -> dict[Fiel
     found: dict[Field | Aggregate, str] = {
         o.expression: row.values[o.name] for o in asked if isinstance(o.expression, Aggregate)
     }
-    found |= {f: _scalar_text(row.group[f.column]) for f in _shared(having) if f.column in row.group}
+    found |= {f: scalar_text(row.group[f.column]) for f in _shared(having) if f.column in row.group}
     return found
 
 
@@ -122,10 +123,6 @@ def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValu
 
 def _shared(having: Expression | None) -> list[Field]:
     return [n for n in walk(having) if isinstance(n, Field) and n.variable is None] if having is not None else []
-
-
-def _scalar_text(value: Any) -> str:
-    return text_of(pa.chunked_array([pa.array([value.as_py()], value.type)]))
 
 
 def _name(i: int) -> str:

@@ -17,9 +17,9 @@ from cepc_runtime.types import is_numeric
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
+from ..wording import many
 from .furthest import awaited
 from .values import local_text, text_of
-from .wording import many
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -27,14 +27,6 @@ def scalar_text(value: Any) -> str:
     return text_of(pa.chunked_array([pa.array([value.as_py()], value.type)]))
 
 
-def many(count: int, one: str, more: str | None = None) -> str:
-    """
-    >>> many(1, "row"), many(2000, "match", "matches")
-    ('1 row', '2,000 matches')
-    """
-    return f"1 {one}" if count == 1 else f"{count:,} {more or one + 's'}"
-
-
 def listed(limit: int) -> str:
     """
     >>> listed(1), listed(5)

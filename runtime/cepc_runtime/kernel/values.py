@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..columns import approximate, exact_integers, low_words, nulls, ranks
 from ..doubles import parts
-from ..expression import Field, rewrite
+from ..expression import of_no_variable
 from ..letters import evaluate_on
 from .planes import PARTS, is_exact
 
@@ -94,7 +94,7 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) 
     """
     same: dict[tuple[Role, Expression | None], list[ValueKey]] = {}
     for key in dict.fromkeys(keys):
-        same.setdefault((key.role, _of_no_variable(key.argument)), []).append(key)
+        same.setdefault((key.role, key.argument and of_no_variable(key.argument)), []).append(key)
     letters: dict[Expression, frozenset[int]] = {}
     for (_, expression), alike in same.items():
         if expression is not None:
@@ -127,15 +127,6 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) 
                 scales |= dict.fromkeys(same[own, expression], scale)
     index = {key: number for number, alike in enumerate(same.values()) for key in alike}
     return Values(matrix, index, arguments, extremes, scales, groups[:-1])
-
-
-def _of_no_variable(argument: Expression | None) -> Expression | None:
-    """The argument as one about the event at hand."""
-
-    def anonymous(expression: Expression) -> Expression:
-        return replace(expression, variable=None, at="each") if isinstance(expression, Field) else expression
-
-    return None if argument is None else rewrite(argument, anonymous)
 
 
 def _argument(expression: Expression, letters: frozenset[int], table: Any, kinds: Kinds) -> Argument:

@@ -11,7 +11,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from ..aggregate_functions import ALONE, COUNT
-from ..expression import Field, rewrite
+from ..expression import of_no_variable
 from ..kernel.planes import is_exact, planes_of
 from ..plan import Count, Measure, Member, PhysicalQuery, SharedStates
 from ..windows import Sliding, Unbounded
@@ -208,14 +208,7 @@ def _of_plane(way: Way, plane: Plane) -> Number | None:
     if plane.value.role == "magnitude" or plane.variable not in way.variables:
         return None
     argument = plane.value.argument
-    return Number(way.shape, plane.value.role, way.variables[plane.variable], argument and _anonymous(argument))
-
-
-def _anonymous(argument: Expression) -> Expression:
-    def of_no_variable(expression: Expression) -> Expression:
-        return replace(expression, variable=None, at="each") if isinstance(expression, Field) else expression
-
-    return rewrite(argument, of_no_variable)
+    return Number(way.shape, plane.value.role, way.variables[plane.variable], argument and of_no_variable(argument))
 
 
 # ---- how they are counted --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from cepc_runtime.types import Array, Map, Struct
 
 from ...diagnostics.near import did_you_mean, replacement
 from ...expressions.messages import article
+from ...wording import first_of, many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def unknown_query(name: ast.Name, known: Sequence[str]) -> Diagnostic:
-    hint = did_you_mean(name.text, known) or (f"the queries are {_listed(known)}" if known else "write the query")
+    hint = did_you_mean(name.text, known) or (f"the queries are {first_of(known)}" if known else "write the query")
     return Diagnostic(
         "E0901",
         f"unknown query `{name.text}`",
@@ -33,7 +34,7 @@ def unknown_query(name: ast.Name, known: Sequence[str]) -> Diagnostic:
 def no_result(name: ast.Name, query: str, known: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0902", f"`{query}` has no column `{name.text}`", name.span, "no column of its rows",
-        hint=did_you_mean(name.text, known) or f"its columns are {_listed(known)}",
+        hint=did_you_mean(name.text, known) or f"its columns are {first_of(known)}",
         replacement=replacement(name.text, known),
     )  # fmt: skip
 
@@ -54,14 +55,14 @@ def computed_given(name: ast.Name, read: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0906", f"`{name.text}` is computed, and cannot be given", name.span, "no column of the input",
         notes=("the events of a test are those of the stream's input; the rest is computed of them, as in a run",),
-        hint=f"give {_listed(read)}" if read else f"leave `{name.text}` out",
+        hint=f"give {first_of(read)}" if read else f"leave `{name.text}` out",
     )  # fmt: skip
 
 
 def row_length(row: ast.Row, columns: Sequence[str]) -> Diagnostic:
     return Diagnostic(
-        "E0904", f"a row of {_many(len(row.values), 'value')} for {_many(len(columns), 'column')}", row.span,
-        f"the columns are {_listed(columns)}", hint="write NULL for a value that is not there",
+        "E0904", f"a row of {many(len(row.values), 'value')} for {many(len(columns), 'column')}", row.span,
+        f"the columns are {first_of(columns)}", hint="write NULL for a value that is not there",
     )  # fmt: skip
 
 
@@ -89,16 +90,16 @@ def in_turn(call: ast.Call, first: str, second: str) -> Diagnostic:
     name = call.function.text.upper()
     return Diagnostic(
         "E0905", f"{name} takes {first} and {second} in turn", call.span,
-        f"{_many(len(call.arguments), 'value')}, the last of them alone",
+        f"{many(len(call.arguments), 'value')}, the last of them alone",
         hint=f"write {_WRITTEN[Map if name == 'MAP' else Struct]}",
     )  # fmt: skip
 
 
 def struct_length(call: ast.Call, type_: Struct) -> Diagnostic:
     return Diagnostic(
-        "E0905", f"a STRUCT of {_many(len(call.arguments), 'value')} for {_many(len(type_.fields), 'field')}",
+        "E0905", f"a STRUCT of {many(len(call.arguments), 'value')} for {many(len(type_.fields), 'field')}",
         call.span,
-        f"the fields are {_listed([f.name for f in type_.fields])}",
+        f"the fields are {first_of([f.name for f in type_.fields])}",
         hint="write NULL for a value that is not there, or name the others: NAMED_STRUCT('name', value, …)",
     )  # fmt: skip
 
@@ -113,7 +114,7 @@ def no_field(name: ast.Literal, type_: Struct) -> Diagnostic:
     known = [f.name for f in type_.fields]
     return Diagnostic(
         "E0905", f"the STRUCT has no field `{name.text}`", name.span, f"its type is {type_.sql}",
-        hint=did_you_mean(name.text, known) or f"its fields are {_listed(known)}",
+        hint=did_you_mean(name.text, known) or f"its fields are {first_of(known)}",
     )  # fmt: skip
 
 
@@ -129,12 +130,3 @@ _WRITTEN = {
     Struct: "STRUCT(value, …), with a value for each field, or NAMED_STRUCT('name', value, …)",
 }
 """Constants of types that have parts."""
-
-
-def _many(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
