@@ -52,10 +52,9 @@ def as_bools(column: Any) -> Bools:
 
 
 def nulls(column: Any) -> Bools:
-    column = flat(column)
-    if not column.null_count and not pa.types.is_null(column.type):
+    if not column.null_count and not pa.types.is_null(column.type) and not pa.types.is_dictionary(column.type):
         return np.zeros(len(column), dtype=np.bool_)
-    return np.asarray(pc.is_null(column).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return np.asarray(pc.is_null(flat(column)).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 # ---- equality --------------------------------------------------------------------------------------------------------
