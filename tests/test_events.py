@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.columns import codes, ranks
+from cepc_runtime.columns import codes, dense_rows, ranks
 from cepc_runtime.events import Dropped, InputError, arrange, prepare, read, times_of
 from cepc_runtime.expression import Call, Field, Literal
 from cepc_runtime.letters import classify, letter_mask
@@ -179,3 +180,41 @@ def test_a_stream_without_types_has_one() -> None:
     events = prepare(pa.table({"t": [1, 2]}), plan, [])
     assert letter_mask(events, Letter("s")).tolist() == [True, True]
     assert letter_mask(events, Letter("other")).tolist() == [False, False]
+
+
+@pytest.mark.parametrize("groups", [3, 1 << 16, (1 << 16) + 1, 200_000])
+def test_groups_are_sorted_in_the_same_way_whether_events_come_in_the_order_of_time_or_not(groups: int) -> None:
+    chance = np.random.default_rng(groups)
+    keys = np.append(np.arange(groups), chance.integers(0, groups, 1000)).tolist()
+    ordered = table([(i // 2, "A", f"g{key:06}", i) for i, key in enumerate(keys)])
+    events = prepare(ordered, stream(), ["g"])
+    expected = sorted(range(len(keys)), key=lambda i: (keys[i], i))
+    assert events.order.tolist() == expected
+    assert events.group_starts[-1] == len(keys)
+    assert np.array_equal(events.groups, np.repeat(np.arange(groups), np.bincount(keys)))
+    late = prepare(pa.concat_tables([ordered.slice(1), ordered.slice(0, 1)]), stream(), ["g"])
+    assert sorted(late.table["x"].to_pylist()) == list(range(len(keys)))
+    by_time = sorted(zip(late.groups.tolist(), late.ticks.tolist(), strict=True))
+    assert list(zip(late.groups.tolist(), late.ticks.tolist(), strict=True)) == by_time
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", "a", None, "b", "c", None],
+        [True, None, False, True],
+        [False, True],
+        [2.0, float("nan"), -0.0, 0.0, None, float("nan")],
+        [Decimal("2.5"), None, Decimal("1.0"), Decimal("2.5")],
+        [date(2020, 1, 2), date(2020, 1, 1), date(2020, 1, 2)],
+        [{"a": 2}, {"a": 1}, None, {"a": 2}],
+        [b"b", b"a", b"b"],
+    ],
+)
+def test_equal_values_are_numbered_as_they_first_occur(values: list[Any]) -> None:
+    numbers, count = codes(pa.array(values))
+    first = list(dict.fromkeys(numbers.tolist()))
+    assert first == list(range(count))
+    again, firsts = dense_rows([pa.array(values)])
+    assert again.tolist() == numbers.tolist()
+    assert firsts.tolist() == [numbers.tolist().index(number) for number in first]

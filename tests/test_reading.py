@@ -323,6 +323,28 @@ def test_what_does_not_widen_is_an_error_before_the_first_row(found: str, expect
     assert "--> x.parquet" in said
 
 
+@pytest.mark.parametrize("found", [pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int8(), pa.string())])
+@pytest.mark.parametrize("options", [{}, {"use_dictionary": False}, {"dictionary_pagesize_limit": 10}])
+def test_types_of_parquet_are_read_however_they_are_encoded(found: Any, options: dict[str, Any]) -> None:
+    kinds = ["a", "b", None, "b", "c", "b", "a", "d", None, "e", "b", "a"]
+    column = pa.array(kinds).dictionary_encode() if pa.types.is_dictionary(found) else pa.array(kinds)
+    written = pa.table({"at": pa.array(range(len(kinds))), "kind": column.cast(found)})
+    pq.write_table(written, "x.parquet", row_group_size=5, **options)
+    every = read("x.parquet", "at BIGINT, kind STRING")
+    assert values(every, "kind") == kinds
+    assert every.types == {"a": 3, "b": 4, "c": 1, "d": 1, "e": 1}
+    some = read("x.parquet", "at BIGINT, kind STRING", types=("b", "d"))
+    assert values(some, "at") == [1, 2, 3, 5, 7, 8, 10]
+    assert some.table.schema.field("kind").type == pa.string()
+    assert (some.types, some.rows) == (every.types, len(kinds))
+
+
+def test_types_of_parquet_that_are_no_text() -> None:
+    pq.write_table(pa.table({"at": [1, 2], "kind": [b"a", b"\xff"]}), "x.parquet")
+    said = problem("x.parquet", "at BIGINT, kind STRING")
+    assert "the column `kind` is binary with values that are none" in said
+
+
 def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
     pq.write_table(pa.table({"t": pa.array([0, 1000], pa.timestamp("ns"))}), "x.parquet")
     assert read("x.parquet", "t TIMESTAMP").table.column("t").cast(pa.int64()).to_pylist() == [0, 1]

@@ -9,11 +9,15 @@ neither is what cepc has none for: aggregates that run while the match grows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 import numpy as np
 
 from .events import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Shape = OneOf["fall", "followed", "burst"]
 
@@ -56,18 +60,18 @@ TICKS_TABLE = f"`at` BIGINT, kind STRING, account BIGINT, price BIGINT, {TIME}"
 RESULT = ("account", "first_at", "last_at", "n")
 
 
-def ticks(number: int, seed: int = 7) -> Workload:
-    """A third each of falling prices that turn, of one kind followed by another, and of bursts of one kind."""
+def ticks(number: int, shapes: Sequence[Shape] = ("fall", "followed", "burst"), seed: int = 7) -> Workload:
+    """As many each of falling prices that turn, of one kind followed by another, and of bursts of one kind."""
     chance = np.random.default_rng(seed)
     made = []
     for i in range(number):
         a, b = (int(k) for k in chance.choice(KINDS, 2, replace=False))
-        shape = (
-            _fall(2 + i // 3 % 3, i // 9),
-            _followed(a, b, 20_000 + 1000 * i),
-            _burst(a, b, 2 + i // 3 % 2, 980 + i),
-        )
-        made.append(Query(f"q{i}", RESULT, *shape[i % 3]))
+        asked = {
+            "fall": _fall(2 + i // 3 % 3, i // 9),
+            "followed": _followed(a, b, 20_000 + 1000 * i),
+            "burst": _burst(a, b, 2 + i // 3 % 2, 980 + i),
+        }
+        made.append(Query(f"q{i}", RESULT, *asked[shapes[i % len(shapes)]]))
     return Workload(TICKS, TICKS_TABLE, tuple(made))
 
 

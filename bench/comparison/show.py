@@ -9,6 +9,8 @@ SIDES = (
     "cepc, Spark",
     "applyInPandas",
     "collect_list and UDF",
+    "DuckDB",
+    "polars",
     "Flink, batch",
     "Flink, streaming",
     "Spark's floor",
@@ -19,7 +21,7 @@ SIDES = (
 
 def show(figures: dict[str, Any]) -> None:
     """Print the tables and draw docs/pictures/comparison.svg."""
-    for part in ("ticks", "nexmark"):
+    for part in ("ticks", "tables", "nexmark"):
         columns = [name for name in figures if name.startswith(part)]
         columns.sort(key=lambda name: int(name.split()[1]))
         if columns:
@@ -57,7 +59,7 @@ def _picture(figures: dict[str, Any]) -> None:
     numbers = sorted(figures, key=lambda name: int(name.split()[1]))
     lines = {
         side: [(int(name.split()[1]), figures[name]["took"][side]["processor"]) for name in numbers]
-        for side in SIDES[:6]
+        for side in SIDES[:8]
         if all(side in figures[name]["took"] for name in numbers)
     }
     ours = dict(lines["cepc, Spark"])

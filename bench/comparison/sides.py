@@ -13,9 +13,9 @@ import subprocess
 import sys
 import venv
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bench.comparison.by_hand import SHAPES
 from bench.processors import Took
@@ -25,7 +25,7 @@ from cepc.codegen.compiling import job_of
 from cepc.writing.store import store
 
 if TYPE_CHECKING:
-    from bench.comparison.queries import Query, Workload
+    from bench.comparison.queries import Query, Shape, Workload
 
 Side = Callable[[Path, Path], None]
 FLINK = "apache-flink==2.3.*"
@@ -131,6 +131,26 @@ def by_lists(spark: Any, workload: Workload) -> Side:
     return run
 
 
+# ---- tables by hand ------------------------------------------------------------------------------------------------------
+
+OVER_TABLES: Final[tuple[Shape, ...]] = ("followed", "burst")
+"""The shapes that can be said over tables."""
+
+
+def over_tables(
+    python: str, module: str, workload: Workload, where: dict[str, Path], output: Path, rounds: int
+) -> list[Took]:
+    """What DuckDB or polars took in a process of its own after a first run on few events; the rows are in `output/0`."""
+    asked = {
+        "queries": [{"name": q.name, "shape": q.shape, "numbers": q.numbers} for q in workload.queries],
+        "small": str(where["small"] / "with_header"),
+        "events": str(where["events"] / "with_header"),
+        "output": str(output),
+        "rounds": rounds,
+    }
+    return [Took(**one) for one in _elsewhere(python, ["bench.comparison.by_tables", module], asked)]
+
+
 # ---- Flink ---------------------------------------------------------------------------------------------------------------
 
 
@@ -148,13 +168,17 @@ def flink(folder: Path, workload: Workload, mode: str, where: dict[str, Path], r
         "output": str(where["output"]),
         "rounds": rounds,
     }
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [str(installed(folder)), "-m", "bench.comparison.flink"]
+    answer = _elsewhere(str(installed(folder)), ["bench.comparison.flink"], asked)
+    return {name: [Took(**one) for one in took] for name, took in answer.items()}
+
+
+def _elsewhere(python: str, module: Sequence[str], asked: dict[str, Any]) -> Any:
+    """What a module answers that another Python runs."""
+    command, environment = [python, "-m", *module], {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, input=json.dumps(asked), text=True, stdout=subprocess.PIPE, env=environment, check=True
     )
-    answer = json.loads(done.stdout.splitlines()[-1])
-    return {name: [Took(**one) for one in took] for name, took in answer.items()}
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def installed(folder: Path) -> Path:

@@ -52,17 +52,16 @@ def as_bools(column: Any) -> Bools:
 
 
 def nulls(column: Any) -> Bools:
-    column = flat(column)
-    if not column.null_count and not pa.types.is_null(column.type):
+    if not column.null_count and not pa.types.is_null(column.type) and not pa.types.is_dictionary(column.type):
         return np.zeros(len(column), dtype=np.bool_)
-    return np.asarray(pc.is_null(column).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return np.asarray(pc.is_null(flat(column)).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 # ---- equality --------------------------------------------------------------------------------------------------------
 
 
 def codes(column: Any) -> tuple[Ints, int]:
-    """Equal values as equal numbers from 0, and how many there are."""
+    """Equal values as equal numbers from 0 in the order of first occurrence, and how many there are."""
     column = flat(column)
     if pa.types.is_nested(column.type):
         return _codes_of_keys([hashable(v) for v in column.to_pylist()])
@@ -83,11 +82,22 @@ def combine_codes(columns: list[tuple[Ints, int]], length: int) -> tuple[Ints, i
 
 def dense(values: Ints) -> tuple[Ints, Ints]:
     """The numbers as dense ones from 0, in the order of first occurrence, and where each first occurs."""
-    encoded = pa.array(values).dictionary_encode()
-    numbers = np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
-    first = np.empty(len(encoded.dictionary), dtype=np.int64)
-    first[numbers[::-1]] = np.arange(len(values) - 1, -1, -1)
-    return numbers, first
+    numbers, count = codes(pa.array(values))
+    return numbers, _first_of(numbers, count)
+
+
+def dense_rows(columns: Sequence[Any]) -> tuple[Ints, Ints]:
+    """Equal rows of one column at least as `dense` numbers, and where each first occurs."""
+    first, *more = map(codes, columns)
+    if not more:  # they are dense already
+        return first[0], _first_of(*first)
+    return dense(combine_codes([first, *more], len(first[0]))[0])
+
+
+def _first_of(numbers: Ints, count: int) -> Ints:
+    first = np.empty(count, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    return first
 
 
 def plain_floats(column: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .columns_read import narrowed, needs_canonical
 from .evaluate.errors import EvaluationError, about
 from .events import arrange, select
 from .exactness import EXACT
@@ -47,9 +48,8 @@ def count(
     """The totals of queries of one partition, one by one: one pass over the events that concern them, and another for
     each with conditions between neighbours.
     """
-    reading, kinds = _concerned(stretch.reading, kinds, queries)
-    # which event of an instant is the last
-    canonical = any(has_neighbours(q) and q.automaton.ties for q in queries)
+    reading, kinds = _concerned(narrowed(stretch.reading, stretch.plan.stream, queries), kinds, queries)
+    canonical = any(map(needs_canonical, queries))
     for query in queries:
         check_edges(reading.ticks, query, stretch.plan.stream)
     reads = {query.name: query.automaton.letters for query in queries}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .classes import classes_of
-from .columns import codes, combine_codes, dense
+from .columns import dense_rows
 from .drive import found_together
 from .plan import Count, CountNeighbours, is_counted
 from .segments import LONGEST, overlap_of
@@ -154,8 +154,7 @@ def _by_groups(
 ) -> list[Part]:
     if not keys:
         return [Part(queries, int(np.count_nonzero(mattering)), partial(_rows_of, mattering))]
-    combined, _ = combine_codes([codes(reading.table.column(name)) for name in keys], len(mattering))
-    groups, _ = dense(combined)
+    groups, _ = dense_rows([reading.table.column(name) for name in keys])
     sizes = np.bincount(groups, weights=mattering)
     before = np.cumsum(sizes) - sizes / 2
     of_group = (before * pieces // max(sizes.sum(), 1)).astype(np.int32)

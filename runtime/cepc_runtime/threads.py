@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from .at_once import at_once, tried
+from .columns_read import narrowed
 from .drive import by_strategy, drive, found_together, kinds_of, letters_asked
 from .enumerate.arranged import mattering
 from .enumerate.budget import budget_over
@@ -94,7 +95,8 @@ def _ends_all(error: BaseException | None) -> TypeGuard[BaseException]:
 def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[list[tuple[str, Any]], Effort]:
     """The rows of a part, and what they took."""
     rows = part.rows()
-    reading, own = select(stretch.reading, rows), Kinds(kinds.of[rows], kinds.letters)
+    reading = select(narrowed(stretch.reading, stretch.plan.stream, part.queries), rows)
+    own = Kinds(kinds.of[rows], kinds.letters)
     span = stretch.span.within(part.span)
     known = stretch.known if part.known is None else partial(begins_in, span)
     of_part = Stretch(stretch.plan, reading, span, known, whole=stretch.whole and part.has_groups)

@@ -63,8 +63,18 @@ def conformed_batch(file: DataFile, columns: Any, wanted: Wanted, done: int) -> 
     names = [name for name, _ in wanted.columns]
     if not names:
         return Batch(pa.Table.from_batches([columns]).select([]), done)
-    found = [conformed(file.name, columns.column(name), name, type_, wanted.stream) for name, type_ in wanted.columns]
+    found = [_wanted(file, columns.column(name), name, type_, wanted) for name, type_ in wanted.columns]
     return Batch(pa.table(found, names), done, cut=frozenset(n for n in names if has_nanoseconds(columns.column(n))))
+
+
+def _wanted(file: DataFile, column: Any, name: str, type_: DataType, wanted: Wanted) -> Any:
+    import pyarrow as pa
+
+    if name == wanted.encoded and pa.types.is_dictionary(column.type):
+        if column.type.value_type == to_arrow(type_):
+            return column
+        column = column.dictionary_decode()
+    return conformed(file.name, column, name, type_, wanted.stream)
 
 
 def _not_conforming(name: str, column: str, type_: DataType, arrow: Any, stream: str, error: Exception) -> Diagnostic:

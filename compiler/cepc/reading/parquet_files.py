@@ -11,7 +11,7 @@ from .files import reason
 from .reader import Batch, Looked, NotThisFormatError, Reader, Wanted, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
 
@@ -39,7 +39,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     if file.size == 0:
         return
     names = [name for name, _ in wanted.columns]
-    with _open(file) as parquet:
+    with _open(file, [name for name in names if name == wanted.encoded]) as parquet:
         rows, done = parquet.metadata.num_rows, 0
         try:
             for batch in parquet.iter_batches(batch_size=ROWS, columns=names):
@@ -64,12 +64,12 @@ def look(file: DataFile, records: int) -> Looked:
         return Looked(table, table.num_rows == parquet.metadata.num_rows, instants=tuple(_instants(parquet)))
 
 
-def _open(file: DataFile) -> Any:
+def _open(file: DataFile, encoded: Sequence[str] = ()) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(file.open_raw(), coerce_int96_timestamp_unit="us")
+        return pq.ParquetFile(file.open_raw(), coerce_int96_timestamp_unit="us", read_dictionary=list(encoded))
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         raise DataError([_damaged(file, error)]) from None
 

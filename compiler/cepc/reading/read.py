@@ -74,7 +74,8 @@ def read_events(
     """
     reader, files = find_files(source)
     needed = given.needed([name for name, _ in stream.columns])
-    wanted = Wanted(stream.name, needed.columns, given.columns)
+    encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
+    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded)
     _check(reader, files, wanted)
     collected = _Collected(stream, needed, keep, resources)
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
@@ -263,7 +264,7 @@ class _Collected:
         types, asked = self._asked_for(rows.table) if self._typed else ({}, None)
         rows = rows if asked is None else rows.where(asked)
         rows, more = with_computed(rows, self._then, most)
-        return _Kept(rows.table.select(self._columns), types, wrong + more)
+        return _Kept(rows.table.select(self._columns).cast(self._schema), types, wrong + more)
 
     def add(self, kept: _Kept) -> list[Said]:
         """What is wrong."""
@@ -278,8 +279,7 @@ class _Collected:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        kinds = pa.chunked_array(table.column(self._stream.type_column)).cast(pa.string()).combine_chunks()
-        kinds = (kinds if isinstance(kinds, pa.Array) else pa.concat_arrays(kinds.chunks)).dictionary_encode()
+        kinds = _encoded(table.column(self._stream.type_column))
         names, counts = kinds.dictionary.to_pylist(), pc.value_counts(kinds.indices)
         occur = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
         types = {names[index]: count for index, count in occur if index is not None}
@@ -297,6 +297,17 @@ class _Collected:
         self._held.close()
 
 
+def _encoded(column: Any) -> Any:
+    """A column of strings or integers as one array of strings with a dictionary."""
+    import pyarrow as pa
+
+    column = pa.chunked_array(column)
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string()).dictionary_encode()
+    column = column.combine_chunks()
+    return column if isinstance(column, pa.Array) else pa.concat_arrays(column.unify_dictionaries().chunks)
+
+
 class _Held:
     """Events in memory or, as soon as they do not fit, all of them on disk."""
 
@@ -309,9 +320,8 @@ class _Held:
     def add(self, table: Any) -> None:
         from cepc_runtime.on_disk import EventFile
 
-        cast = table.cast(self._schema)
-        self._rows, self._size = self._rows + cast.num_rows, self._size + cast.nbytes
-        self._tables.append(cast)
+        self._rows, self._size = self._rows + table.num_rows, self._size + table.nbytes
+        self._tables.append(table)
         if self._file is None and self._resources.parts(self._rows, self._size) > 1:
             self._file = EventFile(self._schema)
         if self._file is not None:

@@ -25,13 +25,15 @@ FormatOptions = tuple[tuple[str, str], ...]
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is read of a file: `columns`; `declared`, which has these and the stream's others, must be there. Not more
-    bad records than `most` are looked for, if that is a number.
+    bad records than `most` are looked for, if that is a number. A reader may give the strings of the column `encoded`
+    with a dictionary.
     """
 
     stream: str
     columns: Columns
     declared: Columns
     most: int | None = 1
+    encoded: str | None = None
 
     def without(self, names: Collection[str]) -> Wanted:
         """What is left to read where some columns come from elsewhere."""
