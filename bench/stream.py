@@ -110,7 +110,7 @@ class Idle(Answering):
     """Reads no event, keeps no state, says nothing."""
 
     def step(self, bucket: int, data: bytes | None, blobs: Any, watermark: int) -> Answer:  # noqa: ARG002
-        return Answer(None, [], None)
+        return Answer(None, [], None, None)
 
 
 class Floor(Continuous):

@@ -95,6 +95,8 @@ class Stream:
     def _step(self, bucket: int, blobs: list[tuple[bool, bytes]], watermark: int) -> None:
         plan = self.answering.program.plan
         done = self.answering.step(bucket, self.states.get(bucket), blobs, watermark)
+        was = None if done.was_due is None else timer_for(plan.stream, done.was_due)
+        assert was == self.timers.get(bucket)  # which the operator deletes without looking
         self.states[bucket] = done.data
         self.timers[bucket] = None if done.due is None else timer_for(plan.stream, done.due)
         assert self.timers[bucket] is None or watermark_in_ticks(plan.stream, self.timers[bucket] or 0) > watermark
