@@ -4,11 +4,12 @@ batch.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
@@ -22,6 +23,7 @@ from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, pack
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.records import MALFORMED
+from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
@@ -174,3 +176,12 @@ def test_records_that_are_no_events_travel_beside_the_events_of_their_bucket() -
         {"x": 1},
         {"x": 3},
     ]
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 3, 32, 512])
+def test_tasks_have_equally_many_buckets(buckets: int) -> None:
+    found = keys(buckets)
+    assert len(set(found)) == buckets
+    assert 0 in found  # where records without a key go
+    for tasks in (n for n in range(1, buckets + 1) if buckets % n == 0):
+        assert set(Counter(spark_hash(key) % tasks for key in found).values()) == {buckets // tasks}
