@@ -2,13 +2,15 @@
 saves.
 
 The floor is the same streaming job with an operator that keeps and answers nothing: read, watermark, letters, shuffle,
-sink. The usual way is an operator keyed by the group: a call, and a value of state, for each group that has events or a
+sink. Both run by turns, and the first turn, in which the JVM compiles, does not count. `delay` says where the time of a
+micro-batch is spent, by what Spark tells of its stages and jobs. The usual way is an operator keyed by the group: a call, and a value of state, for each group that has events or a
 timer; it is written here as a person would, for the one query of ONE. Everything of a comparison runs in one session,
 over the same files, a micro-batch each; the first, which starts workers and compiles, does not count. Only ratios are
 worth reporting.
 
     python bench/stream.py floor --groups 10000
     python bench/stream.py floor --groups 100000
+    python bench/stream.py delay --groups 10000
     python bench/stream.py groups --groups 1000 --events 20000
     python bench/stream.py buckets
     python bench/stream.py folding          # no Spark: bytes and time of one bucket, with and without
@@ -24,6 +26,9 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +52,7 @@ from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -110,7 +115,7 @@ class Idle(Answering):
     """Reads no event, keeps no state, says nothing."""
 
     def step(self, bucket: int, data: bytes | None, blobs: Any, watermark: int) -> Answer:  # noqa: ARG002
-        return Answer(None, [], None)
+        return Answer(None, [], None, None)
 
 
 class Floor(Continuous):
@@ -125,16 +130,23 @@ def discard(query: str, rows: DataFrame, batch: int) -> None:  # noqa: ARG001
     rows.write.format("noop").mode("overwrite").save()
 
 
-def ours(spark: SparkSession, source: Path, text: str, buckets: int, kind: type[Continuous] = Continuous) -> float:
-    """Milliseconds a micro-batch with events, without the first: the median."""
+def ours(
+    spark: SparkSession,
+    source: Path,
+    text: str,
+    buckets: int,
+    kind: type[Continuous] = Continuous,
+    told: list[Any] | None = None,
+) -> float:
+    """Milliseconds a micro-batch with events, without the first: the median. What Spark tells of each is `told`."""
     made, lines = streamed(text), list[dict[str, Any]]()
     with tempfile.TemporaryDirectory() as checkpoint:
         what = kind(made, made.stream.queries, buckets, AHEAD)
         frame = read(spark, source, made.stream.schema)
-        wait(
-            [start(what, frame, Folders(checkpoint), discard, trigger_of("available-now"))],
-            lambda line: _noted(line, lines),
-        )
+        running = start(what, frame, Folders(checkpoint), discard, trigger_of("available-now"))
+        wait([running], lambda line: _noted(line, lines))
+        if told is not None:
+            told += running.query.recentProgress
     counted = [line["ms"] for line in lines if line["rows"]][1:]
     given, last = lines[1]["rows"], lines[-2]
     found = sum(sum(line["out"].values()) for line in lines)
@@ -149,6 +161,98 @@ def ours(spark: SparkSession, source: Path, text: str, buckets: int, kind: type[
 def _noted(line: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     print(f"    micro-batch {line['batch']}: {line['rows']:,} events, {line['ms']:,} ms", flush=True)
     lines.append(line)
+
+
+# ---- where the time goes -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A run: the median of its micro-batches, and processor time for one of those, all processes together."""
+
+    ms: float
+    cpu_ms: float
+    told: tuple[Any, ...]
+
+
+def by_turns(spark: SparkSession, source: Path, turns: int, batches: int) -> dict[type[Continuous], list[Turn]]:
+    """Ours and the floor; the first turn is not among them."""
+    found: dict[type[Continuous], list[Turn]] = {Continuous: [], Floor: []}
+    for turn in range(turns + 1):
+        for kind, runs in found.items():
+            told, begun = list[Any](), processor_seconds()
+            ms = ours(spark, source, STREAM + SEVERAL, 32, kind, told)
+            if turn:
+                runs.append(Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told)))
+    return found
+
+
+def processor_seconds() -> float:
+    """Of this process, of those that it started, and so on: the JVM and Python's workers."""
+    fields: dict[int, list[str]] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields[int(file.parent.name)] = file.read_text(errors="replace").rpartition(")")[2].split()
+    mine = {os.getpid()}
+    while more := {process for process, said in fields.items() if int(said[1]) in mine} - mine:
+        mine |= more
+    return sum(int(ticks) for process in mine for ticks in fields[process][11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+def share(runs: list[Turn], value: Callable[[Any], float]) -> float:
+    """The median over the micro-batches with events, without the first of a run."""
+    return statistics.median(value(p) for run in runs for p in run.told[1:] if p["numInputRows"])
+
+
+def parts(spark: SparkSession, runs: list[Turn]) -> dict[str, float]:
+    """Milliseconds of a micro-batch, by what they go to: what Spark does around its jobs, the first job with its two
+    stages, and the jobs after it, which are the sinks'.
+    """
+    took = {name: share(runs, partial(_duration, name)) for name in ("triggerExecution", "addBatch")}
+    jobs = [jobs_of(spark, p) for run in runs for p in run.told[1:] if p["numInputRows"]]
+    median = statistics.median
+    first = [[stage[1] for stage in one[0][1]] for one in jobs]
+    found = {
+        "a micro-batch": took["triggerExecution"],
+        "Spark's logs and plan, before and after": took["triggerExecution"] - took["addBatch"],
+        "reading, packing and shuffle": median(one[0] for one in first),
+        "the operator's stage": median(one[1] for one in first),
+        "jobs of sinks": median(sum(job[0] for job in one[1:]) for one in jobs),
+        "number of jobs": median(len(one) for one in jobs),
+        "tasks": median(sum(stage[2] for job in one for stage in job[1]) for one in jobs),
+    }
+    state = {"state: updates, of all tasks": "allUpdatesTimeMs", "state: commit, of all tasks": "commitTimeMs"}
+    return found | {what: share(runs, partial(_of_state, name)) for what, name in state.items()}
+
+
+def _duration(name: str, progress: Any) -> float:
+    return float(progress["durationMs"][name])
+
+
+def _of_state(name: str, progress: Any) -> float:
+    return float(progress["stateOperators"][0][name])
+
+
+def jobs_of(spark: SparkSession, progress: Any) -> list[tuple[int, list[tuple[int, int, int]]]]:
+    """Of a micro-batch: for each job its milliseconds and its stages, each with its number, milliseconds and tasks."""
+    store: Any = spark.sparkContext._jsc.sc().statusStore()
+    group, text = progress["runId"], f"batch = {progress['batchId']}"
+    found = []
+    for job in sorted(_listed(store.jobsList(None)), key=lambda job: job.jobId()):
+        said = job.description().getOrElse(None) or ""
+        if job.jobGroup().getOrElse(None) == group and text in said.splitlines():
+            stages = [store.lastStageAttempt(number) for number in _listed(job.stageIds())]
+            ran = [(s.stageId(), _ms(s), s.numTasks()) for s in stages if s.completionTime().isDefined()]
+            found.append((_ms(job), sorted(ran)))
+    return found
+
+
+def _listed(sequence: Any) -> list[Any]:
+    return [sequence.apply(place) for place in range(sequence.size())]
+
+
+def _ms(one: Any) -> int:
+    return int(one.completionTime().get().getTime() - one.submissionTime().get().getTime())
 
 
 # ---- one call for each group -------------------------------------------------------------------------------------------
@@ -274,10 +378,11 @@ def folding(queries: int, windows: str, groups: int, each: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("floor", "groups", "buckets", "folding"))
+    parser.add_argument("what", choices=("floor", "delay", "groups", "buckets", "folding"))
     parser.add_argument("--events", type=int, default=100_000, help="in a micro-batch")
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=2, help="of `floor` and `delay`, beside the first")
     parser.add_argument("--buckets", default="1,8,32,128,512", help="of `buckets`")
     given = parser.parse_args()
     if given.what == "folding":
@@ -291,9 +396,16 @@ def main() -> int:
         for batch in range(given.batches):
             put(source, batch, events(batch, given.events, given.groups))
         print(f"{given.events:,} events in a micro-batch, {given.groups:,} groups", flush=True)
-        if given.what == "floor":
-            whole, floor = ours(spark, source, STREAM + SEVERAL, 32), ours(spark, source, STREAM + SEVERAL, 32, Floor)
+        if given.what in ("floor", "delay"):
+            found = by_turns(spark, source, given.turns, given.batches)
+            whole, floor = (statistics.median(run.ms for run in runs) for runs in found.values())
+            cpu, least = (statistics.median(run.cpu_ms for run in runs) for runs in found.values())
             print(f"32 buckets: {whole / floor:.2f} times the floor ({whole:.0f} and {floor:.0f} ms a micro-batch)")
+            print(f"in processor time {cpu / least:.2f} times ({cpu:.0f} and {least:.0f} ms a micro-batch)")
+            if given.what == "delay":
+                columns = [parts(spark, runs) for runs in found.values()]
+                for what in columns[0]:
+                    print(f"    {what}: {columns[0][what]:.0f} and {columns[1][what]:.0f}")
         elif given.what == "groups":
             whole = ours(spark, source, STREAM + ONE, 32)
             usual = by_group(spark, source, streamed(STREAM + ONE).stream.schema)

@@ -4,11 +4,12 @@ batch.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
@@ -18,10 +19,11 @@ from cepc_runtime.letter_words import BITS
 from cepc_runtime.letters import letter_mask
 from cepc_runtime.plan_data import to_text
 from cepc_runtime.spark.events import CLASS
-from cepc_runtime.spark.rows import layout_of, result_columns
-from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, pack
+from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of, result_columns
+from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, METRICS, notes, pack, unpack
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.records import MALFORMED
+from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from tests.programs import Case
 
 BUCKETS = 3
+PLAIN = """STREAM s (at TIMESTAMP, kind STRING) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 1 MINUTE;
+"""
 
 
 def packed(compiled: Compiled, table: pa.Table, plan: PhysicalPlan) -> pa.Table:
@@ -95,6 +100,8 @@ class Stream:
     def _step(self, bucket: int, blobs: list[tuple[bool, bytes]], watermark: int) -> None:
         plan = self.answering.program.plan
         done = self.answering.step(bucket, self.states.get(bucket), blobs, watermark)
+        was = None if done.was_due is None else timer_for(plan.stream, done.was_due)
+        assert was == self.timers.get(bucket)  # which the operator deletes without looking
         self.states[bucket] = done.data
         self.timers[bucket] = None if done.due is None else timer_for(plan.stream, done.due)
         assert self.timers[bucket] is None or watermark_in_ticks(plan.stream, self.timers[bucket] or 0) > watermark
@@ -172,3 +179,22 @@ def test_records_that_are_no_events_travel_beside_the_events_of_their_bucket() -
         {"x": 1},
         {"x": 3},
     ]
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 3, 32, 512])
+def test_tasks_have_equally_many_buckets(buckets: int) -> None:
+    found = keys(buckets)
+    assert len(set(found)) == buckets
+    assert 0 in found  # where records without a key go
+    for tasks in (n for n in range(1, buckets + 1) if buckets % n == 0):
+        assert set(Counter(spark_hash(key) % tasks for key in found).values()) == {buckets // tasks}
+
+
+def test_rows_of_many_buckets_come_in_few_batches_and_in_their_order() -> None:
+    plan = compile_text(PLAIN).plan
+    packing = Packing.of(layout_of(plan))
+    texts = [[str(bucket)] * size for bucket, size in enumerate((1, 3, BATCH - 1, 2, BATCH, 1, 1))]
+    blobs = [notes(packing, METRICS, one).serialize().to_pybytes() for one in texts]
+    found = list(unpack(packing)([pa.record_batch({"blob": pa.array(blobs, pa.binary())})]))
+    assert [batch.num_rows for batch in found] == [4, BATCH - 1, 2, BATCH, 2]
+    assert pa.Table.from_batches(found).column(ERROR).to_pylist() == [text for one in texts for text in one]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import functions as F  # noqa: N812
 
 import cepc
 from cepc.api import check_text
@@ -28,6 +29,7 @@ from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import Folders, Terms, start, stream, wait
 from cepc_runtime.spark.streaming.sinks import Writing, files
 from cepc_runtime.spark.streaming.source import read_stream
+from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
 from tests.equivalence import ABOUT, same
 from tests.faults import spark as faults
@@ -178,6 +180,13 @@ def test_a_program_that_was_compiled_again_with_queries_in_another_order_goes_on
     for query, table in expected.items():
         assert table.num_rows
         assert same(again.rows(query, table.schema), table.to_pylist(), ABOUT), query
+
+
+def test_buckets_have_keys_that_spark_spreads_evenly(spark: SparkSession) -> None:
+    table = spark.createDataFrame([(key,) for key in keys(32)], "key INT")
+    assert all(spark_hash(row.key) == row.hash for row in table.select("key", F.hash("key").alias("hash")).collect())
+    parts = table.repartition(8, "key").groupBy(F.spark_partition_id()).count().collect()
+    assert [part["count"] for part in parts] == [4] * 8
 
 
 SMALL = PROGRAM.partition("QUERY absent")[0]

@@ -70,10 +70,15 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
             late.append(Late(number, missed))
         rows += old.rows(reading, step)
         kept.append(old)
-    dues = [due for one in kept for due in one.dues(step.watermark)]
     held, folded = tuple(one.held for one in kept), tuple(one.folded for one in kept)
     now = State(step.watermark, held, folded, sum(one.waiting for one in kept))
-    return Advanced(now, tuple(rows), tuple(late), min(dues, default=None))
+    return Advanced(now, tuple(rows), tuple(late), due_of(program, now))
+
+
+def due_of(program: Program, state: State) -> int | None:
+    """The next watermark at which a bucket in this state may have rows, as `Advanced.due` says."""
+    of_classes = (_OfClass(program, n, *_before(program, state, n)) for n in range(len(program.classes)))
+    return min((due for one in of_classes for due in one.dues(state.watermark)), default=None)
 
 
 def _before(program: Program, state: State, number: int) -> tuple[Held | None, tuple[Panes | None, ...]]:

@@ -32,6 +32,9 @@ VERSION: Final = 4
 _MAGIC: Final = b"cepc"
 _START: Final = struct.Struct(">4sII")
 _LENGTH: Final = struct.Struct(">I")
+# A bucket's few buffers are done before the threads of a pool have begun; on a busy machine one waits long for these.
+_WRITE: Final = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+_READ: Final = pa.ipc.IpcReadOptions(use_threads=False)
 
 
 class StateError(ValueError):
@@ -107,13 +110,13 @@ def taken_apart(data: bytes) -> StateBytes:
 
 def to_ipc(table: Any) -> bytes:
     sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+    with pa.ipc.new_stream(sink, table.schema, options=_WRITE) as writer:
         writer.write_table(table.combine_chunks())
     return sink.getvalue()
 
 
 def from_ipc(data: bytes) -> Any:
-    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+    return pa.ipc.open_stream(pa.BufferReader(data), options=_READ).read_all()
 
 
 # ---- for people ------------------------------------------------------------------------------------------------------

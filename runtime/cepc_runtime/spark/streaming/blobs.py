@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ...types import to_arrow
 from ..events import CLASS
+from ..rows import BATCH
 from .records import MALFORMED
 
 if TYPE_CHECKING:
@@ -80,10 +81,28 @@ def unpack(packing: Packing) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            for blob in batch.column(0):
-                yield pa.ipc.read_record_batch(blob.as_buffer(), schema)
+            yield from _together(pa.ipc.read_record_batch(blob.as_buffer(), schema) for blob in batch.column(0))
 
     return run
+
+
+def _together(batches: Iterable[Any]) -> Iterator[Any]:
+    """Of many small batches few: Spark does much for one, however few rows it has."""
+    waiting, rows = list[Any](), 0
+    for batch in batches:
+        if waiting and rows + batch.num_rows > BATCH:
+            yield from _joined(waiting)
+            waiting, rows = [], 0
+        waiting.append(batch)
+        rows += batch.num_rows
+    if waiting:
+        yield from _joined(waiting)
+
+
+def _joined(batches: list[Any]) -> list[Any]:
+    if len(batches) == 1:
+        return batches
+    return list(pa.Table.from_batches(batches).combine_chunks().to_batches())
 
 
 def notes(packing: Packing, what: str, texts: list[str]) -> Any:

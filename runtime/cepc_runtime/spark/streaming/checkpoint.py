@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Done = TypeVar("Done")
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow as pa
 from ...enumerate.budget import PARTIAL_MATCHES
 from ...letter_words import words_of
 from ...plan_data import from_text_of_plan
-from ...streaming.advance import advance
+from ...streaming.advance import advance, due_of
 from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
 from ...streaming.ticks import END
@@ -42,10 +43,7 @@ class Answering:
 
     @cached_property
     def program(self) -> Program:
-        class_column = CLASS if len(self.classes) > 1 else None
-        return Program(
-            from_text_of_plan(self.plan_text), self.classes, class_column, most=self.most, letters=self.letters
-        )
+        return _program(self.plan_text, self.classes, self.letters, self.most)
 
     @cached_property
     def packing(self) -> Packing:
@@ -69,6 +67,7 @@ class Answering:
     def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Answer:
         """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
         state = State() if data is None else from_bytes(data, self.program)
+        was_due = due_of(self.program, state)
         taken: list[Any] = []
         ahead: list[Any] = []
         dead: list[str] = []
@@ -80,8 +79,11 @@ class Answering:
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
-            return Answer(data, [_bytes(self.packing.error(str(error)))], None)
+            return Answer(data, [_bytes(self.packing.error(str(error)))], None, was_due)
         found = [_bytes(batch) for number, table in done.rows for batch in self.packing.rows(number, [table])]
+        rows = Counter[int]()
+        for number, table in done.rows:
+            rows[number] += table.num_rows
         early = self._by_class(pa.Table.from_batches(ahead, self.schema))
         lost = [("late", late.number, late.events) for late in done.late]
         lost += [("ahead of the clock", number, table) for number, table in enumerate(early) if table.num_rows]
@@ -93,6 +95,7 @@ class Answering:
         state_bytes = to_bytes(done.state, self.program)
         metrics = {
             "bucket": bucket,
+            "rows": rows,
             "late": sum(late.events.num_rows for late in done.late),
             "ahead": sum(table.num_rows for table in early),
             "malformed": len(dead),
@@ -102,7 +105,7 @@ class Answering:
             "bytes": len(state_bytes),
         }
         found.append(_bytes(notes(self.packing, METRICS, [json.dumps(metrics)])))
-        return Answer(state_bytes, found, done.due)
+        return Answer(state_bytes, found, done.due, was_due)
 
     def _by_class(self, events: Any) -> Sequence[Any]:
         if len(self.classes) == 1:
@@ -120,13 +123,21 @@ class Answering:
             yield json.dumps({"reason": reason, "queries": names, "event": event}, default=str)
 
 
+@lru_cache(maxsize=8)
+def _program(plan_text: str, classes: tuple[Class, ...], letters: tuple[LetterName, ...], most: int) -> Program:
+    """Once for each worker process, which runs a task of each micro-batch."""
+    class_column = CLASS if len(classes) > 1 else None
+    return Program(from_text_of_plan(plan_text), classes, class_column, most=most, letters=letters)
+
+
 @dataclass(frozen=True)
 class Answer:
-    """`due` is the next tick at which the bucket has something to say by itself."""
+    """`due` is the next tick at which the bucket has something to say by itself, `was_due` the one of before."""
 
     data: bytes | None
     rows: list[bytes]
     due: int | None
+    was_due: int | None
 
 
 def _bytes(batch: Any) -> bytes:

@@ -4,9 +4,10 @@ on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
+from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from ..worker import settled
@@ -15,7 +16,11 @@ from .time import timer_for, watermark_in_ticks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .operator import Answering, Blob
+    from ...plan import StreamPlan
+    from .operator import Answer, Answering, Blob
+
+STATE: Final = T.StructType([T.StructField("blob", T.BinaryType())])
+"""As DDL, the JVM would be asked what it means in each task."""
 
 
 class Buckets(StatefulProcessor):
@@ -26,7 +31,7 @@ class Buckets(StatefulProcessor):
 
     def init(self, handle: Any) -> None:
         self._handle = handle
-        self._state = handle.getValueState("state", "blob BINARY")
+        self._state = handle.getValueState("state", STATE)
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         # Of the columns of PACKED, whose names do not come along.
@@ -35,23 +40,35 @@ class Buckets(StatefulProcessor):
             for frame in rows
             for ahead, blob in zip(frame.iloc[:, -2], frame.iloc[:, -1], strict=True)
         ]
-        for timer in list(self._handle.listTimers()):  # also one that has expired: what it was for is done now
-            self._handle.deleteTimer(timer)
-        yield self._step(key, blobs, timerValues)
+        done = self._step(key, blobs, timerValues)
+        self._forget(done)
+        yield pd.DataFrame({"blob": done.rows})
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
-        yield self._step(key, [], timerValues)
+        yield pd.DataFrame({"blob": self._step(key, [], timerValues).rows})
 
     def close(self) -> None:
         settled()
 
-    def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> pd.DataFrame:
-        plan = self._answering.program.plan.stream
+    def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> Answer:
         old = self._state.get()
-        watermark = watermark_in_ticks(plan, times.getCurrentWatermarkInMs())
+        watermark = watermark_in_ticks(self._stream, times.getCurrentWatermarkInMs())
         done = self._answering.step(int(key[0]), bytes(old[0]) if old else None, blobs, watermark)
         if done.data is not None:
             self._state.update((done.data,))
         if done.due is not None:
-            self._handle.registerTimer(timer_for(plan, done.due))
-        return pd.DataFrame({"blob": done.rows})
+            self._handle.registerTimer(timer_for(self._stream, done.due))
+        return done
+
+    def _forget(self, done: Answer) -> None:
+        """The timer of before, also one that has expired: what it was for is done now. To be told by the state which
+        it was is cheaper than to have the state store look for the timers of a key.
+        """
+        if done.was_due is not None:
+            timer = timer_for(self._stream, done.was_due)
+            if done.due is None or timer != timer_for(self._stream, done.due):
+                self._handle.deleteTimer(timer)
+
+    @property
+    def _stream(self) -> StreamPlan:
+        return self._answering.program.plan.stream

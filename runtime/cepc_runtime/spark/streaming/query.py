@@ -22,6 +22,7 @@ from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
 from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, Stream
+from . import spread
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
 from .operator import Answering
 from .records import MALFORMED
@@ -136,7 +137,7 @@ class Continuous:
         return found.where(kept | has_letter(len(letters)))
 
     def _bucket(self) -> Column:
-        """Of a key of a class: the same whatever other classes there are, and in whatever order."""
+        """As a key of Spark's, for a key of a class: the same whatever other classes there are, in whatever order."""
         found = [self._bucket_of(one) for one in self.classes]
         if len(found) == 1:
             return found[0]
@@ -144,7 +145,8 @@ class Continuous:
 
     def _bucket_of(self, one: Class) -> Column:
         columns = [F.lit(json.dumps(one.keys)), *(F.col(quote_name(key)) for key in one.keys)]
-        return F.pmod(F.hash(*columns), F.lit(self.buckets))
+        number = F.pmod(F.hash(*columns), F.lit(self.buckets))
+        return F.element_at(F.lit(list(spread.keys(self.buckets))), number + 1)
 
     def of_query(self, rows: DataFrame, name: str) -> DataFrame:
         """The rows of one query, with its columns."""

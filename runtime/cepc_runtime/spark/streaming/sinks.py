@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
@@ -21,7 +22,7 @@ from .intact import state_problem
 from .store import HadoopStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -119,6 +120,19 @@ def _in_files(rows: DataFrame, count: int) -> DataFrame:
     return rows.coalesce(ceil(count / OF_A_FILE))
 
 
+def _metrics(rows: DataFrame) -> list[dict[str, Any]]:
+    """What each bucket did. To ask for it computes all rows, and is the only job for it: it has their numbers, too."""
+    return [json.loads(row[ERROR]) for row in rows.where(F.col(QUERY) == METRICS).select(ERROR).collect()]
+
+
+def _counts(metrics: Iterable[dict[str, Any]]) -> Counter[str]:
+    """Of the rows by what they are: those of queries, and what LATE and DEAD are for."""
+    found: Counter[str] = Counter()
+    for one in metrics:
+        found.update({**one["rows"], LATE: one["late"] + one["ahead"], DEAD: one["malformed"]})
+    return found
+
+
 _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "bytes": "bytes"}
 """What progress says of the state, and what a bucket calls it."""
 
@@ -150,27 +164,26 @@ class Writing:
     def _write(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
         try:
-            counts = {str(r[QUERY]): int(r["count"]) for r in kept.groupBy(QUERY).count().collect()}
+            metrics = _metrics(kept)
+            counts = _counts(metrics)
             for number, name in enumerate(self.what.queries):
-                if count := counts.get(str(number)):
+                if count := counts[str(number)]:
                     self.sink(name, _in_files(self.what.of_query(kept, name), count), batch)
             for what, folder in ((LATE, self.late), (DEAD, self.dead)):
-                if folder is not None and (count := counts.get(what)):
+                if folder is not None and (count := counts[what]):
                     lost = kept.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
                     _in_files(lost, count).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
-            self.done[batch] = self._summary(counts, kept)
+            self.done[batch] = self._summary(counts, metrics)
         finally:
             kept.unpersist()
 
-    def _summary(self, counts: dict[str, int], rows: DataFrame) -> dict[str, Any]:
-        texts = rows.where(F.col(QUERY) == METRICS).select(ERROR).collect()
-        metrics = [json.loads(row[ERROR]) for row in texts]
+    def _summary(self, counts: Counter[str], metrics: list[dict[str, Any]]) -> dict[str, Any]:
         self._buckets |= {m["bucket"]: m for m in metrics}
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
             "malformed": sum(m["malformed"] for m in metrics),
-            "out": {name: counts.get(str(number), 0) for number, name in enumerate(self.what.queries)},
+            "out": {name: counts[str(number)] for number, name in enumerate(self.what.queries)},
             **{f"state_{name}": sum(m[what] for m in self._buckets.values()) for name, what in _STATE.items()},
             "buckets": len(metrics),
         }

@@ -1,0 +1,37 @@
+"""Which key of Spark's state a bucket has, so that the tasks of a micro-batch have equally many buckets.
+
+Spark hashes keys to tasks. By their own numbers 32 buckets would be 12 and 20 for two tasks, and the larger one is
+waited for; of 32 tasks 14 would have none, and four would have three.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Final
+
+_SEED: Final = 42
+_WORD: Final = 0xFFFFFFFF
+
+
+def keys(buckets: int) -> tuple[int, ...]:
+    """A key for each bucket: where the number of tasks divides that of the buckets, each task has equally many."""
+    found: dict[int, int] = {}
+    for key in count():
+        found.setdefault(spark_hash(key) % buckets, key)
+        if len(found) == buckets:
+            return tuple(found[number] for number in range(buckets))
+    raise AssertionError
+
+
+def spark_hash(key: int) -> int:
+    """Of an INT, as Spark partitions by it: Murmur3 of one word."""
+    mixed = _rotated(key * 0xCC9E2D51 & _WORD, 15) * 0x1B873593 & _WORD
+    found = (_rotated(_SEED ^ mixed, 13) * 5 + 0xE6546B64 & _WORD) ^ 4  # bytes
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        found = (found ^ found >> shift) * factor & _WORD
+    found ^= found >> 16
+    return found - (found >> 31 << 32)
+
+
+def _rotated(word: int, by: int) -> int:
+    return (word << by | word >> (32 - by)) & _WORD
