@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from . import doubles
+from .evaluate.decimals import from_unscaled
 from .types import BIGINT, BOOLEAN, DOUBLE, STRING, Decimal, Interval, integer_range, is_float, is_integer, to_arrow
 
 if TYPE_CHECKING:
@@ -126,14 +127,7 @@ def _digits(number: int) -> tuple[int, ...]:
 
 def _array(values: Sequence[Any], type_: DataType) -> Any:
     if isinstance(type_, Decimal):
-        return _decimals(values, type_)
+        return from_unscaled(values, type_)
     if isinstance(type_, Interval):
         return pa.array(values, pa.int64()).cast(to_arrow(type_))
     return pa.array(values, to_arrow(type_))
-
-
-def _decimals(unscaled: Sequence[int | None], type_: Decimal) -> Any:
-    """A DECIMAL column from unscaled values."""
-    words = b"".join((n or 0).to_bytes(16, "little", signed=True) for n in unscaled)
-    valid = pa.array([n is not None for n in unscaled], pa.bool_())
-    return pa.Array.from_buffers(to_arrow(type_), len(unscaled), [valid.buffers()[1], pa.py_buffer(words)])

@@ -15,7 +15,7 @@ from .errors import fail
 
 if TYPE_CHECKING:
     import decimal
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..expression import Call
 
@@ -77,7 +77,7 @@ def unscaled(array: pa.Array) -> list[int | None]:
     return digits
 
 
-def from_unscaled(digits: list[int | None], type_: Decimal) -> pa.Array:
+def from_unscaled(digits: Sequence[int | None], type_: Decimal) -> pa.Array:
     """The inverse of `unscaled`."""
     words = b"".join((d or 0).to_bytes(16, "little", signed=True) for d in digits)
     known = pa.array([d is not None for d in digits], pa.bool_())
