@@ -55,7 +55,6 @@ OTHERS = {
     ("cepc_runtime/kernel/planes.py", "count"): "a field of MeasurePlanes",
     ("cepc_runtime/plan_data.py", "count"): "a way of executing a query",
     ("cepc_runtime/spark/streaming/run.py", "max"): "a field of Spark's progress",
-    ("cepc_runtime/spark/streaming/sinks.py", "count"): "a column of Spark's",
 }
 
 # Modules that make aggregates of their own; none compares one.
