@@ -539,7 +539,8 @@ def test_a_run_of_few_events_imports_only_what_it_needs() -> None:
         "try: main()\n"
         "except SystemExit as end: assert not end.code, end.code\n"
         "assert 'pyarrow' in sys.modules\n"
-        "heavy = {'pyspark', 'pandas', 'numba', 'networkx', 'rich', 'cepc.why.empty'} & set(sys.modules)\n"
+        "heavy = {'pyspark', 'pandas', 'numba', 'networkx', 'rich', 'cepc.why.empty', 'cepc_runtime.kernel.adjacent',"
+        " 'cepc_runtime.enumerate.listing'} & set(sys.modules)\n"
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60)

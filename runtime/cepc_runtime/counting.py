@@ -11,8 +11,6 @@ from .columns_read import narrowed, needs_canonical
 from .evaluate.errors import EvaluationError, about
 from .events import arrange, select
 from .exactness import EXACT
-from .kernel.adjacent.run import Neighbours
-from .kernel.adjacent.tests import Failing
 from .kernel.planes import planes_of
 from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .events import Events, Reading
+    from .kernel.adjacent.run import Neighbours
     from .plan import CountedQuery, NeighboursQuery, PhysicalPlan
     from .totals import Totals
 
@@ -83,6 +82,9 @@ def _together(
 
 
 def _neighbours(stretch: Stretch, events: Events, kinds: Kinds, query: NeighboursQuery, means: Means) -> Totals:
+    from .kernel.adjacent.run import Neighbours  # which few short runs need
+    from .kernel.adjacent.tests import Failing
+
     layout = planes_of(query.automaton, query.measures)
     values = values_of([plane.value for plane in layout.planes], events.table, kinds, events.group_starts)
 

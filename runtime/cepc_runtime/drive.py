@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .counting import count
-from .enumerate.arranged import arrange_for
-from .enumerate.listing import joined, listed
 from .evaluate.errors import about, naming
 from .letters import classify
 from .plan import Join, List, by_partition, counted_queries, is_counted, letters_read
@@ -62,7 +60,18 @@ def by_strategy(
                 table = result_table(Results(totals, plan.stream))
             yield query.name, table
         means.work.finished(len(counted))
-    for same in by_partition(query for query in queries if not is_counted(query)):
+    if uncounted := [query for query in queries if not is_counted(query)]:
+        yield from _enumerated(stretch, kinds, uncounted, means)
+
+
+def _enumerated(
+    stretch: Stretch, kinds: Kinds, queries: Sequence[PhysicalQuery], means: Means
+) -> Iterator[tuple[str, Any]]:
+    from .enumerate.arranged import arrange_for  # which few short runs need
+    from .enumerate.listing import joined, listed
+
+    plan = stretch.plan
+    for same in by_partition(queries):
         needs = plan.needs if stretch.whole else ()
         arranged = arrange_for(stretch.reading, kinds, plan.stream, (*same, *stretch.beside), means.work, needs)
         for together in found_together(same):

@@ -20,7 +20,6 @@ import numpy as np
 from .at_once import at_once, tried
 from .columns_read import narrowed
 from .drive import by_strategy, drive, found_together, kinds_of, letters_asked
-from .enumerate.arranged import mattering
 from .enumerate.budget import budget_over
 from .events import select
 from .letters import Kinds, Typed, classify, renumbered
@@ -131,6 +130,8 @@ class Listed:
 
     def count(self, kinds: Kinds) -> int:
         """The events that they look at."""
+        from .enumerate.arranged import mattering  # which few short runs need
+
         return int(np.count_nonzero(mattering(kinds, self.queries)))
 
 

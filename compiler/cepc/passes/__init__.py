@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from .choose import choose
-from .columns import columns
-from .gloria.gloria import gloria, greedy
-from .motto.motto import motto
-from .normalise import normalise
-from .prune import prune
-from .sharon.sharon import sharon
-from .weave import weave
 from .workload import Budget
 from .worth import steps_worth
 
@@ -29,16 +22,28 @@ if TYPE_CHECKING:
 
     Pass = Callable[[Workload, Context], Workload]
 
+
+def _later(name: str, module: str) -> Pass:
+    """The pass of this name. It is imported when it is first carried out: a short run has no use for most of them."""
+
+    def apply(workload: Workload, context: Context) -> Workload:
+        found: Workload = getattr(import_module(module, __package__), name)(workload, context)
+        return found
+
+    apply.__name__ = name
+    return apply
+
+
 PASSES: Final[tuple[Pass, ...]] = (
-    motto,  # of match queries, which no other pass looks at
-    normalise,  # first of the others: what is kept once needs no other sharing
-    sharon,  # these only propose, so their order is that of the proposals
-    gloria,
-    greedy,  # only on request
-    weave,
-    choose,  # after all proposals
-    columns,  # takes what is left
-    prune,  # anywhere: it looks at patterns alone
+    _later("motto", ".motto.motto"),  # of match queries, which no other pass looks at
+    _later("normalise", ".normalise"),  # first of the others: what is kept once needs no other sharing
+    _later("sharon", ".sharon.sharon"),  # these only propose, so their order is that of the proposals
+    _later("gloria", ".gloria.gloria"),
+    _later("greedy", ".gloria.gloria"),  # only on request
+    _later("weave", ".weave"),
+    _later("choose", ".choose"),  # after all proposals
+    _later("columns", ".columns"),  # takes what is left
+    _later("prune", ".prune"),  # anywhere: it looks at patterns alone
 )
 NAMES: Final = tuple(found.__name__ for found in PASSES)
 OPTIMISERS: Final = ("motto", "sharon", "gloria", "greedy", "weave")

@@ -24,7 +24,7 @@ LOG: Final = logging.getLogger("cepc_runtime")
 INTERPRETED: Final = "CEPC_INTERPRETED"
 """Set to 1 in the environment: no compilation."""
 
-LITTLE: Final = 20_000
+LITTLE: Final = 30_000
 """Row operations, about, that take as long when interpreted as to load machine code."""
 
 FEW: Final = 300_000

@@ -18,6 +18,7 @@ from .records import COUNTER, NONE
 from .table_cache import table_of
 from .tables import new_state
 from .values import Values, values_of
+from .views import on_views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,6 +122,8 @@ def run_kernel(
     limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
     run, instant, end = run_function(loop, len(data.ticks) * len(planes), interpreted), 0, len(data.instants) - 1
+    if run is loop.run:
+        run = on_views(run, matrix.dtype, layout.table, data.ticks)
     while True:
         until = min(instant + AT_ONCE, end)
         part = data._replace(instants=data.instants[: until + 1])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..machine_code import run_function
 from ..run import Emissions
+from ..views import on_views
 from . import loop
 from .loop import Numbers, SliceBatch
 from .slices import Slices, ranges, slices_of
@@ -66,6 +67,8 @@ class Neighbours:
         slices = self.slices
         layout = self._layout(bindings, planes.count, planes.additive, slices.longest)
         run = run_function(loop, len(slices) + int((slices.end - slices.first).sum()), interpreted)
+        if run is loop.run:
+            run = on_views(run, matrix.dtype)
         memory = np.zeros(layout.memory, matrix.dtype)
         parts = [self._run(run, layout, part, memory, matrix, planes.count) for part in slices.batches(self.batch)]
         found = np.concatenate(parts) if parts else np.empty((0, planes.count))
