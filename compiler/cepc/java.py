@@ -149,7 +149,7 @@ def _shim_home(real_home: Path, env: Mapping[str, str]) -> Path:
         f'exec {shlex.quote(str(real_home / "bin" / "java"))} "$@"\n'
     )
     # The name is made from the text, so another runtime or another cepc never meets a stale file.
-    home = _cache_directory(env) / "java" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    home = cache_directory(env) / "java" / hashlib.sha256(text.encode()).hexdigest()[:16]
     java = home / "bin" / "java"
     if not is_private(home):
         raise JavaNotFoundError(
@@ -167,7 +167,8 @@ def _shim_home(real_home: Path, env: Mapping[str, str]) -> Path:
     return home
 
 
-def _cache_directory(env: Mapping[str, str]) -> Path:
+def cache_directory(env: Mapping[str, str]) -> Path:
+    """Where cepc keeps what is the user's alone."""
     base = env.get("XDG_CACHE_HOME")
     return Path(base if base else Path(env.get("HOME", "~")).expanduser() / ".cache") / "cepc"
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar.diagnostic import Diagnostic
@@ -55,25 +56,29 @@ def quiet_session(size: int | None = None) -> Any:
     in bytes, where it is known. Raises RunError.
     """
     at_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return local_session(
-        {
-            "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",
-            "spark.ui.showConsoleProgress": str(at_terminal).lower(),
-            **jvm_of(size),
-        }
-    )
+    settings = {
+        "spark.log.level": "WARN" if os.environ.get("CEPC_DEBUG") == "1" else "OFF",
+        "spark.ui.showConsoleProgress": str(at_terminal).lower(),
+        **jvm_of(size),
+    }
+    return local_session(settings, keeps_classes=is_little(size))
 
 
 def jvm_of(size: int | None) -> Mapping[str, str]:
     """The settings of a JVM for so many bytes of events."""
     from cepc_runtime.spark.settings import JVM, JVM_OF_LITTLE
 
-    return JVM if size is None or size > LITTLE else JVM_OF_LITTLE
+    return JVM_OF_LITTLE if is_little(size) else JVM
 
 
-def local_session(more: Mapping[str, str] | None = None) -> Any:
+def is_little(size: int | None) -> bool:
+    return size is not None and size <= LITTLE
+
+
+def local_session(more: Mapping[str, str] | None = None, *, keeps_classes: bool = False) -> Any:
     """A session on this machine, or where SPARK_REMOTE or the master of Spark's own configuration says, with settings
-    that suit a job and `more`, which comes first. It finds a Java, also one from PyPI. Raises RunError.
+    that suit a job and `more`, which comes first. It finds a Java, also one from PyPI. A JVM of its own may use the
+    archive of classes, or make it. Raises RunError.
     """
     need_pyspark()
     try:
@@ -93,9 +98,30 @@ def local_session(more: Mapping[str, str] | None = None) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
-    for name, value in {**SETTINGS, **JVM, **own, **(more or {})}.items():
+    settings = {**SETTINGS, **JVM, **own, **(more or {})}
+    if keeps_classes and "SPARK_REMOTE" not in os.environ:
+        settings = _with_classes(settings)
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _with_classes(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings, with the archive of classes where this run uses one. Where it makes it, the JVM starts here."""
+    import pyspark
+
+    from .class_archive import class_archive, start_jvm
+
+    if pyspark.SparkContext._gateway is not None:  # a JVM runs, and takes no options any more
+        return dict(settings)
+    found = class_archive(os.environ, Path(pyspark.__file__).parent, pyspark.__version__)
+    if found is None:
+        return dict(settings)
+    name = "spark.driver.defaultJavaOptions"
+    all_settings = {**settings, name: f"{settings[name]} {found.options}"}
+    if found.is_made:
+        start_jvm(all_settings)
+    return all_settings
 
 
 @contextmanager
@@ -138,7 +164,6 @@ def _runs(python: str) -> bool:
 
 def _ship(session: Any) -> None:
     import tempfile
-    from pathlib import Path
 
     from pyspark.sql.utils import is_remote
 
