@@ -120,7 +120,7 @@ def test_runs_that_make_it_use_it_and_find_it_damaged_print_the_same(tmp_path: P
         file.seek(archive.stat().st_size // 2)
         file.write(bytes(1 << 20))
     printed.append(rows())
-    assert set(printed) == {'{"n":1}\n'}
+    assert set(printed) == {'{"query":"q","n":1,"match_start":1,"match_end":1}\n'}
 
 
 def complete(folder: Path) -> Path:
