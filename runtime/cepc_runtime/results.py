@@ -13,7 +13,7 @@ from .aggregate_texts import aggregate_text, cure
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
-from .expression import Aggregate, FieldKey, aggregates, counted
+from .expression import Aggregate, FieldKey, aggregates, counted, fields
 from .gathered import Gathered
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
@@ -114,8 +114,9 @@ class Results:
             if strict and misfit.any():
                 raise self.overflow(aggregate, int(rows[np.argmax(misfit)]))
             misfits |= misfit
-        for name in self.totals.keys:
-            columns[FieldKey(None, name)] = self.key_column(name, rows)
+        for field in fields(expression):
+            if field.variable is None and field.column in self.totals.keys:  # else it is of an aggregate's events
+                columns[field.key] = self.key_column(field.column, rows)
         return flat(evaluate(expression, columns, len(rows))), misfits
 
     def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
