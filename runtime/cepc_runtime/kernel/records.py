@@ -129,6 +129,7 @@ class OutputRecord(NamedTuple):
     accepting: int  # how many states
     planes: int
     additive: int
+    fewest: int  # matches that a window has of which a row is asked for
     places: int  # for each plane, where it stands of each accepting state
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ..fewest import fewest
 from ..plan import DROPPED
 from ..windows import Sliding
 from .basis import OWN, Costs, Happening, inner_of
@@ -287,7 +288,8 @@ class _Builder:
         accepting = [memory.place(n, state) for state in query.automaton.accepting]
         counts = [memory.count(place) for place in accepting]
         columns = [memory.column(place, c) for c in query.columns for place in accepting]
-        return [n, len(accepting), query.planes.count, query.planes.additive, self._append([counts, columns])[0]]
+        places = self._append([counts, columns])[0]
+        return [n, len(accepting), query.planes.count, query.planes.additive, fewest(query.plan), places]
 
     def _negations(self, n: int) -> list[list[int]]:
         return [self._negation(n, *found) for found in sorted(self._queries[n].automaton.negation_letters.items())]
