@@ -19,6 +19,8 @@ from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .expression import Expression
     from .kernel.planes import MeasurePlanes
     from .plan import Measure, QueryPlan, StreamPlan
@@ -64,14 +66,20 @@ class WindowEdgeError(ArithmeticError):
         return f"query {self.query}: an edge of a window is no {self.type}, the type of {self.column}; {self.cure}"
 
 
-def check_edges(ticks: Ints, query: QueryPlan, stream: StreamPlan) -> None:
-    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not
-    fit.
+def check_edges(ticks: Ints, queries: Iterable[QueryPlan], stream: StreamPlan) -> None:
+    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not fit,
+    of the first such query.
     """
-    if len(ticks) and isinstance(query.window, Sliding):
-        reach = query.window.reach
-        if int(ticks.min()) - reach < -(2**63) or int(ticks.max()) + reach >= 2**63:
+    if not len(ticks):
+        return
+    first, last = int(ticks.min()), int(ticks.max())
+    for query in queries:
+        if isinstance(query.window, Sliding) and _leave(first, last, query.window.reach):
             raise WindowEdgeError(query.name, stream.time_column, dict(stream.columns)[stream.time_column].sql)
+
+
+def _leave(first: int, last: int, reach: int) -> bool:
+    return first - reach < -(2**63) or last + reach >= 2**63
 
 
 @dataclass(frozen=True)
