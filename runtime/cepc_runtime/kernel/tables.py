@@ -356,18 +356,22 @@ class _Builder:
         others = [self._other(unit, begins, happening) for unit, begins in starts.items()] if gated else []
         alone = in_place(memory, rest, happening.emptied, 2 * self._second)
         cost = self._costs.of(alone) + sum(self._costs.usual(b, kind) for _, b in component.bases if kind in b.inside)
-        return [
+        unit = self._units[first]
+        record = [
             component.record,
-            self._state(len(GATE)) if gated else NONE,
-            self._units[first], starts[first],
             *self._append(others),
-            *self._listed(alone),
             *self._append(runs),
             *self._listed(tied_operations),
             *self._listed(settled),
             *self._append(seen),
             *self._append([self._units[self._unit_of[n]]] for n in killed),
             _whole(cost),
+        ]  # fmt: skip
+        return [
+            self._state(len(GATE)) if gated else NONE,
+            unit, self._table[unit + UNIT.progress], starts[first],
+            *self._listed(alone),
+            self._append([record])[0],
         ]  # fmt: skip
 
     def _other(self, unit: int, starts: bool, happening: Happening) -> list[int]:
