@@ -16,6 +16,7 @@ import pytest
 from cepc_runtime.doubles import add_exactly
 from cepc_runtime.exact_columns import cast_column, quotients
 from cepc_runtime.expression import Aggregate, Call, Expression, Literal
+from cepc_runtime.fewest import fewest
 from cepc_runtime.plan import CountedQuery, OutputPlan, PhysicalPlan
 from cepc_runtime.results import ResultOverflowError, WindowEdgeError
 from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
@@ -241,6 +242,48 @@ def test_having_that_needs_the_value_itself_fails() -> None:
     root = Call(">", (Call("sqrt", (Call("cast", (COUNT,), DOUBLE),), DOUBLE), Literal(1.0, DOUBLE)), BOOLEAN)
     with pytest.raises(ResultOverflowError):
         rows_of(only(aggregate("count", target=STRING), having=root), many(70))
+
+
+NUMBER = Literal(3, BIGINT)
+BETWEEN = Call("and", (than(">=", COUNT, 3), than("<", COUNT, 16)), BOOLEAN)
+CASES: list[tuple[Expression, int, set[int]]] = [  # at least so many are emitted, and these are kept
+    (than(">", COUNT, 3), 4, {7, 15}),
+    (than(">=", COUNT, 3), 3, {3, 7, 15}),
+    (than("=", COUNT, 3), 3, {3}),
+    (than("<", COUNT, 3), 0, {1}),
+    (than("<=", COUNT, 3), 0, {1, 3}),
+    (Call("<", (NUMBER, COUNT), BOOLEAN), 4, {7, 15}),
+    (Call("<=", (NUMBER, COUNT), BOOLEAN), 3, {3, 7, 15}),
+    (Call(">", (NUMBER, COUNT), BOOLEAN), 0, {1}),
+    (Call(">=", (aggregate("count", target=DOUBLE), Literal(2.5, DOUBLE)), BOOLEAN), 3, {3, 7, 15}),
+    (Call(">", (aggregate("count", target=DOUBLE), Literal(math.inf, DOUBLE)), BOOLEAN), 0, set()),
+    (than(">", COUNT, -5), 0, {1, 3, 7, 15}),
+    (BETWEEN, 3, {3, 7, 15}),
+    (Call("or", (than(">", COUNT, 3), than("<", COUNT, 2)), BOOLEAN), 0, {1, 7, 15}),
+    (Call("and", (than(">", COUNT, 3), than(">", aggregate("sum", "A", BIGINT), 20)), BOOLEAN), 0, {15}),
+    (than(">", aggregate("count", "A", BIGINT), 11), 0, {7, 15}),
+]
+
+
+@pytest.mark.parametrize(("having", "least", "kept"), CASES)
+def test_what_having_drops_by_its_count_alone_is_not_emitted(having: Expression, least: int, kept: set[int]) -> None:
+    events: list[Event] = [(t, "A", str(group), 1) for group in range(1, 5) for t in range(group)]
+    q = query(RUNS, having=having)
+    assert fewest(q) == least
+    assert {row[name_of(COUNT)] for row in rows_of(q, events)} == kept
+
+
+def test_a_window_of_several_partitions_has_the_matches_of_all() -> None:
+    q = replace(only(COUNT, having=than(">", COUNT, 3)), group_by=())
+    assert fewest(q) == 0
+    assert [row[name_of(COUNT)] for row in rows_of(q, [(t, "A", g, 0) for t, g in enumerate("gghh")])] == [6]
+
+
+@pytest.mark.parametrize(("least", "kept"), [(2**62 - 1, 1), (2**62, 0)])
+def test_counts_beyond_floats_are_compared_exactly_when_few_are_emitted(least: int, kept: int) -> None:
+    q = only(COUNT, having=than(">=", COUNT, least))
+    assert fewest(q) == 2**53
+    assert len(rows_of(q, many(62))) == kept
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

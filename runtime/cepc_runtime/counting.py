@@ -49,8 +49,7 @@ def count(
     """
     reading, kinds = _concerned(narrowed(stretch.reading, stretch.plan.stream, queries), kinds, queries)
     canonical = any(map(needs_canonical, queries))
-    for query in queries:
-        check_edges(reading.ticks, query, stretch.plan.stream)
+    check_edges(reading.ticks, queries, stretch.plan.stream)
     reads = {query.name: query.automaton.letters for query in queries}
     staying = staying_of(kinds, reads, stretch.plan.needs) if stretch.whole else None
     events = arrange(reading, stretch.plan.stream, queries[0].partition, canonical=canonical, staying=staying)

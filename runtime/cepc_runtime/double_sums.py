@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -38,15 +39,42 @@ _TOLD: Final = 2.0**62
 
 
 @dataclass(frozen=True)
+class Targets:
+    """Which rows will be one row of results: `order` are the rows, target by target, each from `starts` on."""
+
+    order: Ints
+    starts: Ints
+
+    @cached_property
+    def lengths(self) -> Ints:
+        return np.diff(np.append(self.starts, len(self.order)))
+
+    def rows(self, target: int) -> list[int]:
+        found: list[int] = self.order[self.starts[target] : self.starts[target] + self.lengths[target]].tolist()
+        return found
+
+    def of_rows(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """For each row its target's number."""
+        found = np.empty(len(self.order), dtype=numbers.dtype)
+        found[self.order] = np.repeat(numbers, self.lengths)
+        return found
+
+    def of_first_rows(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The numbers of targets, each in its first row, and 0 in the others."""
+        found = np.zeros(len(self.order), dtype=numbers.dtype)
+        found[self.order[self.starts]] = numbers
+        return found
+
+
+@dataclass(frozen=True)
 class DoubleSums:
-    """The planes of a sum's parts, summed over the rows of each target: `order` are the rows, target by target, each
-    from `starts` on. `unsure` are the rows of those that have to be counted again.
+    """The planes of a sum's parts, in all rows, and their sums over the rows of each target; without targets each row
+    is one by itself. `unsure` are the rows that have to be counted again.
     """
 
     places: tuple[int, int, int]
-    order: Ints
-    starts: Ints
-    parts: Floats
+    targets: Targets | None
+    planes: Floats
     totals: Floats
     rests: Floats
     unsure: Bools
@@ -55,33 +83,37 @@ class DoubleSums:
         """A total and a rest for each row: those of a target in its first row, else 0. Some rows' numbers are known
         exactly.
         """
+        totals, rests = self._totals(exact) if exact else (self.totals, self.rests)
+        if self.targets is None:
+            return totals, rests
+        return self.targets.of_first_rows(totals), self.targets.of_first_rows(rests)
+
+    def _totals(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         totals, rests, large = self.totals.copy(), self.rests.copy(), dict[int, Fraction]()
-        ends = np.append(self.starts[1:], len(self.order))
-        if exact:
-            place = np.empty(len(self.order), dtype=np.int64)
-            place[self.order] = np.repeat(np.arange(len(self.starts)), ends - self.starts)
-            for target in np.unique(place[list(exact)]).tolist():
-                rows = self.order[self.starts[target] : ends[target]].tolist()
-                number = add_exactly([part for row in rows for part in self._parts(row, exact)])
-                if isinstance(number, float) and not math.isfinite(number):
-                    totals[target], rests[target] = number, 0.0
-                    continue
-                totals[target], rests[target] = pair(Fraction(number))
-                if math.isinf(totals[target]):
-                    large[target] = Fraction(number)
-        found: list[npt.NDArray[Any]] = []
-        for numbers in (totals.astype(object) if large else totals, rests):
-            column = np.zeros(len(self.order), dtype=numbers.dtype)
-            column[self.order[self.starts]] = numbers
-            found.append(column)
+        for target, rows in self._rows_of_targets(list(exact)):
+            number = add_exactly([part for row in rows for part in self._parts(row, exact)])
+            if isinstance(number, float) and not math.isfinite(number):
+                totals[target], rests[target] = number, 0.0
+                continue
+            totals[target], rests[target] = pair(Fraction(number))
+            if math.isinf(totals[target]):
+                large[target] = Fraction(number)
+        if not large:
+            return totals, rests
+        numbers = totals.astype(object)
         for target, fraction in large.items():
-            found[0][self.order[self.starts[target]]] = fraction
-        return found[0], found[1]
+            numbers[target] = fraction
+        return numbers, rests
+
+    def _rows_of_targets(self, some: list[int]) -> list[tuple[int, list[int]]]:
+        """The targets of some rows, and all rows of each."""
+        if self.targets is None:
+            return [(row, [row]) for row in some]
+        numbers = self.targets.of_rows(np.arange(len(self.totals)))
+        return [(target, self.targets.rows(target)) for target in np.unique(numbers[some]).tolist()]
 
     def _parts(self, row: int, exact: Mapping[int, Sequence[Number]]) -> list[Number]:
-        if row in exact:
-            return [exact[row][place] for place in self.places]
-        return [*self.parts[row].tolist()]
+        return [(exact[row] if row in exact else self.planes[row].tolist())[place] for place in self.places]
 
 
 def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) -> list[DoubleSums]:
@@ -92,8 +124,8 @@ def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) ->
             divided[own] = divided.get(own, False) or measure.function.divided
     if not divided or not len(emissions.planes):
         return []
-    order, starts = _targets(targets, len(emissions.planes))
-    return [_double_sums(recount, emissions, order, starts, own, average) for own, average in divided.items()]
+    known = None if targets is None else _targets(targets)
+    return [_double_sums(recount, emissions, known, own, average) for own, average in divided.items()]
 
 
 def places_of(own: MeasurePlanes) -> tuple[int, int, int]:
@@ -104,45 +136,62 @@ def places_of(own: MeasurePlanes) -> tuple[int, int, int]:
     return own.total, own.rest, own.last
 
 
-def _targets(targets: Ints | None, rows: int) -> tuple[Ints, Ints]:
-    if targets is None:
-        return np.arange(rows), np.arange(rows)
+def _targets(targets: Ints) -> Targets:
     order = np.argsort(targets, kind="stable")
-    return order, np.flatnonzero(np.diff(targets[order], prepend=-1))
+    return Targets(order, np.flatnonzero(np.diff(targets[order], prepend=-1)))
 
 
 def _double_sums(
-    recount: Recount, emissions: Emissions, order: Ints, starts: Ints, own: MeasurePlanes, divided: bool
+    recount: Recount, emissions: Emissions, targets: Targets | None, own: MeasurePlanes, divided: bool
 ) -> DoubleSums:
     assert own.count is not None
-    places = places_of(own)
+    places, planes = places_of(own), emissions.planes
     with np.errstate(all="ignore"):
-        parts = emissions.planes[:, places]
-        first, rest, last = parts[order].T
-        counts, error = emissions.planes[order, own.count], _errors(recount, emissions, own)[order]
-        if len(starts) < len(order):
-            first, left = halves(first, starts)
-            many = np.diff(np.append(starts, len(order)))
-            error = np.add.reduceat(error, starts)
-            for place, part in ((places[1], np.abs(left) + np.abs(rest)), (places[2], np.abs(last))):
-                sizes, units = np.add.reduceat(part, starts), _scale(recount, emissions, place).unit[order]
-                exact = (error == 0) & (sizes <= COUNTED * np.minimum.reduceat(units, starts))
-                error = np.where(exact, 0.0, error + ROUNDING * (many + 2) * sizes)
-            first, rest, last = (np.add.reduceat(part, starts) for part in (first, left + rest, last))
-            counts = np.add.reduceat(counts, starts)
-        totals, rests = together(first, rest, last)
+        parts = [planes[:, place] for place in places]
+        counts, error = planes[:, own.count], _errors(recount, emissions, own)
+        if targets is not None:
+            parts, counts, error = _added(recount, emissions, targets, own, error)
+        totals, rests = together(*parts)
         unsure = ~rounds_once(totals, rests, error, counts if divided else None) & (counts < COUNTED)
-        unsure |= ~np.isfinite(totals) & np.logical_and.reduceat(np.isfinite(parts[order]).all(axis=1), starts)
-    of_rows = np.zeros(len(order), dtype=np.bool_)
-    of_rows[order] = np.repeat(unsure, np.diff(np.append(starts, len(order))))
-    return DoubleSums(places, order, starts, parts, totals, rests, of_rows)
+        lost = ~np.isfinite(totals)
+        if lost.any():
+            finite = np.isfinite(planes[:, places]).all(axis=1)
+            if targets is not None:
+                finite = np.logical_and.reduceat(finite[targets.order], targets.starts)
+            unsure |= lost & finite
+    return DoubleSums(places, targets, planes, totals, rests, unsure if targets is None else targets.of_rows(unsure))
+
+
+def _added(
+    recount: Recount, emissions: Emissions, targets: Targets, own: MeasurePlanes, error: Floats
+) -> tuple[list[Floats], Floats, Floats]:
+    """The parts, the counts and by how much the parts may be off, of each target."""
+    places, order, starts = places_of(own), targets.order, targets.starts
+    parts = [emissions.planes[order, place] for place in places]
+    counts, error = emissions.planes[order, own.count or 0], error[order]
+    if len(starts) == len(order):
+        return parts, counts, error
+    first, left = halves(parts[0], starts)
+    _, rest, last = parts
+    error = np.add.reduceat(error, starts)
+    for place, part in ((places[1], np.abs(left) + np.abs(rest)), (places[2], np.abs(last))):
+        sizes, units = np.add.reduceat(part, starts), _scale(recount, emissions, place).unit[order]
+        exact = (error == 0) & (sizes <= COUNTED * np.minimum.reduceat(units, starts))
+        error = np.where(exact, 0.0, error + ROUNDING * (targets.lengths + 2) * sizes)
+    return (
+        [np.add.reduceat(part, starts) for part in (first, left + rest, last)],
+        np.add.reduceat(counts, starts),
+        error,
+    )
 
 
 def _errors(recount: Recount, emissions: Emissions, own: MeasurePlanes) -> Floats:
     """How far the total and the rest of each row may be off, together."""
     counts = emissions.planes[:, own.count or 0]
-    inexact = np.zeros(len(counts))
+    inexact, most = np.zeros(len(counts)), counts.max()
     for plane in places_of(own):
+        if recount.values.scales[recount.planes.planes[plane - 1].value].exact(most).all():
+            continue
         scale = _scale(recount, emissions, plane)
         inexact += np.where(scale.exact(counts), 0.0, counts * scale.size)
     return inexact * _roundings(recount, emissions) if inexact.any() else inexact

@@ -49,8 +49,8 @@ class Scale:
     unit: Floats
     lost: Floats
 
-    def exact(self, counts: Floats) -> Bools:
-        """Whether sums of so many numbers are exact; one run for each count."""
+    def exact(self, counts: Floats | np.float64) -> Bools:
+        """Whether sums of so many numbers are exact; one run for each count, or every run for one."""
         return np.asarray((self.lost == 0) & (counts * self.size <= _EXACT * self.unit))
 
     def take(self, runs: Ints) -> Scale:
@@ -91,11 +91,18 @@ def together(first: Floats, rest: Floats, last: Floats) -> tuple[Floats, Floats]
         near, left = _sum(first, rest)
         left, lacking = _sum(left, last)
         total, left = _sum(near, left)
-        half = (left != 0) & ((total + 2 * left) - total == 2 * left)  # what lacks decides
-        found = np.where(half & (lacking != 0), np.nextafter(left, np.copysign(np.inf, lacking)), left + lacking)
-        found = np.where(~half & (total + found != total), np.nextafter(found, 0.0), found)
+        found = left + lacking
+        rows = np.flatnonzero(lacking)  # hardly ever any: elsewhere `left` is all that the total lacks
+        found[rows] = _left(total[rows], left[rows], lacking[rows])
         finite = np.isfinite(total)
-        return np.where(finite, total, first), np.where(finite, found, rest)
+        return (total, found) if finite.all() else (np.where(finite, total, first), np.where(finite, found, rest))
+
+
+def _left(total: Floats, left: Floats, lacking: Floats) -> Floats:
+    """What totals lack, as near as a number can tell that is not rounded to another total with it."""
+    half = (left != 0) & ((total + 2 * left) - total == 2 * left)  # what lacks decides
+    found = np.where(half & (lacking != 0), np.nextafter(left, np.copysign(np.inf, lacking)), left + lacking)
+    return np.where(~half & (total + found != total), np.nextafter(found, 0.0), found)
 
 
 def _units(values: Floats, starts: Ints) -> tuple[Floats, Floats]:
@@ -165,6 +172,8 @@ def added(totals: Column, rests: Column) -> Column:
 
 def rounds_once(totals: Floats, rests: Floats, error: Floats, counts: Floats | None) -> Bools:
     """Whether totals with rests that are off by so much round to one number; with counts, their quotients as well."""
+    if not error.any():
+        return np.isfinite(rests) | ~np.isfinite(totals)
     with np.errstate(all="ignore"):
         # the error bound is itself rounded, as are the sums with it
         more = error * 1.0001 + ROUNDING * np.abs(rests) * (error != 0)

@@ -46,7 +46,7 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
     """
     query, layout, planes = recount.query, recount.planes, emissions.planes
     again = np.zeros(len(planes), dtype=np.bool_)
-    if not np.all(np.abs(planes[:, : layout.additive]) < EXACT):  # else they are all exact that have to be
+    if not _all_below(planes[:, : layout.additive], EXACT):  # else they are all exact that have to be
         for measure, found in zip(query.measures, layout.measures, strict=True):
             if measure.is_whole:
                 if measure.exact:
@@ -57,7 +57,8 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
                 again |= _overflown(recount, found, emissions)
     sums = double_sums(recount, emissions, targets)
     unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
-    exact, integers = _counted_again(recount, emissions, again, unsure), _exactly(query, layout)
+    exact = _counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
+    integers = _exactly(query, layout)
     columns = [
         _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
     ]
@@ -174,8 +175,13 @@ def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integer
     return column
 
 
+def _all_below(numbers: Floats, bound: float) -> bool:
+    """Whether all are smaller in magnitude; NaN is not."""
+    return not numbers.size or bool(numbers.max() < bound and numbers.min() > -bound)
+
+
 def _integers(numbers: Floats) -> Column:
-    if np.all(np.abs(numbers) < EXACT):
+    if _all_below(numbers, EXACT):
         return numbers.astype(np.int64)
     # what does not fit stays as large as it is
     return np.array([int(n) for n in np.nan_to_num(numbers, nan=0.0).tolist()] + [None], dtype=object)[:-1]

@@ -13,12 +13,14 @@ from .aggregate_texts import aggregate_text, cure
 from .columns import Bools, Ints, flat
 from .evaluate import evaluate
 from .events import times_of
-from .expression import Aggregate, FieldKey, aggregates, counted
+from .expression import Aggregate, FieldKey, aggregates, counted, fields
 from .gathered import Gathered
 from .types import DOUBLE, Decimal, to_arrow
 from .windows import Sliding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .expression import Expression
     from .kernel.planes import MeasurePlanes
     from .plan import Measure, QueryPlan, StreamPlan
@@ -64,14 +66,20 @@ class WindowEdgeError(ArithmeticError):
         return f"query {self.query}: an edge of a window is no {self.type}, the type of {self.column}; {self.cure}"
 
 
-def check_edges(ticks: Ints, query: QueryPlan, stream: StreamPlan) -> None:
-    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not
-    fit.
+def check_edges(ticks: Ints, queries: Iterable[QueryPlan], stream: StreamPlan) -> None:
+    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not fit,
+    of the first such query.
     """
-    if len(ticks) and isinstance(query.window, Sliding):
-        reach = query.window.reach
-        if int(ticks.min()) - reach < -(2**63) or int(ticks.max()) + reach >= 2**63:
+    if not len(ticks):
+        return
+    first, last = int(ticks.min()), int(ticks.max())
+    for query in queries:
+        if isinstance(query.window, Sliding) and _leave(first, last, query.window.reach):
             raise WindowEdgeError(query.name, stream.time_column, dict(stream.columns)[stream.time_column].sql)
+
+
+def _leave(first: int, last: int, reach: int) -> bool:
+    return first - reach < -(2**63) or last + reach >= 2**63
 
 
 @dataclass(frozen=True)
@@ -114,8 +122,9 @@ class Results:
             if strict and misfit.any():
                 raise self.overflow(aggregate, int(rows[np.argmax(misfit)]))
             misfits |= misfit
-        for name in self.totals.keys:
-            columns[FieldKey(None, name)] = self.key_column(name, rows)
+        for field in fields(expression):
+            if field.variable is None and field.column in self.totals.keys:  # else it is of an aggregate's events
+                columns[field.key] = self.key_column(field.column, rows)
         return flat(evaluate(expression, columns, len(rows))), misfits
 
     def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:

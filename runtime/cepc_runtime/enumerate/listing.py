@@ -49,7 +49,7 @@ def _of_matches(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, mean
 
 
 def _aggregated(arranged: Arranged, query: PhysicalQuery, stretch: Stretch, means: Means) -> Any:
-    check_edges(arranged.events.ticks, query, arranged.stream)
+    check_edges(arranged.events.ticks, [query], arranged.stream)
     only = stretch.span.numbers(query.window) if isinstance(query.window, Sliding) else None
     enumerator = arranged.enumerator(query, means.block, _budget([query], arranged, means), only)
     measuring = Measuring(query, arranged.events, enumerator.evaluator)

@@ -30,6 +30,7 @@ from .records import (
     OPERATIONS,
     OTHER,
     PROGRESS,
+    REST,
     RUN,
     UNIT,
 )
@@ -109,7 +110,7 @@ def run(
 
 def operate(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
     """What a block does, in place: an instant of which only this event concerns the component."""
-    if t[block + BLOCK.runs] != t[block + BLOCK.runs_end]:
+    if t[block + BLOCK.gate] != NONE:  # else there are no runs
         go_on(t, s, m, events, block, event)
     do(t, s, m, events.values, event, block + BLOCK.operations)
 
@@ -131,8 +132,7 @@ def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, t
     """
     gate = t[block + BLOCK.gate]
     if gate == NONE:
-        unit = t[block + BLOCK.unit]
-        p = t[unit + UNIT.progress]
+        unit, p = t[block + BLOCK.unit], t[block + BLOCK.progress]
         if s[p + PROGRESS.touched] == 0:
             if t[block + BLOCK.starts] == 0:
                 return NONE
@@ -150,7 +150,8 @@ def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, bloc
     or close for one of them: those that were not touched, and cannot be by this kind of event, have nothing that could
     be wrong.
     """
-    first, end = t[block + BLOCK.others], t[block + BLOCK.others_end]
+    rest = t[block + BLOCK.rest]
+    first, end = t[rest + REST.others], t[rest + REST.others_end]
     touched, cost = False, 0
     for other in range(first, end, len(OTHER)):
         unit = t[other + OTHER.unit]
@@ -165,7 +166,7 @@ def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, bloc
         cost += t[other + OTHER.cost_alone]
     if not touched:
         return NONE
-    if cost < t[block + BLOCK.cost_of_all]:
+    if cost < t[rest + REST.cost_of_all]:
         return FEW
     until = np.iinfo(np.int64).max
     for other in range(first, end, len(OTHER)):
@@ -180,9 +181,10 @@ def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, bloc
 
 def operate_few(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int) -> None:
     """What a block does to the units that are touched, each by itself."""
-    for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
+    rest = t[block + BLOCK.rest]
+    for x in range(t[rest + REST.runs], t[rest + REST.runs_end], len(MEANING)):
         end_runs(t, s, m, x + MEANING.basis, x + MEANING.basis + 1)
-    for other in range(t[block + BLOCK.others], t[block + BLOCK.others_end], len(OTHER)):
+    for other in range(t[rest + REST.others], t[rest + REST.others_end], len(OTHER)):
         if s[t[t[other + OTHER.unit] + UNIT.progress] + PROGRESS.touched] != 0:
             do(t, s, m, values, event, other + OTHER.alone)
 
@@ -194,12 +196,13 @@ def go_on(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) ->
     """An event that ends runs, or goes on with some: on the basis columns if a run is shared, on the lanes if it is
     split.
     """
-    for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
+    rest = t[block + BLOCK.rest]
+    for x in range(t[rest + REST.runs], t[rest + REST.runs_end], len(MEANING)):
         if t[x + MEANING.inside] == NONE or not goes_on(
             t, s, events, t[x + MEANING.basis], t[x + MEANING.inside], t[block + BLOCK.gate], event
         ):
             end_runs(t, s, m, x + MEANING.basis, x + MEANING.basis + 1)
-    for x in range(t[block + BLOCK.runs], t[block + BLOCK.runs_end], len(MEANING)):
+    for x in range(t[rest + REST.runs], t[rest + REST.runs_end], len(MEANING)):
         i = t[x + MEANING.inside]
         if i == NONE:
             continue
@@ -330,13 +333,13 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
     rows, emitted = buffer
     for event in range(begin, end):
         for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
-            w = t[t[block + BLOCK.component] + COMPONENT.waiting]
+            w = t[t[t[block + BLOCK.rest] + REST.component] + COMPONENT.waiting]
             s[w] += 1
             s[w + AT_INSTANT.settling] = 0
             come(t, s, m, rows, emitted, block, ticks[begin])
     for event in range(begin, end):
         for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
-            component = t[block + BLOCK.component]
+            component = t[t[block + BLOCK.rest] + REST.component]
             w = t[component + COMPONENT.waiting]
             here = come(t, s, m, rows, emitted, block, ticks[begin])
             if s[w] == 1:  # no other event of the instant concerns it
@@ -356,8 +359,9 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
                 end_instant(t, s, m, events.values, component)
     for event in range(begin, end):
         for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
-            if s[t[t[block + BLOCK.component] + COMPONENT.waiting] + AT_INSTANT.settling] != 0:
-                do(t, s, m, events.values, event, block + BLOCK.settled)
+            rest = t[block + BLOCK.rest]
+            if s[t[t[rest + REST.component] + COMPONENT.waiting] + AT_INSTANT.settling] != 0:
+                do(t, s, m, events.values, event, rest + REST.settled)
 
 
 def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
@@ -370,11 +374,12 @@ def begin_instant(t: Ints, s: Ints, m: Floats, component: int) -> None:
 
 def read_tied(t: Ints, s: Ints, m: Floats, values: Matrix, block: int, event: int, here: bool) -> None:
     """One event of an instant: what it adds, if a unit is touched, and the letters of negations that it has."""
+    rest = t[block + BLOCK.rest]
     if here:
-        do(t, s, m, values, event, block + BLOCK.tied)
-    for x in range(t[block + BLOCK.killed_units], t[block + BLOCK.killed_units_end]):
+        do(t, s, m, values, event, rest + REST.tied)
+    for x in range(t[rest + REST.killed_units], t[rest + REST.killed_units_end]):
         s[t[t[x] + UNIT.progress] + PROGRESS.killed] = 1
-    for x in range(t[block + BLOCK.seen], t[block + BLOCK.seen_end], len(LETTERS)):
+    for x in range(t[rest + REST.seen], t[rest + REST.seen_end], len(LETTERS)):
         s[t[x]] |= t[x + LETTERS.bits]
 
 

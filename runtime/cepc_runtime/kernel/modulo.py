@@ -6,6 +6,7 @@ way went past 64 bits but sums, and those come out right modulo 2**64.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from .planes import QueryPlanes
@@ -40,6 +41,7 @@ def count_modulo(recount: Recount) -> tuple[Emissions, tuple[int, ...]]:
     chosen = tuple(p for p, _ in kept)
     if recount.neighbours is not None:
         return recount.neighbours.count(planes, matrix, index), chosen
-    layout = build([recount.query], [planes], recount.kinds.letters, index)
+    query = replace(recount.query, having=None)  # numbers that wrap around cannot be compared
+    layout = build([query], [planes], recount.kinds.letters, index)
     (emissions,), _ = run_kernel(recount.events, recount.kinds, layout, [planes], matrix)
     return emissions, chosen

@@ -33,11 +33,17 @@ def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, en
     """The operations from `begin` to `end`; the values are those of the event."""
     for o in range(begin, end, OPERATION):
         code, target, source, width = t[o + CODE], t[o + TARGET], t[o + SOURCE], t[o + WIDTH]
-        if code == ADD:  # which most are
+        if code == ADD:  # these two are nearly all, and a call would take longer than they do
             a = m[target:]
             b = m[source:]
             for i in range(width):
                 a[i] += b[i]
+        elif code == MULTIPLY and 0 < abs(values[t[o + VALUE], event]) < np.inf:
+            value = values[t[o + VALUE], event]
+            a = m[target:]
+            b = m[source:]
+            for i in range(width):
+                a[i] += value * b[i]
         else:
             value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
             carry_out(m, code, target, source, width, value)

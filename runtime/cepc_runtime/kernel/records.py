@@ -16,18 +16,30 @@ NONE: Final = -1
 
 
 class BlockRecord(NamedTuple):
-    """What a kind of event does to a component. The blocks of kind k are from table[k] to table[k + 1]."""
+    """What a kind of event does to a component, as far as most events need it: a line of a processor's cache. The
+    blocks of kind k are from table[k] to table[k + 1].
+    """
 
-    component: int
     gate: int  # where it is in the state; NONE with a single unit, which is asked itself
     unit: int  # the single one, or the first
+    progress: int  # the unit's, in the state
     starts: int  # it does something to a unit of which only start rows are not empty
-    others: int  # all units of a gated block, the first one too
-    others_end: int
     operations: int  # in an instant of one event
     operations_end: int
     numbers: int  # that they change
-    runs: int  # what it means for runs on basis columns
+    rest: int
+
+
+BLOCK: Final = BlockRecord(*range(len(BlockRecord._fields)))
+
+
+class RestRecord(NamedTuple):
+    """The rest of a block."""
+
+    component: int
+    others: int  # all units of a gated block, the first one too
+    others_end: int
+    runs: int  # what it means for runs on basis columns; the block is gated
     runs_end: int
     tied: int  # in an instant of several
     tied_end: int
@@ -42,7 +54,7 @@ class BlockRecord(NamedTuple):
     cost_of_all: int
 
 
-BLOCK: Final = BlockRecord(*range(len(BlockRecord._fields)))
+REST: Final = RestRecord(*range(len(RestRecord._fields)))
 
 
 class OperationsRecord(NamedTuple):
@@ -129,6 +141,7 @@ class OutputRecord(NamedTuple):
     accepting: int  # how many states
     planes: int
     additive: int
+    fewest: int  # matches that a window has of which a row is asked for
     places: int  # for each plane, where it stands of each accepting state
 
 

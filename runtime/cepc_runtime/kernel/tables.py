@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ..fewest import fewest
 from ..plan import DROPPED
 from ..windows import Sliding
 from .basis import OWN, Costs, Happening, inner_of
@@ -287,7 +288,8 @@ class _Builder:
         accepting = [memory.place(n, state) for state in query.automaton.accepting]
         counts = [memory.count(place) for place in accepting]
         columns = [memory.column(place, c) for c in query.columns for place in accepting]
-        return [n, len(accepting), query.planes.count, query.planes.additive, self._append([counts, columns])[0]]
+        places = self._append([counts, columns])[0]
+        return [n, len(accepting), query.planes.count, query.planes.additive, fewest(query.plan), places]
 
     def _negations(self, n: int) -> list[list[int]]:
         return [self._negation(n, *found) for found in sorted(self._queries[n].automaton.negation_letters.items())]
@@ -354,18 +356,22 @@ class _Builder:
         others = [self._other(unit, begins, happening) for unit, begins in starts.items()] if gated else []
         alone = in_place(memory, rest, happening.emptied, 2 * self._second)
         cost = self._costs.of(alone) + sum(self._costs.usual(b, kind) for _, b in component.bases if kind in b.inside)
-        return [
+        unit = self._units[first]
+        record = [
             component.record,
-            self._state(len(GATE)) if gated else NONE,
-            self._units[first], starts[first],
             *self._append(others),
-            *self._listed(alone),
             *self._append(runs),
             *self._listed(tied_operations),
             *self._listed(settled),
             *self._append(seen),
             *self._append([self._units[self._unit_of[n]]] for n in killed),
             _whole(cost),
+        ]  # fmt: skip
+        return [
+            self._state(len(GATE)) if gated else NONE,
+            unit, self._table[unit + UNIT.progress], starts[first],
+            *self._listed(alone),
+            self._append([record])[0],
         ]  # fmt: skip
 
     def _other(self, unit: int, starts: bool, happening: Happening) -> list[int]:

@@ -109,37 +109,39 @@ def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int,
 
 def clear_slot(t: Ints, m: Floats, begin: int, end: int, slot: int, empty: float) -> None:
     for x in range(begin, end, len(PROGRESSION)):
-        place = t[x + PROGRESSION.first] + slot
+        place, step = t[x + PROGRESSION.first] + slot, t[x + PROGRESSION.step]
         for _ in range(t[x + PROGRESSION.times]):
             m[place] = empty
-            place += t[x + PROGRESSION.step]
+            place += step
 
 
 def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int, window: int, slot: int) -> None:
-    """A row for each query of the unit that has a match in the window."""
+    """A row for each query of the unit that has a match in the window, or as many as it asks for."""
+    row, at = s[COUNTER.emitted], s[COUNTER.emitted_values]
     for output in range(t[unit + UNIT.outputs], t[unit + UNIT.outputs_end], len(OUTPUT)):
         place, accepting = t[output + OUTPUT.places], t[output + OUTPUT.accepting]
         found = 0.0
         for a in range(place, place + accepting):
             found += m[t[a] + slot]
-        if found == 0:
+        if found == 0 or 0 < found < t[output + OUTPUT.fewest]:
             continue
-        row = s[COUNTER.emitted]
         rows[row, 0] = t[output + OUTPUT.query]
         rows[row, 1] = s[COUNTER.group]
         rows[row, 2] = window
-        s[COUNTER.emitted] = row + 1
-        for plane in range(t[output + OUTPUT.planes]):
+        row += 1
+        planes, additive = t[output + OUTPUT.planes], t[output + OUTPUT.additive]
+        for plane in range(planes):
             value = m[t[place] + slot]
             for a in range(place + 1, place + accepting):
                 number = m[t[a] + slot]
-                if plane < t[output + OUTPUT.additive]:
+                if plane < additive:
                     value += number
                 elif number < value:
                     value = number
-            emitted[s[COUNTER.emitted_values]] = value
-            s[COUNTER.emitted_values] += 1
+            emitted[at] = value
+            at += 1
             place += accepting
+    s[COUNTER.emitted], s[COUNTER.emitted_values] = row, at
 
 
 def close_group(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats) -> None:

@@ -43,8 +43,7 @@ def pane_rows(batches: Iterable[Any], plan: PhysicalPlan, one: Class, packing: P
     family, alone = _family(cut), {number: _family([(number, query)]) for number, query in cut}
     for part in slices(batches, (PANE,), plan.stream.time_column, None, rows):  # a pane is never cut
         reading = read(part.table, plan.stream)
-        for number in one.queries:
-            check_edges(reading.ticks, plan.queries[number], plan.stream)
+        check_edges(reading.ticks, (plan.queries[number] for number in one.queries), plan.stream)
         kinds = classify(reading, plan.letters)
         folded = fold_exactly(family, plan, reading, kinds, reading.ticks // family.length)
         if len(folded):

@@ -18,7 +18,7 @@ from .cut import pane_rows, segment_rows
 from .encoding import decoded
 from .groups import ROWS, by_class
 from .slices import MOST, can_flow, slices
-from .worker import USER_ERRORS, prepared, settled
+from .worker import USER_ERRORS, keep_what_is_freed, prepared, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,6 +36,7 @@ def kernel(
     limit = settings.most()
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
+        keep_what_is_freed()
         yield from run_partition(batches, plan_text, classes, class_column, rows, most, limit)
         settled()
 

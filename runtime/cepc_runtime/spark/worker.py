@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..enumerate.budget import TooManyPartialMatchesError
 from ..evaluate.errors import EvaluationError
@@ -18,6 +19,27 @@ if TYPE_CHECKING:
 
 USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
 """What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
+
+
+KEPT: Final = 1 << 27
+"""Bytes that a worker has freed and may keep: about what one table of groups takes with its rows."""
+
+_TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
+_LARGEST: Final = 1 << 25
+
+
+@cache
+def keep_what_is_freed() -> None:
+    """To be called before a worker's first task. glibc otherwise gives memory back to the system after each table and
+    has it again, filled with zeros, for the next.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library
+        return
+    mallopt(_TRIM_THRESHOLD, KEPT)
+    mallopt(_MMAP_THRESHOLD, _LARGEST)
 
 
 @lru_cache(maxsize=8)

@@ -195,7 +195,7 @@ class Fold:
             if folded is None or start == end:
                 continue
             for plan in plans:
-                check_edges(ticks[inside & before(ticks, end) & ~before(ticks, start)], plan, self.plan.stream)
+                check_edges(ticks[inside & before(ticks, end) & ~before(ticks, start)], [plan], self.plan.stream)
             starts = folded.panes * self.family.length
             there = folded.take(before(starts, end) & ~before(starts, start))
             if not len(there):

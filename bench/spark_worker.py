@@ -1,0 +1,78 @@
+"""What a Python worker of Spark's does of the job of `bench.spark_batch`, in this process and without a JVM: its kernel
+is fed sorted batches of 10,000 events with their letters, and gives batches of rows.
+
+    python -m bench.spark_worker
+    python -m bench.spark_worker --more-than 300
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from bench.spark_batch import HOUR, TYPES, workload
+
+import cepc
+from cepc.codegen.compiling import job_of
+from cepc_runtime.letter_words import BITS, words_needed
+from cepc_runtime.spark.events import word_names
+from cepc_runtime.spark.kernel import kernel
+
+BATCH = 10_000
+
+
+def generate(letters: list[tuple[str, str]], events: int, groups: int, hours: float) -> list[Any]:
+    """Batches of events like those of `bench.spark_batch`, sorted by group and time, with the letters that they have."""
+    chance = np.random.default_rng(1)
+    at, kinds = chance.integers(0, int(hours * HOUR), events), chance.integers(0, len(TYPES), events)
+    accounts, amounts = chance.integers(0, groups, events), np.round(chance.uniform(0, 100, events), 2)
+    words = np.zeros((words_needed(len(letters)), events), dtype=np.int64)
+    for i, (kind, condition) in enumerate(letters):
+        holds = (kinds == TYPES.index(kind)) & satisfying(condition, amounts)
+        words[i // BITS] |= holds.astype(np.int64) << i % BITS
+    order = np.lexsort((at, accounts))
+    columns = {"at": pa.array(at[order], pa.timestamp("us", "UTC")), "account": accounts[order]}
+    columns |= {"amount": amounts[order]}
+    columns |= {name: word[order] for name, word in zip(word_names(len(letters)), words, strict=True)}
+    found: list[Any] = pa.table(columns).to_batches(BATCH)
+    return found
+
+
+def satisfying(condition: str, amounts: Any) -> Any:
+    """Where a letter's condition holds, of which the workload has two kinds."""
+    if condition == "TRUE":
+        return np.ones(len(amounts), dtype=np.bool_)
+    found = re.fullmatch(r"\(`amount` > ([\d.]+)D\)", condition)
+    assert found is not None
+    return amounts > float(found[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=400_000)
+    parser.add_argument("--groups", type=int, default=1_000)
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--more-than", type=int, help="rows only where there are more matches")
+    parser.add_argument("--hours", type=float, default=2.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    compiled = cepc.compile(workload(arguments.queries, arguments.more_than))
+    job: dict[str, Any] = {"__name__": "job"}
+    exec(compile(job_of(compiled.program, compiled.checked.sources).text, "job", "exec"), job)
+    batches = generate(job["EVENTS_LETTERS"], arguments.events, arguments.groups, arguments.hours)
+    run = kernel(job["EVENTS_PLAN"], job["EVENTS_CLASSES"], None)
+    times = []
+    for _ in range(arguments.rounds + 1):  # the first compiles
+        start, rows = time.process_time(), sum(batch.num_rows for batch in run(batches))
+        times.append(time.process_time() - start)
+    taken = statistics.median(times[1:]) / arguments.events * 1e6
+    print(f"{rows:,} rows of {arguments.events:,} events: {taken:.2f} µs of a processor an event")
+
+
+if __name__ == "__main__":
+    main()
