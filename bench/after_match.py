@@ -23,9 +23,10 @@ from cepc.planning import plan_program
 from cepc_runtime.enumerate.arranged import Arranged, arrange_for
 from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.enumerate.walk.states import NoWalk
-from cepc_runtime.events import read
-from cepc_runtime.letters import classify
-from cepc_runtime.plan import PhysicalQuery, QueryPlan
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import classify
+from cepc_runtime.plan.query import QueryPlan
+from cepc_runtime.plan.strategy import PhysicalQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, g BIGINT, x DOUBLE) EVENT TIME at UNIT ms EVENT TYPE kind;\n"
 SHAPES = {

@@ -20,10 +20,10 @@ from cepc.api import check_text
 from cepc.passes import engine
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
-from cepc_runtime.events import arrange, read
+from cepc_runtime.events.grouped import arrange, read
+from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.kernel.run import count_matches
-from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import counted_queries
+from cepc_runtime.plan.strategy import counted_queries
 
 EVENTS = 200_000
 RUNS = 5

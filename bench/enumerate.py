@@ -22,9 +22,10 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.matches import MatchRows
-from cepc_runtime.events import read
-from cepc_runtime.letters import classify
-from cepc_runtime.plan import PhysicalPlan, QueryPlan
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import classify
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.query import QueryPlan
 
 Ints = npt.NDArray[np.int64]
 

@@ -16,30 +16,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.batch import execute
-from cepc_runtime.events import Events, arrange, read
-from cepc_runtime.expression import Aggregate, Call, Field
+from cepc_runtime.events.grouped import Events, arrange, read
+from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.kernel.run import count_matches
-from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import (
-    AdjacentCondition,
-    Automaton,
-    Count,
-    CountedQuery,
-    CountNeighbours,
-    Letter,
-    Measure,
-    OutputPlan,
-    PhysicalPlan,
-    Positions,
-    QueryBy,
-    SelectAny,
-    Step,
-    StreamPlan,
-)  # fmt: skip
-from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT
-from cepc_runtime.windows import Sliding, Unbounded
+from cepc_runtime.plan.automaton import Automaton, Step
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.positions import Positions
+from cepc_runtime.plan.query import Measure, OutputPlan
+from cepc_runtime.plan.select import SelectAny
+from cepc_runtime.plan.strategy import AdjacentCondition, Count, CountedQuery, CountNeighbours, QueryBy
+from cepc_runtime.plan.stream import Letter, StreamPlan
+from cepc_runtime.plan.windows import Sliding, Unbounded
+from cepc_runtime.sql.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
+from cepc_runtime.sql.expression import Aggregate, Call, Field
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DOUBLE, INT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

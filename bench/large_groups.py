@@ -21,8 +21,8 @@ import pyarrow as pa
 import cepc
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
-from cepc_runtime.classes import classes_of
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.kernel import run_partition
 
 if TYPE_CHECKING:

@@ -36,9 +36,10 @@ from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
 from cepc_runtime.enumerate.search import SearchMeans
-from cepc_runtime.events import read
-from cepc_runtime.letters import classify
-from cepc_runtime.plan import MatchAnswer, MatchPart, PhysicalPlan, SharedMatches
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import classify
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.sharing import MatchAnswer, MatchPart, SharedMatches
 
 TYPES = 13
 STREAMS = (

@@ -34,7 +34,7 @@ from cepc.writing.order import in_order
 from cepc_runtime.batch import execute
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
 
 STREAM: Final = """STREAM events (at BIGINT, kind STRING, account BIGINT, amount DOUBLE)
 EVENT TIME at UNIT ms EVENT TYPE kind IN ('A', 'B', 'C', 'D');

@@ -19,7 +19,7 @@ from bench.spark_batch import HOUR, TYPES, workload
 
 import cepc
 from cepc.codegen.compiling import job_of
-from cepc_runtime.letter_words import BITS, words_needed
+from cepc_runtime.events.letter_words import BITS, words_needed
 from cepc_runtime.spark.events import word_names
 from cepc_runtime.spark.kernel import kernel
 

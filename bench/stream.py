@@ -43,7 +43,7 @@ from cepc.codegen.compiling import job_of
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.running.session import quiet_session
-from cepc_runtime.classes import classes_of
+from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, prepare_session
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait

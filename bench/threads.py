@@ -27,8 +27,8 @@ import cepc
 from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc.running.stages import Stages
-from cepc_runtime.at_once import cores
-from cepc_runtime.resources import Resources
+from cepc_runtime.parts.at_once import cores
+from cepc_runtime.parts.resources import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

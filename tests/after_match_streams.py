@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepc_runtime.batch import execute
-from cepc_runtime.classes import Class
+from cepc_runtime.parts.classes import Class
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes

@@ -12,27 +12,19 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cepc_runtime.aggregate_functions import aggregate_named
-from cepc_runtime.expression import Aggregate, Expression, Field
-from cepc_runtime.expression import aggregates as aggregates_of
 from cepc_runtime.kernel.planes import is_exact
-from cepc_runtime.plan import (
-    Automaton,
-    Count,
-    CountedQuery,
-    CountNeighbours,
-    Letter,
-    Measure,
-    OutputPlan,
-    PhysicalPlan,
-    Positions,
-    QueryBy,
-    SelectAny,
-    Step,
-    StreamPlan,
-)
-from cepc_runtime.types import BIGINT, DOUBLE, STRING, DataType, to_arrow
-from cepc_runtime.windows import Sliding, Unbounded
+from cepc_runtime.plan.automaton import Automaton, Step
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.positions import Positions
+from cepc_runtime.plan.query import Measure, OutputPlan
+from cepc_runtime.plan.select import SelectAny
+from cepc_runtime.plan.strategy import Count, CountedQuery, CountNeighbours, QueryBy
+from cepc_runtime.plan.stream import Letter, StreamPlan
+from cepc_runtime.plan.windows import Sliding, Unbounded
+from cepc_runtime.sql.aggregate_functions import aggregate_named
+from cepc_runtime.sql.expression import Aggregate, Expression, Field
+from cepc_runtime.sql.expression import aggregates as aggregates_of
+from cepc_runtime.sql.types import BIGINT, DOUBLE, STRING, DataType, to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

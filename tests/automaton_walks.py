@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.plan import Automaton, Guard, Letter, Positions
+    from cepc_runtime.plan.automaton import Automaton
+    from cepc_runtime.plan.positions import Guard, Positions
+    from cepc_runtime.plan.stream import Letter
 
 Event = tuple[int, str]
 Bound = tuple[tuple[int, str], ...]

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
-from cepc_runtime.plan import Count, CountNeighbours, List
+from cepc_runtime.plan.strategy import Count, CountNeighbours, List
 from tests.oracle.expressions import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.plan import PhysicalQuery
+    from cepc_runtime.plan.strategy import PhysicalQuery
     from tests.equivalence import Compiled
     from tests.oracle import Answer
     from tests.programs import Case

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.drive import drive, tables
-from cepc_runtime.events import Reading, read
-from cepc_runtime.stretch import EVERYWHERE, Means, Stretch, TimeSpan
+from cepc_runtime.events.grouped import Reading, read
+from cepc_runtime.events.stretch import EVERYWHERE, Means, Stretch, TimeSpan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.strategy import PhysicalQuery
 
 
 def driven(

@@ -18,16 +18,16 @@ from cepc.planning import plan_program
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 from cepc_runtime.batch import execute
-from cepc_runtime.computed import compute
-from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.types import to_arrow
+from cepc_runtime.sql.computed import compute
+from cepc_runtime.sql.evaluate.errors import EvaluationError
+from cepc_runtime.sql.types import to_arrow
 from tests import oracle
 
 if TYPE_CHECKING:
     from cepc import model
     from cepc.planning.logical import LogicalPlan
     from cepc_grammar import ast
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.programs import Case
 
 Rows = list[dict[str, Any]]

@@ -9,8 +9,8 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
-from cepc_runtime.expression import Expression, Field
-from cepc_runtime.types import DataType, from_text
+from cepc_runtime.sql.expression import Expression, Field
+from cepc_runtime.sql.types import DataType, from_text
 
 COLUMNS: dict[str, DataType] = {
     name: from_text(text)

@@ -17,7 +17,7 @@ from cepc.explaining.explanation import explain
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, plan_shared
 from cepc_grammar.source import Source
-from cepc_runtime.types import to_arrow
+from cepc_runtime.sql.types import to_arrow
 from tests import fuzzing
 from tests.editor_questions import ask_everything
 from tests.fuzz import MAKERS, valid

@@ -10,27 +10,17 @@ import pyarrow as pa
 
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.search import BLOCK
-from cepc_runtime.events import read
-from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal, variables
-from cepc_runtime.letters import classify
-from cepc_runtime.plan import (
-    Acceptance,
-    ConditionPlan,
-    Edge,
-    Guard,
-    Letter,
-    List,
-    Measure,
-    Negation,
-    OutputPlan,
-    PhysicalPlan,
-    Positions,
-    QueryBy,
-    SelectAny,
-    StreamPlan,
-)
-from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import classify
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.positions import Acceptance, ConditionPlan, Edge, Guard, Negation, Positions
+from cepc_runtime.plan.query import Measure, OutputPlan
+from cepc_runtime.plan.select import SelectAny
+from cepc_runtime.plan.strategy import List, QueryBy
+from cepc_runtime.plan.stream import Letter, StreamPlan
+from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded, Window
+from cepc_runtime.sql.expression import Aggregate, Call, Expression, Field, Literal, variables
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING
 from tests.driven import driven
 from tests.streams import events
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Letter
+    from cepc_runtime.plan.stream import Letter
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import parse
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some
 from cepc_grammar.source import NOWHERE, Source
-from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
+from cepc_runtime.sql.expression import Aggregate, Call, Expression, Field, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cepc_runtime.evaluate import EvaluationError, evaluate
-from cepc_runtime.evaluate.arrays import conform, from_values, to_values
-from cepc_runtime.expression import FieldKey
-from cepc_runtime.sql import to_sql
-from cepc_runtime.types import DataType, to_arrow
+from cepc_runtime.sql.evaluate import EvaluationError, evaluate
+from cepc_runtime.sql.evaluate.arrays import conform, from_values, to_values
+from cepc_runtime.sql.expression import FieldKey
+from cepc_runtime.sql.spark_sql import to_sql
+from cepc_runtime.sql.types import DataType, to_arrow
 from tests.expression_scope import COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
 VIEW = "agreement"
 BATCH = 25

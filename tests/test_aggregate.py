@@ -7,22 +7,26 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.doubles import add_exactly
-from cepc_runtime.exact_columns import cast_column, quotients
-from cepc_runtime.expression import Aggregate, Call, Expression, Literal
-from cepc_runtime.fewest import fewest
-from cepc_runtime.plan import CountedQuery, OutputPlan, PhysicalPlan
-from cepc_runtime.results import ResultOverflowError, WindowEdgeError
-from cepc_runtime.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
-from cepc_runtime.types import Decimal as DecimalType
+from cepc_runtime.numbers.doubles import add_exactly
+from cepc_runtime.numbers.exact_columns import cast_column, quotients
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.query import OutputPlan
+from cepc_runtime.results.as_columns import ResultOverflowError, WindowEdgeError
+from cepc_runtime.results.fewest import fewest
+from cepc_runtime.sql.expression import Aggregate, Call, Expression, Literal
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, INTERVAL, STRING, TIMESTAMP, DataType
+from cepc_runtime.sql.types import Decimal as DecimalType
 from tests.automata import COUNT, LETTERS, Event, aggregate, automaton, name_of, plan, query, stream, table
 from tests.driven import driven
+
+if TYPE_CHECKING:
+    from cepc_runtime.plan.strategy import CountedQuery
 
 RUNS = automaton("0 A 1, 1 A 1", [1])  # A+
 ONE = automaton("0 A 1", [1])

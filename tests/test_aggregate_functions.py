@@ -20,8 +20,10 @@ import cepc_grammar
 import cepc_runtime
 import cepc_stdlib
 from cepc.commands.functions import OF_EVENTS
-from cepc_runtime import aggregate_functions
-from cepc_runtime.aggregate_functions import (
+from cepc_runtime.numbers.gathered import Gathered
+from cepc_runtime.numbers.spread import square_root
+from cepc_runtime.sql import aggregate_functions
+from cepc_runtime.sql.aggregate_functions import (
     AGGREGATES,
     ALONE,
     AVG,
@@ -36,9 +38,7 @@ from cepc_runtime.aggregate_functions import (
     aggregate_written,
     spellings,
 )
-from cepc_runtime.gathered import Gathered
-from cepc_runtime.spread import square_root
-from cepc_runtime.types import BIGINT, DOUBLE, INT, STRING, DataType, Decimal, Interval
+from cepc_runtime.sql.types import BIGINT, DOUBLE, INT, STRING, DataType, Decimal, Interval
 from tests.sources import nodes
 
 PACKAGES = [Path(str(package.__file__)).parent for package in (cepc, cepc_grammar, cepc_runtime, cepc_stdlib)]
@@ -51,14 +51,14 @@ OTHERS = {
     ("cepc/reporting/history.py", "max"): "a field of Arrow's",
     ("cepc/running/spark_events.py", "count"): "a column of Spark's",
     ("cepc_grammar/builder.py", "COUNT"): "a query without RETURN counts; the grammar knows no types",
-    ("cepc_runtime/functions/times.py", "MIN"): "a minute",
+    ("cepc_runtime/sql/functions/times.py", "MIN"): "a minute",
     ("cepc_runtime/kernel/planes.py", "count"): "a field of MeasurePlanes",
-    ("cepc_runtime/plan_data.py", "count"): "a way of executing a query",
+    ("cepc_runtime/plan/as_json.py", "count"): "a way of executing a query",
     ("cepc_runtime/spark/streaming/run.py", "max"): "a field of Spark's progress",
 }
 
 # Modules that make aggregates of their own; none compares one.
-MAKING = {"cepc_runtime/expression.py", "cepc_runtime/panes/shared_panes.py"}
+MAKING = {"cepc_runtime/sql/expression.py", "cepc_runtime/panes/shared_panes.py"}
 
 
 def modules() -> Iterator[tuple[str, tuple[ast.AST, ...]]]:

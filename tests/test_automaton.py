@@ -20,7 +20,7 @@ from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
 from cepc.automaton.positions import Built, PatternTooLarge, positions_of
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
-from cepc_runtime.windows import Unbounded
+from cepc_runtime.plan.windows import Unbounded
 from tests.automaton_walks import Event, count, matches
 from tests.properties import portion
 

@@ -30,8 +30,8 @@ from cepc.planning import plan_program
 from cepc.shared_plans import Options, plan_shared
 from cepc.statistics import Statistics
 from cepc.statistics.statistics import Grouping
-from cepc_runtime import plan_data
 from cepc_runtime.kernel import loop
+from cepc_runtime.plan import as_json as plan_data
 from cepc_runtime.spark.encoding import needs_encoding
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from cepc import model
     from cepc.codegen import GeneratedJob
-    from cepc_runtime.classes import Class
+    from cepc_runtime.parts.classes import Class
 
 GOLDEN = Path(__file__).parent / "golden_jobs"
 EXAMPLES = Path(__file__).parent.parent / "examples"

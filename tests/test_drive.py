@@ -12,19 +12,20 @@ from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.drive import drive
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
-from cepc_runtime.evaluate.errors import EvaluationError, about, naming
-from cepc_runtime.events import read
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.stretch import Means, Stretch, TimeSpan
+from cepc_runtime.sql.evaluate.errors import EvaluationError, about, naming
 from cepc_runtime.streaming.decision import Windows, decision_of
 from cepc_runtime.streaming.matches import Advance
 from cepc_runtime.streaming.windows import closed
-from cepc_runtime.stretch import Means, Stretch, TimeSpan
 from tests.driven import driven
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.strategy import PhysicalQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.int32())])

@@ -15,14 +15,14 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import Options, loads, share
 from cepc.statistics.measure import measure
-from cepc_runtime.events import arrange, read
+from cepc_runtime.events.grouped import arrange, read
+from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.kernel.run import count_matches
-from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import counted_queries
+from cepc_runtime.plan.strategy import counted_queries
 
 if TYPE_CHECKING:
     from cepc.model import CheckedProgram
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
 
 EVENTS = 1_000_000
 SECONDS = 10_000

@@ -10,19 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
 from cepc_runtime.enumerate.search import Search, SearchMeans
-from cepc_runtime.evaluate import EvaluationError
-from cepc_runtime.expression import Field
-from cepc_runtime.letters import classify
-from cepc_runtime.plan import Acceptance, Automaton, Guard, Measure, SelectAny, SelectContiguous, SelectNext, Step
-from cepc_runtime.types import INT
+from cepc_runtime.events.letters import classify
+from cepc_runtime.plan.automaton import Automaton, Step
+from cepc_runtime.plan.positions import Acceptance, Guard
+from cepc_runtime.plan.query import Measure
+from cepc_runtime.plan.select import SelectAny, SelectContiguous, SelectNext
+from cepc_runtime.sql.aggregate_functions import AVG, COUNT, MAX, MIN, SUM
+from cepc_runtime.sql.evaluate import EvaluationError
+from cepc_runtime.sql.expression import Field
+from cepc_runtime.sql.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Select
+    from cepc_runtime.plan.select import Select
 
 SEQ = pattern("0 A 1, 1 B 2", "2")
 RUN = pattern("0 A 1, 1 A 1", "1")

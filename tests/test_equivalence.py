@@ -12,7 +12,7 @@ import pytest
 from cepc.passes import OPTIMISERS
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
-from cepc_runtime.plan import has_neighbours
+from cepc_runtime.plan.strategy import has_neighbours
 from tests.equivalence import Refused, answered, by_engine, by_oracle, compile_text, same
 from tests.programs import Case, Make, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from cepc.expressions import ExpressionContext
-from cepc_runtime.aggregate_functions import COUNT
-from cepc_runtime.evaluate import EvaluationError, can_fail, evaluate
-from cepc_runtime.evaluate.arrays import from_values, to_values
-from cepc_runtime.expression import Aggregate, Call, Field, FieldKey, Literal
-from cepc_runtime.like import PatternError, is_portable, regex
-from cepc_runtime.types import BIGINT, DOUBLE, INT, STRING, to_arrow
+from cepc_runtime.sql.aggregate_functions import COUNT
+from cepc_runtime.sql.evaluate import EvaluationError, can_fail, evaluate
+from cepc_runtime.sql.evaluate.arrays import from_values, to_values
+from cepc_runtime.sql.expression import Aggregate, Call, Field, FieldKey, Literal
+from cepc_runtime.sql.like import PatternError, is_portable, regex
+from cepc_runtime.sql.types import BIGINT, DOUBLE, INT, STRING, to_arrow
 from tests.expression_scope import COLUMNS, typed
 
 NAN = float("nan")

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepc.expressions import ExpressionContext, column_name, type_expression
-from cepc_runtime.expression import Literal
-from cepc_runtime.functions import find
-from cepc_runtime.functions.spark import find_spark, spark_functions
-from cepc_runtime.literal import literal_sql
-from cepc_runtime.types import STRING
+from cepc_runtime.sql.expression import Literal
+from cepc_runtime.sql.functions import find
+from cepc_runtime.sql.functions.spark import find_spark, spark_functions
+from cepc_runtime.sql.literal import literal_sql
+from cepc_runtime.sql.types import STRING
 from tests.expression_scope import COLUMNS, World, typed, written
 from tests.expression_texts import expressions
 from tests.spark_agreement import VIEW, Rows, column_sql, differences, edge_rows
@@ -24,7 +24,7 @@ from tests.test_expression_typing import TYPED
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
 pytestmark = pytest.mark.spark
 
@@ -200,12 +200,12 @@ def test_literals_have_their_types_in_spark(spark: SparkSession) -> None:
 
 
 def test_hostile_names_are_columns(spark: SparkSession) -> None:
-    from cepc_runtime.sql import to_sql
-    from cepc_runtime.types import INT
+    from cepc_runtime.sql.spark_sql import to_sql
+    from cepc_runtime.sql.types import INT
 
     names = ["a b", "a`b", "`", "select", "a.b", "x'; --", "日本"]
     spark.createDataFrame([tuple(range(len(names)))], names).createOrReplaceTempView("hostile")
-    from cepc_runtime.expression import Field
+    from cepc_runtime.sql.expression import Field
 
     columns = ", ".join(to_sql(Field(None, n, "each", INT), lambda leaf: getattr(leaf, "column", "")) for n in names)
     (row,) = spark.sql(f"SELECT {columns} FROM hostile").collect()
@@ -264,7 +264,7 @@ def test_spark_only_functions_have_the_types_that_are_claimed(spark: SparkSessio
 
 
 def test_data_of_an_expression_is_text_that_json_reads() -> None:
-    from cepc_runtime.expression import to_data
+    from cepc_runtime.sql.expression import to_data
 
     for text, _, _ in TYPED:
         json.loads(json.dumps(to_data(typed(text, ExpressionContext.EVENT))))

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.columns import codes, dense_rows, ranks
-from cepc_runtime.events import Dropped, InputError, arrange, prepare, read, times_of
-from cepc_runtime.expression import Call, Field, Literal
-from cepc_runtime.letters import classify, letter_mask
-from cepc_runtime.plan import Letter, StreamPlan
-from cepc_runtime.types import BIGINT, BOOLEAN, DATE, STRING, TIMESTAMP
+from cepc_runtime.events.grouped import Dropped, InputError, arrange, prepare, read, times_of
+from cepc_runtime.events.letters import classify, letter_mask
+from cepc_runtime.numbers.columns import codes, dense_rows, ranks
+from cepc_runtime.plan.stream import Letter, StreamPlan
+from cepc_runtime.sql.expression import Call, Field, Literal
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DATE, STRING, TIMESTAMP
 from tests.automata import stream, table
 
 X = Field(None, "x", "each", BIGINT)
@@ -163,7 +163,7 @@ def test_a_condition_is_evaluated_only_where_those_before_it_hold() -> None:
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cepc_runtime.letters.evaluate", evaluated)
+        patch.setattr("cepc_runtime.events.letters.evaluate", evaluated)
         events = prepare(rows, stream(), [])
         assert letter_mask(events, safe).tolist() == [False, False]
     assert calls == [1, 0]  # tried on the one A, then on none

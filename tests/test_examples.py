@@ -18,7 +18,7 @@ from cepc.planning import plan_program
 from cepc_grammar.formatter import format_source
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
-from cepc_runtime.types import to_arrow
+from cepc_runtime.sql.types import to_arrow
 from tests import oracle
 from tests.equivalence import same
 

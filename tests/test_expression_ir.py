@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime import types as t
-from cepc_runtime.aggregate_functions import COUNT, SUM
-from cepc_runtime.expression import (
+from cepc_runtime.sql import types as t
+from cepc_runtime.sql.aggregate_functions import COUNT, SUM
+from cepc_runtime.sql.expression import (
     Aggregate,
     Call,
     Expression,
@@ -26,9 +26,9 @@ from cepc_runtime.expression import (
     variables,
     walk,
 )
-from cepc_runtime.literal import literal_sql, string_literal
-from cepc_runtime.sql import describe, to_sql
-from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, DataType, Decimal, Interval
+from cepc_runtime.sql.literal import literal_sql, string_literal
+from cepc_runtime.sql.spark_sql import describe, to_sql
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, DataType, Decimal, Interval
 
 ONE = Literal(1, INT)
 X = Field("v", "x", "each", INT)

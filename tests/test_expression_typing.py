@@ -8,14 +8,14 @@ import pytest
 
 from cepc.expressions import ExpressionContext, column_name, data_type, type_condition, type_expression
 from cepc_grammar import ast
-from cepc_runtime import functions as catalogue
-from cepc_runtime.aggregate_functions import COUNT, SUM
-from cepc_runtime.evaluate.kernels import KERNELS
-from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal, from_data, to_data
-from cepc_runtime.functions.portable import PORTABLE, spark_only
-from cepc_runtime.functions.spark import spark_functions
-from cepc_runtime.sql import describe, to_sql
-from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, Decimal, Interval
+from cepc_runtime.sql import functions as catalogue
+from cepc_runtime.sql.aggregate_functions import COUNT, SUM
+from cepc_runtime.sql.evaluate.kernels import KERNELS
+from cepc_runtime.sql.expression import Aggregate, Call, Expression, Field, Literal, from_data, to_data
+from cepc_runtime.sql.functions.portable import PORTABLE, spark_only
+from cepc_runtime.sql.functions.spark import spark_functions
+from cepc_runtime.sql.spark_sql import describe, to_sql
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, Decimal, Interval
 from tests.expression_scope import COLUMNS, World, codes, typed, written
 
 ALL = list(ExpressionContext)

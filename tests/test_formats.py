@@ -12,9 +12,9 @@ from cepc.errors import DataError
 from cepc.reading import readers
 from cepc.reading.files import EventSource
 from cepc.reading.read import Read, read_events
-from cepc_runtime.computed import StreamInput
-from cepc_runtime.plan import StreamPlan
-from cepc_runtime.types import DOUBLE, STRING, TIMESTAMP
+from cepc_runtime.plan.stream import StreamPlan
+from cepc_runtime.sql.computed import StreamInput
+from cepc_runtime.sql.types import DOUBLE, STRING, TIMESTAMP
 
 from .bars import READER
 

@@ -37,7 +37,7 @@ from cepc.passes.gloria.template import Template, bits, template_of
 from cepc.passes.gloria.weights import ALONE, Node, Weigher
 from cepc.passes.pattern import Event, Pattern, events
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan.sharing import Member, SharedStates
 from tests.gloria_brute_force import lightest, lightest_cycle
 from tests.properties import portion
 

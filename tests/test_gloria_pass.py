@@ -21,7 +21,8 @@ from tests.rates import Frequent
 
 if TYPE_CHECKING:
     from cepc.passes.workload import Context, Workload
-    from cepc_runtime.plan import Letter, SharedStates
+    from cepc_runtime.plan.sharing import SharedStates
+    from cepc_runtime.plan.stream import Letter
 
 STREAM = "STREAM s (kind STRING, ts TIMESTAMP, x INT) EVENT TIME ts EVENT TYPE kind;"
 MANY_WINDOWS = "WITHIN 60 min SLIDE 1 min"

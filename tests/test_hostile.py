@@ -31,9 +31,9 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
-from cepc_runtime.classes import classes_of
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matches
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST as MOST_OF_SESSION
@@ -47,7 +47,7 @@ from cepc_runtime.streaming.ticks import END
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
 
 pytestmark = pytest.mark.unhurried
 

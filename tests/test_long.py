@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.events import arrange, read
+from cepc_runtime.events.grouped import arrange, read
+from cepc_runtime.events.letters import classify
 from cepc_runtime.kernel.exact import Recount
 from cepc_runtime.kernel.long import long_of
 from cepc_runtime.kernel.run import count_matches
-from cepc_runtime.letters import classify
-from cepc_runtime.types import BIGINT, DOUBLE, STRING
+from cepc_runtime.sql.types import BIGINT, DOUBLE, STRING
 from tests.automata import LETTERS, WINDOWS, Event, aggregate, events, plan, query, stream, table
 from tests.driven import driven
 from tests.test_kernel import AUTOMATA
 
 if TYPE_CHECKING:
     from cepc_runtime.kernel.run import Emissions
-    from cepc_runtime.plan import CountedQuery
+    from cepc_runtime.plan.strategy import CountedQuery
 
 SUMS = (
     aggregate("count"),

@@ -23,7 +23,7 @@ from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc.shared_plans import Options, plan_shared
 from cepc_grammar.pattern import Seq
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.plan.as_json import to_text
 
 if TYPE_CHECKING:
     from cepc import model

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.aggregate_functions import AVG, COLLECT, COUNT, MAX, MIN, SUM, AggregateFunction
 from cepc_runtime.enumerate.lists import aggregated
-from cepc_runtime.expression import Aggregate, Call, Expression, Field, Literal
-from cepc_runtime.plan import OutputPlan
-from cepc_runtime.results import ResultOverflowError
-from cepc_runtime.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, DataType, Decimal, to_arrow
+from cepc_runtime.plan.query import OutputPlan
+from cepc_runtime.results.as_columns import ResultOverflowError
+from cepc_runtime.sql.aggregate_functions import AVG, COLLECT, COUNT, MAX, MIN, SUM, AggregateFunction
+from cepc_runtime.sql.expression import Aggregate, Call, Expression, Field, Literal
+from cepc_runtime.sql.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Array, DataType, Decimal, to_arrow
 from tests.positions import COLUMNS, Query, pattern
 
 OPTIONAL = pattern("0 A 1, 1 B 2", "1, 2")

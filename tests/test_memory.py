@@ -22,17 +22,17 @@ from hypothesis import settings
 
 import cepc
 import cepc.compiled_program
-import cepc_runtime.by_part
+import cepc_runtime.parts.by_part
 from cepc.cli import cepc as command
 from cepc.running import memory
 from cepc.running.memory import memory_of
 from cepc.writing.order import in_order
 from cepc_runtime.batch import execute
-from cepc_runtime.columns import codes
-from cepc_runtime.key_hashes import parts_by_key
-from cepc_runtime.on_disk import DiskError, EventFile, in_chunks
-from cepc_runtime.resources import PROGRAM, Resources
-from cepc_runtime.threads import drive_in_threads
+from cepc_runtime.numbers.columns import codes
+from cepc_runtime.parts.key_hashes import parts_by_key
+from cepc_runtime.parts.on_disk import DiskError, EventFile, in_chunks
+from cepc_runtime.parts.resources import PROGRAM, Resources
+from cepc_runtime.parts.threads import drive_in_threads
 from tests.equivalence import answered, compile_text, table_of
 from tests.properties import NOTHING, Seen, hold
 from tests.test_threads import in_a_line, mixed, written
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.programs import Case
 
 
@@ -85,7 +85,7 @@ class Cuts:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.by_key = self.by_time = 0
         self.names: set[str] = set()
-        key, time = cepc_runtime.by_part._by_key, cepc_runtime.by_part._by_time
+        key, time = cepc_runtime.parts.by_part._by_key, cepc_runtime.parts.by_part._by_time
 
         def by_key(*given: Any) -> Any:
             parts = key(*given)
@@ -97,8 +97,8 @@ class Cuts:
             self.names |= {query.name for query in given[1].queries}
             return time(*given)
 
-        monkeypatch.setattr(cepc_runtime.by_part, "_by_key", by_key)
-        monkeypatch.setattr(cepc_runtime.by_part, "_by_time", by_time)
+        monkeypatch.setattr(cepc_runtime.parts.by_part, "_by_key", by_key)
+        monkeypatch.setattr(cepc_runtime.parts.by_part, "_by_time", by_time)
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def test_nothing_is_left_however_a_run_ends(
             how()
         return run(*given)
 
-    monkeypatch.setattr(cepc_runtime.by_part, "drive_in_threads", noted)
+    monkeypatch.setattr(cepc_runtime.parts.by_part, "drive_in_threads", noted)
     ending = None
     try:
         cepc.compile(READ).run(tmp_path / "events.parquet", memory="1KB", threads=1)

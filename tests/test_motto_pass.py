@@ -17,7 +17,6 @@ from cepc.passes.motto import share
 from cepc.passes.motto.motto import Asked, asked_of, matches_alone, shared_matches
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared, workload_of
-from cepc_runtime import plan_data
 from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.budget import MatchBudget
@@ -26,9 +25,10 @@ from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import JoinRoom, Joins, _Rows
 from cepc_runtime.enumerate.matches import MatchRows
 from cepc_runtime.enumerate.search import SearchMeans
-from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.events import read
-from cepc_runtime.letters import classify
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import classify
+from cepc_runtime.plan import as_json as plan_data
+from cepc_runtime.sql.evaluate.errors import EvaluationError
 from cepc_runtime.work_done import Work
 from tests.driven import driven
 from tests.equivalence import Compiled, Refused, answered, compile_text, same, table_of
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from cepc.passes.motto import Derivation
     from cepc_runtime.enumerate.extension import Sources
     from cepc_runtime.enumerate.standing import Matches
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 

@@ -18,7 +18,7 @@ from cepc.running.local import Report, run
 from cepc.why.empty import why_empty
 from cepc.why.furthest import GroupEvent, distances, furthest
 from cepc.why.looked_at import look_at
-from cepc_runtime.types import to_arrow
+from cepc_runtime.sql.types import to_arrow
 from tests.programs import Case, cases, drawn
 
 COLUMNS = "(at BIGINT, kind STRING, k INT, x INT, city STRING)"

@@ -10,22 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.events import read, select
-from cepc_runtime.letters import classify
-from cepc_runtime.number_columns import from_arrow, objects, to_arrow
+from cepc_runtime.events.grouped import read, select
+from cepc_runtime.events.letters import classify
+from cepc_runtime.numbers.number_columns import from_arrow, objects, to_arrow
 from cepc_runtime.panes.between_states import ways_of
 from cepc_runtime.panes.cutting import can_be_cut, pane_length
 from cepc_runtime.panes.folded import concatenated, fold, fold_exactly
 from cepc_runtime.panes.shared_panes import Family
 from cepc_runtime.panes.tables import from_table, to_table
 from cepc_runtime.panes.windows import totals_of_folded
-from cepc_runtime.partition_sums import has_partitions, partition_query, totals_of_partitions
-from cepc_runtime.plan import counted_queries
-from cepc_runtime.result_rows import result_table
-from cepc_runtime.results import Results
+from cepc_runtime.plan.strategy import counted_queries
+from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.results.as_columns import Results
+from cepc_runtime.results.partition_sums import has_partitions, partition_query, totals_of_partitions
+from cepc_runtime.results.result_rows import result_table
 from cepc_runtime.spark.rows import table_of as from_bytes
 from cepc_runtime.spark.rows import to_bytes
-from cepc_runtime.windows import Sliding
 from tests.automata import automaton, query
 from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
@@ -35,7 +35,8 @@ from tests.properties import NOTHING, Seen, hold
 if TYPE_CHECKING:
     from random import Random
 
-    from cepc_runtime.plan import CountedQuery, PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.strategy import CountedQuery
 
 STREAM = "STREAM s (at BIGINT, kind STRING, t TIMESTAMP, u TIMESTAMP, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 

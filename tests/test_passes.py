@@ -23,7 +23,7 @@ from cepc.planning.logical import is_countable
 from cepc.shared_plans import Options, loads, plan_shared
 from cepc.statistics import Statistics
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan.sharing import Member, SharedStates
 from tests.equivalence import Refused, answered, by_engine, compile_text, same
 from tests.programs import cases, drawn, overlapping
 from tests.properties import NOTHING, Seen, hold
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from cepc_runtime.plan import Letter
+    from cepc_runtime.plan.stream import Letter
     from tests.programs import Case, Make
 
 

@@ -11,8 +11,9 @@ from cepc.automaton.positions import positions_of
 from cepc.planning import plan_program
 from cepc.planning.logical import Countable, CountableNeighbours, Uncountable
 from cepc_grammar.source import Source
-from cepc_runtime.plan import Reason, SelectAny, SelectContiguous, SelectNext
-from cepc_runtime.plan_data import from_text_of_plan, to_text
+from cepc_runtime.plan.as_json import from_text_of_plan, to_text
+from cepc_runtime.plan.select import SelectAny, SelectContiguous, SelectNext
+from cepc_runtime.plan.strategy import Reason
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:

@@ -17,17 +17,17 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.planning.logical import Uncountable
 from cepc.shared_plans import Options, plan_shared
-from cepc_runtime import events
 from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.arranged import arrange_for
-from cepc_runtime.events import read
-from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import Need, Needs
-from cepc_runtime.plan_data import from_text_of_plan, to_text
-from cepc_runtime.prune import KINDS as MOST_KINDS
-from cepc_runtime.prune import staying_of
-from cepc_runtime.resources import Resources
-from cepc_runtime.stretch import Stretch, TimeSpan
+from cepc_runtime.events import grouped as events
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import Kinds, classify
+from cepc_runtime.events.prune import KINDS as MOST_KINDS
+from cepc_runtime.events.prune import staying_of
+from cepc_runtime.events.stretch import Stretch, TimeSpan
+from cepc_runtime.parts.resources import Resources
+from cepc_runtime.plan.as_json import from_text_of_plan, to_text
+from cepc_runtime.plan.physical import Need, Needs
 from tests.equivalence import Refused, answered, compile_text, same, table_of
 from tests.programs import between_neighbours, cases, overlapping
 from tests.properties import NOTHING, Seen, hold
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cepc import model
     from cepc.automaton.needs import Paths
     from cepc.passes.workload import Workload
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.programs import Case, Make
 
 STREAM = (

@@ -22,11 +22,11 @@ import cepc
 from cepc.errors import DataError
 from cepc.reading.files import EventSource
 from cepc.reading.read import Read, read_events
-from cepc_runtime.computed import StreamInput
-from cepc_runtime.plan import StreamPlan
-from cepc_runtime.types import from_text as type_of
-from cepc_runtime.types import to_arrow
-from cepc_runtime.widening import widens
+from cepc_runtime.plan.stream import StreamPlan
+from cepc_runtime.sql.computed import StreamInput
+from cepc_runtime.sql.types import from_text as type_of
+from cepc_runtime.sql.types import to_arrow
+from cepc_runtime.sql.widening import widens
 
 RIDES = "at TIMESTAMP, kind STRING, driver BIGINT, minutes DOUBLE"
 ROWS = [

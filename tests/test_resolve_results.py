@@ -2,7 +2,7 @@
 
 import pytest
 
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
+from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded, Window
 from tests.resolving import codes, query_text, resolved, show
 
 KINDS = [

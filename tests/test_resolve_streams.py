@@ -2,7 +2,7 @@
 
 import pytest
 
-from cepc_runtime.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
+from cepc_runtime.sql.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
 from tests.resolving import checked, codes
 
 QUERY = "QUERY q RETURN SUM(A.x) AS n PATTERN SEQ(A, A) WITHIN 10 DAYS SLIDE 1 DAY;"

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.classes import Class, classes_of, keys_of
-from cepc_runtime.events import read, ticks_of
-from cepc_runtime.plan_data import to_text
-from cepc_runtime.segments import SEGMENT, Segments, are_short, overlap_of, segments_for
+from cepc_runtime.events.grouped import read, ticks_of
+from cepc_runtime.events.segments import SEGMENT, Segments, are_short, overlap_of, segments_for
+from cepc_runtime.parts.classes import Class, classes_of, keys_of
+from cepc_runtime.plan.as_json import to_text
+from cepc_runtime.plan.windows import Sliding
 from cepc_runtime.spark.kernel import run_partition
-from cepc_runtime.windows import Sliding
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
 from tests.programs import Asked, Case, between_neighbours, bounded, case
 from tests.properties import NOTHING, Seen, hold
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from cepc_runtime.plan import PhysicalPlan, PhysicalQuery
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.strategy import PhysicalQuery
     from tests.oracle import Answer
 
 STREAM = "STREAM s (at BIGINT, kind STRING, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n"

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime import plan_data
-from cepc_runtime.events import arrange, read
+from cepc_runtime.events.grouped import arrange, read
+from cepc_runtime.events.letters import classify
 from cepc_runtime.kernel.basis import Costs
 from cepc_runtime.kernel.run import count_matches
-from cepc_runtime.letters import classify
-from cepc_runtime.plan import Count, CountedQuery, Member, PhysicalPlan, SharedStates, counted_queries
-from cepc_runtime.types import BIGINT, DOUBLE, STRING
+from cepc_runtime.plan import as_json as plan_data
+from cepc_runtime.plan.sharing import Member, SharedStates
+from cepc_runtime.plan.strategy import Count, CountedQuery, counted_queries
+from cepc_runtime.sql.types import BIGINT, DOUBLE, STRING
 from tests.automata import (
     LETTERS,
     WINDOWS,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cepc_runtime.kernel.run import Counted
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.automata import Event
     from tests.programs import Case
 

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
-from cepc_runtime.classes import classes_of, has_subtotals, keys_of
-from cepc_runtime.events import read, ticks_of
-from cepc_runtime.plan import is_counted
-from cepc_runtime.plan_data import to_text
-from cepc_runtime.segments import reach_of
+from cepc_runtime.events.grouped import read, ticks_of
+from cepc_runtime.events.segments import reach_of
+from cepc_runtime.parts.classes import classes_of, has_subtotals, keys_of
+from cepc_runtime.plan.as_json import to_text
+from cepc_runtime.plan.strategy import is_counted
 from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.rows import QUERY

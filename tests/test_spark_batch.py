@@ -25,7 +25,7 @@ from cepc_runtime.spark.caching import kept
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
-from cepc_runtime.types import to_arrow
+from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
 from tests.properties import Seen, hold

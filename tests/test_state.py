@@ -13,10 +13,10 @@ import pytest
 
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
-from cepc_runtime.classes import classes_of
-from cepc_runtime.events import read
+from cepc_runtime.events.grouped import read
 from cepc_runtime.panes.between_states import Shape, ways_of
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.time import SHIFT
 from cepc_runtime.streaming.description import canonical
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.equivalence import Rows
 
 STREAM = "STREAM s (at BIGINT, kind STRING, k INT, x INT, y INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"

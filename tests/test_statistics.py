@@ -20,7 +20,7 @@ from cepc.statistics import Grouping, Statistics, TypeStatistics
 from cepc.statistics.as_json import WrongFormError, from_json, to_json
 from cepc.statistics.measure import measure
 from cepc.statistics.read import read_statistics
-from cepc_runtime.plan import Letter
+from cepc_runtime.plan.stream import Letter
 
 STREAM = """\
 STREAM s (at BIGINT, kind STRING, k INT, x INT)

@@ -9,18 +9,9 @@ import pytest
 
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
-from cepc_runtime.plan import (
-    Count,
-    CountNeighbours,
-    Join,
-    List,
-    Native,
-    QueryPlan,
-    Reason,
-    executed,
-    is_counted,
-)
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.plan.as_json import to_text
+from cepc_runtime.plan.query import QueryPlan
+from cepc_runtime.plan.strategy import Count, CountNeighbours, Join, List, Native, Reason, executed, is_counted
 from tests.driven import driven
 from tests.equivalence import compile_text
 from tests.test_drive import STREAM, events
@@ -28,7 +19,7 @@ from tests.test_drive import STREAM, events
 if TYPE_CHECKING:
     from cepc.passes.strategy import Target
     from cepc.planning.logical import LogicalPlan
-    from cepc_runtime.plan import Strategy
+    from cepc_runtime.plan.strategy import Strategy
 
 PROGRAM = "".join(
     f"QUERY q{i} {query} WITHIN 9 s;\n"

@@ -13,11 +13,11 @@ import pytest
 
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
-from cepc_runtime.classes import classes_of
-from cepc_runtime.events import read
-from cepc_runtime.letter_words import BITS
-from cepc_runtime.letters import letter_mask
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letter_words import BITS
+from cepc_runtime.events.letters import letter_mask
+from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.events import CLASS
 from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of, result_columns
 from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, METRICS, notes, pack, unpack
@@ -34,7 +34,7 @@ from tests.test_streaming import SECOND
 if TYPE_CHECKING:
     from random import Random
 
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.equivalence import Compiled, Rows
     from tests.programs import Case
 

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.classes import Class, keys_of
-from cepc_runtime.events import read, select
-from cepc_runtime.letters import Kinds, classify
+from cepc_runtime.events.grouped import read, select
+from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.panes.folded import Folded, fold, product, together
+from cepc_runtime.parts.classes import Class, keys_of
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
@@ -34,7 +34,7 @@ from tests.test_motto_pass import programs, sharing_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
     from tests.programs import Make
 
 SECOND = {"us": 1_000_000, "s": 1}
@@ -176,7 +176,7 @@ def test_match_queries_of_a_stream_are_found_together(monkeypatch: pytest.Monkey
         bucket.take(table_of(Case("", rows), one), 4)
         bucket.take(table_of(Case("", ()), one), END)
         found.append(bucket.rows)
-        monkeypatch.setattr("cepc_runtime.drive.listed", None)  # which searches one query by itself
+        monkeypatch.setattr("cepc_runtime.enumerate.listing.listed", None)  # which searches one query by itself
     assert all(same(found[0][q], found[1][q], ABOUT) and found[0][q] for q in (0, 1))
 
 

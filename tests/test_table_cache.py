@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cepc_runtime.events.letters import Kinds
 from cepc_runtime.kernel import table_cache, tables
 from cepc_runtime.kernel.table_cache import CachedTable
-from cepc_runtime.letters import Kinds
-from cepc_runtime.types import BIGINT
+from cepc_runtime.sql.types import BIGINT
 from tests.automata import LETTERS, Event, aggregate, automaton, plan, query, sorted_rows, table
 from tests.driven import driven
 

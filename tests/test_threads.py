@@ -24,8 +24,8 @@ from hypothesis import settings
 import cepc
 import cepc.reading.read
 import cepc_runtime.enumerate.listing
-import cepc_runtime.parts
-import cepc_runtime.threads
+import cepc_runtime.parts.cutting
+import cepc_runtime.parts.threads
 from cepc.cli import cepc as command
 from cepc.passes.strategy import strategy
 from cepc.reading import csv_files, parquet_files
@@ -34,11 +34,11 @@ from cepc.running.local import share_for
 from cepc.shared_plans import Options
 from cepc.writing.order import in_order
 from cepc.writing.store import store
-from cepc_runtime.at_once import at_once, in_turn
 from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
-from cepc_runtime.resources import Resources
-from cepc_runtime.stretch import EVERYWHERE
+from cepc_runtime.events.stretch import EVERYWHERE
+from cepc_runtime.parts.at_once import at_once, in_turn
+from cepc_runtime.parts.resources import Resources
 from tests.equivalence import answered, compile_text, table_of
 from tests.oracle import Answer
 from tests.programs import HEADER, Asked, Case, between_neighbours, bounded, case, overlapping, query
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from cepc_runtime.parts import Part
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.parts.cutting import Part
+    from cepc_runtime.plan.physical import PhysicalPlan
 
 MANY: Final = (2, 3, 7)
 SELECTS: Final = ("ANY", "ANY", "NEXT", "CONTIGUOUS")
@@ -82,14 +82,14 @@ class Cuts:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.kinds: Counter[str] = Counter()
         self.last: list[list[Part]] = []
-        plain = cepc_runtime.parts.parts_of
+        plain = cepc_runtime.parts.cutting.parts_of
 
         def noted(*given: Any) -> list[list[Part]]:
             lists = self.last = plain(*given)
             self.kinds.update(self._kind(parts) for parts in lists)
             return lists
 
-        monkeypatch.setattr(cepc_runtime.threads, "parts_of", noted)
+        monkeypatch.setattr(cepc_runtime.parts.threads, "parts_of", noted)
 
     def _kind(self, parts: Sequence[Part]) -> str:
         if len(parts) < 2:

@@ -12,8 +12,8 @@ import pytest
 import cepc
 from cepc.reading.files import OptionError
 from cepc.reading.time_formats import time_formats
-from cepc_runtime.time_patterns import parse, parse_date
-from cepc_runtime.types import TIMESTAMP
+from cepc_runtime.sql.time_patterns import parse, parse_date
+from cepc_runtime.sql.types import TIMESTAMP
 from tests.equivalence import ABOUT, same
 from tests.test_time_patterns import NOT_READ, READ
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cepc
-from cepc_runtime.time_patterns import is_portable, parse
+from cepc_runtime.sql.time_patterns import is_portable, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime import types as t
-from cepc_runtime.types import Array, DataType, Decimal, Interval, Map, Struct, StructField
+from cepc_runtime.sql import types as t
+from cepc_runtime.sql.types import Array, DataType, Decimal, Interval, Map, Struct, StructField
 
 _NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 

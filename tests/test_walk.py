@@ -13,10 +13,10 @@ from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.walk import loop as walk_loop
 from cepc_runtime.enumerate.walk import run as walk_run
 from cepc_runtime.enumerate.walk.states import NoWalk, Walk
-from cepc_runtime.evaluate import EvaluationError
-from cepc_runtime.events import read
+from cepc_runtime.events.grouped import read
+from cepc_runtime.events.letters import classify
 from cepc_runtime.kernel import machine_code
-from cepc_runtime.letters import classify
+from cepc_runtime.sql.evaluate import EvaluationError
 from tests.equivalence import Refused, compile_text
 
 if TYPE_CHECKING:

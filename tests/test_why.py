@@ -15,8 +15,8 @@ from cepc.reading.read import Read
 from cepc.running.given import read_given
 from cepc.why.report import why
 from cepc.why.scope import RowScope
-from cepc_runtime.plan import StreamPlan
-from cepc_runtime.types import to_arrow
+from cepc_runtime.plan.stream import StreamPlan
+from cepc_runtime.sql.types import to_arrow
 from tests.programs import Case, cases, drawn
 from tests.test_examples import EXAMPLES, NAMES, QUERIES, generate
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded, Window
+from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded, Window
 
 windows = st.builds(Sliding, st.integers(1, 30), st.integers(1, 40))
 ticks = st.integers(-200, 200)

@@ -20,18 +20,19 @@ import cepc
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
 from cepc_runtime.batch import execute
-from cepc_runtime.classes import Class
+from cepc_runtime.events.segments import SEGMENT, segments_for
 from cepc_runtime.panes.cutting import pane_length
-from cepc_runtime.plan import PhysicalPlan, counted_queries
-from cepc_runtime.result_rows import result_table
-from cepc_runtime.results import Results
-from cepc_runtime.segments import SEGMENT, segments_for
+from cepc_runtime.parts.classes import Class
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.strategy import counted_queries
+from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.results.as_columns import Results
+from cepc_runtime.results.result_rows import result_table
 from cepc_runtime.spark.cut import pane_rows, segment_rows, totals_of
 from cepc_runtime.spark.events import PANE
 from cepc_runtime.spark.groups import ROWS
 from cepc_runtime.spark.rows import SUBTOTALS, Packing, layout_of, table_of
 from cepc_runtime.spark.slices import MOST
-from cepc_runtime.windows import Sliding
 
 HOURS = 10
 PATTERNS = ("SEQ(A, B, C)", "SEQ(A, B, C, D)", "SEQ(B, D)", "SEQ(D, C, A)")

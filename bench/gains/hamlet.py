@@ -20,14 +20,15 @@ from bench.plots import Panel
 from cepc.api import check_text
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
-from cepc_runtime.events import arrange, read
+from cepc_runtime.events.grouped import arrange, read
+from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.kernel.basis import Costs
 from cepc_runtime.kernel.planes import planes_of
 from cepc_runtime.kernel.run import Effort, run_kernel
 from cepc_runtime.kernel.tables import build
 from cepc_runtime.kernel.values import values_of
-from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import Member, SharedStates, counted_queries
+from cepc_runtime.plan.sharing import Member, SharedStates
+from cepc_runtime.plan.strategy import counted_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

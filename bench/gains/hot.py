@@ -36,7 +36,7 @@ from cepc.codegen.compiling import LoadedJob, job_of, load
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc_runtime.batch import execute
-from cepc_runtime.classes import classes_of
+from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.settings import JVM, SETTINGS
 
 Spark = subprocess.Popen[str]

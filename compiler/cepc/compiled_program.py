@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
-from cepc_runtime.resources import Resources
+from cepc_runtime.parts.resources import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.plan.stream import StreamPlan
 
     from . import model
     from .api import Checked
@@ -82,7 +82,7 @@ class Compiled:
         >>> compiled.run(events)["q"].select(["a", "b"]).to_pylist()
         [{'a': 1, 'b': 2}, {'a': 1, 'b': 3}]
         """
-        from cepc_runtime.at_once import cores
+        from cepc_runtime.parts.at_once import cores
 
         from .reading.bad_records import treatment
         from .running.given import by_stream, is_frame, to_frame

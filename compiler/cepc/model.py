@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_grammar import ast
-    from cepc_runtime.computed import Computed, StreamInput
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.types import DataType
-    from cepc_runtime.windows import Window
+    from cepc_runtime.plan.windows import Window
+    from cepc_runtime.sql.computed import Computed, StreamInput
+    from cepc_runtime.sql.expression import Expression
+    from cepc_runtime.sql.types import DataType
 
 
 # ---- streams ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from cepc_runtime.plan import Letter
+from cepc_runtime.plan.stream import Letter
 
 from . import passes
 from .passes.engine import EngineModel, load

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .by_part import drive_by_part
 from .drive import tables
-from .events import Dropped, read
-from .on_disk import InMemory, Stored
-from .resources import ONE_THREAD, Resources
-from .stretch import Means, Stretch
-from .threads import drive_in_threads
+from .events.grouped import Dropped, read
+from .events.stretch import Means, Stretch
+from .parts.by_part import drive_by_part
+from .parts.on_disk import InMemory, Stored
+from .parts.resources import ONE_THREAD, Resources
+from .parts.threads import drive_in_threads
 from .work_done import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .kernel.run import Effort
-    from .plan import PhysicalPlan
+    from .plan.physical import PhysicalPlan
 
 
 @dataclass(frozen=True)

@@ -7,29 +7,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .columns_read import narrowed, needs_canonical
-from .evaluate.errors import EvaluationError, about
-from .events import arrange, select
-from .exactness import EXACT
+from .events.columns_read import narrowed, needs_canonical
+from .events.grouped import arrange, select
+from .events.letters import Kinds
+from .events.prune import staying_of
+from .events.segments import SEGMENT
+from .events.stretch import EVERYWHERE, Means, Stretch, TimeSpan
 from .kernel.planes import planes_of
 from .kernel.run import Emissions, count_matches
 from .kernel.values import values_of
-from .letters import Kinds
-from .plan import Count, has_neighbours
-from .prune import staying_of
-from .results import check_edges
-from .segments import SEGMENT
-from .stretch import EVERYWHERE, Means, Stretch, TimeSpan
-from .totals import totals_of
-from .windows import Sliding
+from .numbers.exactness import EXACT
+from .plan.strategy import Count, has_neighbours
+from .plan.windows import Sliding
+from .results.as_columns import check_edges
+from .results.totals import totals_of
+from .sql.evaluate.errors import EvaluationError, about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .events import Events, Reading
+    from .events.grouped import Events, Reading
     from .kernel.adjacent.run import Neighbours
-    from .plan import CountedQuery, NeighboursQuery, PhysicalPlan
-    from .totals import Totals
+    from .plan.physical import PhysicalPlan
+    from .plan.strategy import CountedQuery, NeighboursQuery
+    from .results.totals import Totals
 
 
 def totals_by_query(

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .counting import count
-from .evaluate.errors import about, naming
-from .letters import classify
-from .plan import Join, List, by_partition, counted_queries, is_counted, letters_read
-from .result_rows import result_table
-from .results import Results
-from .stretch import Means
+from .events.letters import classify
+from .events.stretch import Means
+from .plan.query import by_partition
+from .plan.strategy import Join, List, counted_queries, is_counted, letters_read
+from .results.as_columns import Results
+from .results.result_rows import result_table
+from .sql.evaluate.errors import about, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .letters import Kinds
-    from .plan import PhysicalQuery
-    from .stretch import Stretch
+    from .events.letters import Kinds
+    from .events.stretch import Stretch
+    from .plan.strategy import PhysicalQuery
 
 
 def drive(stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means | None = None) -> Iterator[tuple[str, Any]]:

@@ -20,9 +20,9 @@ import pyarrow as pa
 
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
-from cepc_runtime.classes import classes_of
-from cepc_runtime.events import read
-from cepc_runtime.plan_data import to_text
+from cepc_runtime.events.grouped import read
+from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.sinks import path_of

@@ -11,10 +11,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Aggregate, At, Expression, Field, fields, rewrite, walk
+from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, fields, rewrite, walk
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import ConditionPlan, Edge, Positions
+    from cepc_runtime.plan.positions import ConditionPlan, Edge, Positions
 
 EARLIER, LATER = "earlier", "later"
 

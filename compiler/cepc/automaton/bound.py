@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Positions
+    from cepc_runtime.plan.positions import Positions
 
 
 MAX_STATES = 600

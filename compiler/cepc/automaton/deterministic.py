@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from cepc_runtime.expression import Call, Expression
-from cepc_runtime.plan import DROPPED, Automaton, Edge, Guard, Letter, Move, Positions, Step
-from cepc_runtime.types import BOOLEAN
+from cepc_runtime.plan.automaton import DROPPED, Automaton, Move, Step
+from cepc_runtime.plan.positions import Edge, Guard, Positions
+from cepc_runtime.plan.stream import Letter
+from cepc_runtime.sql.expression import Call, Expression
+from cepc_runtime.sql.types import BOOLEAN
 
 from .bound import MAX_STATES
 from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept

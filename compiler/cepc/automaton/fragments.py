@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cepc_runtime.plan import Guard, Instance
+    from cepc_runtime.plan.positions import Guard, Instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Guard, Negation, Positions
+from cepc_runtime.plan.positions import Guard, Negation, Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Letter
+from cepc_runtime.plan.stream import Letter
 
 if TYPE_CHECKING:
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
     from ..model import EventTest
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import DROPPED
+from cepc_runtime.plan.automaton import DROPPED
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from typing import TypeVar
 
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Automaton, Move, Step
+    from cepc_runtime.plan.automaton import Automaton, Move, Step
+    from cepc_runtime.sql.expression import Expression
 
     Key = TypeVar("Key", bound=Hashable)
 

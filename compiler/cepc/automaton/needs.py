@@ -17,12 +17,15 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import DROPPED, Need, Positions
+from cepc_runtime.plan.automaton import DROPPED
+from cepc_runtime.plan.physical import Need
+from cepc_runtime.plan.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.plan import Automaton, Letter
+    from cepc_runtime.plan.automaton import Automaton
+    from cepc_runtime.plan.stream import Letter
 
 LETTERS: Final = 6
 """Of a cut. Of so many alternatives a group has one, nearly always."""

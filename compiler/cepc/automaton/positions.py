@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, walk
-from cepc_runtime.plan import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
+from cepc_runtime.plan.positions import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
 
 from .. import model
 from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through, weakest

@@ -15,7 +15,7 @@ from .fragments import End, Fragment, Way, through, weakest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cepc_runtime.plan import Guard
+    from cepc_runtime.plan.positions import Guard
 
 _State = tuple[tuple[int, ...], frozenset[int]]
 

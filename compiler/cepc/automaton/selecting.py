@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import DROPPED
+from cepc_runtime.plan.automaton import DROPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cepc_runtime.plan import Automaton, Move, Step
+    from cepc_runtime.plan.automaton import Automaton, Move, Step
 
 
 def settled(step: Step, automaton: Automaton) -> Step:

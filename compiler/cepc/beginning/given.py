@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import quote_name
+from cepc_runtime.sql.types import quote_name
 
 from ..running.given import is_frame
 from ..running.session import is_of_spark

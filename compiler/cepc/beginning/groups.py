@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.types import STRING, is_integer
+from cepc_runtime.sql.types import STRING, is_integer
 
 from .text_types import is_nameable
 from .words import OWN, says_key, says_type

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.types import is_numeric
+from cepc_runtime.sql.types import is_numeric
 
 from .groups import Key, TypeColumn, keys, kinds
 from .leaves import Leaf, leaves

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
 from cepc_grammar.spelling import OPERAND, dotted_text, name_text
-from cepc_runtime.types import Array, Map, Struct
+from cepc_runtime.sql.types import Array, Map, Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from .sample import Sample
 

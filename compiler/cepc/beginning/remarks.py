@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from cepc_grammar.spelling import OPERAND, string_text
-from cepc_runtime.types import STRING
+from cepc_runtime.sql.types import STRING
 
 from ..diagnostics.listed import listed
 from ..visible import visible

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import NULL, STRING, TIMESTAMP, from_arrow, to_arrow
-from cepc_runtime.widening import widens
+from cepc_runtime.sql.types import NULL, STRING, TIMESTAMP, from_arrow, to_arrow
+from cepc_runtime.sql.widening import widens
 
 from ..errors import DataError
 from ..reading import messages, readers
@@ -25,7 +25,7 @@ from .text_types import is_nameable, nameable, type_of_json, type_of_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from ..reading.files import DataFile
     from ..reading.reader import FormatOptions, Reader

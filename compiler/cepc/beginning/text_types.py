@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import (
+from cepc_runtime.sql.types import (
     BIGINT,
     BOOLEAN,
     DATE,
@@ -26,7 +26,7 @@ from ..reading.text_values import BadValueError, from_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 MOST_FIELDS = 50  # an object with more keys is a MAP: they are data
 _FROM_TEXT = (BOOLEAN, BIGINT, DOUBLE, DATE, TIMESTAMP)

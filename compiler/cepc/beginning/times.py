@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.computed import NoValueError, compute
-from cepc_runtime.types import DATE, FLOATS, STRING, TIMESTAMP, is_integer, is_time
+from cepc_runtime.sql.computed import NoValueError, compute
+from cepc_runtime.sql.types import DATE, FLOATS, STRING, TIMESTAMP, is_integer, is_time
 
 from .leaves import new_name, quoted
 from .text_types import type_of_text

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan_data import to_data
+from cepc_runtime.plan.as_json import to_data
 
 from ..errors import RunError
 from ..files.messages import unwritable

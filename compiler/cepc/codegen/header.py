@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Count, CountNeighbours, Join, List, Native
+from cepc_runtime.plan.strategy import Count, CountNeighbours, Join, List, Native
 
 from ..explaining.describe import pattern, window
 from .python import WIDTH, comment
@@ -13,7 +13,7 @@ from .python import WIDTH, comment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cepc_runtime.plan import PhysicalQuery
+    from cepc_runtime.plan.strategy import PhysicalQuery
 
     from .. import model
     from .stream_job import StreamJob

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.packed import packed
-from cepc_runtime.plan_data import to_data
+from cepc_runtime.plan.as_json import to_data
+from cepc_runtime.plan.packed import packed
 
 from .python import long_string
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
 
 READABLE: Final = 200_000
 """Characters. A longer plan is packed: nobody reads that much, and most of it is said again and again."""

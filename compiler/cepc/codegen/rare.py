@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-    from cepc_runtime.classes import Class
-    from cepc_runtime.plan import PhysicalQuery
+    from cepc_runtime.parts.classes import Class
+    from cepc_runtime.plan.strategy import PhysicalQuery
 
     from ..passes.workload import Rates
     from ..planning.logical import LogicalPlan

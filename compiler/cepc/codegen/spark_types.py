@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.types import Array, Decimal, Interval, Map, Struct
+from cepc_runtime.sql.types import Array, Decimal, Interval, Map, Struct
 
 from .python import Code, Node, call, listed, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 _SIMPLE: Final = {
     "BOOLEAN": "Boolean", "TINYINT": "Byte", "SMALLINT": "Short", "INT": "Integer", "BIGINT": "Long", "FLOAT": "Float",

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.classes import Class, classes_of
-from cepc_runtime.letter_words import word_letters, words_needed
-from cepc_runtime.plan import is_native
-from cepc_runtime.sql import to_sql
-from cepc_runtime.types import STRING, quote_name
+from cepc_runtime.events.letter_words import word_letters, words_needed
+from cepc_runtime.parts.classes import Class, classes_of
+from cepc_runtime.plan.strategy import is_native
+from cepc_runtime.sql.spark_sql import to_sql
+from cepc_runtime.sql.types import STRING, quote_name
 
 from ..passes.strategy import strategy
 from ..planning.event_sql import column_of
@@ -20,9 +20,11 @@ from .hot import hot_groupings
 from .rare import with_able
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import StreamInput
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter, NativeQuery, PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.strategy import NativeQuery
+    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.sql.computed import StreamInput
+    from cepc_runtime.sql.expression import Expression
 
     from .. import model
     from ..passes.workload import Rates

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.computed import aside
-from cepc_runtime.evaluate.evaluator import can_fail
-from cepc_runtime.expression import fields
+from cepc_runtime.plan.windows import Unbounded
 from cepc_runtime.spark.encoding import needs_encoding
-from cepc_runtime.sql import to_sql
-from cepc_runtime.types import is_orderable, quote_name
-from cepc_runtime.windows import Unbounded
+from cepc_runtime.sql.computed import aside
+from cepc_runtime.sql.evaluate.evaluator import can_fail
+from cepc_runtime.sql.expression import fields
+from cepc_runtime.sql.spark_sql import to_sql
+from cepc_runtime.sql.types import is_orderable, quote_name
 
 from ..planning.event_sql import column_of, ticks
 from .plan_text import plan_text
@@ -23,10 +23,10 @@ from .streaming import streamed, streamed_plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cepc_runtime.computed import Computed
-    from cepc_runtime.expression import Aggregate, Field
-    from cepc_runtime.plan import NativeAggregate, NativeQuery
-    from cepc_runtime.segments import Segments
+    from cepc_runtime.events.segments import Segments
+    from cepc_runtime.plan.strategy import NativeAggregate, NativeQuery
+    from cepc_runtime.sql.computed import Computed
+    from cepc_runtime.sql.expression import Aggregate, Field
 
     from .names import StreamNames
     from .stream_job import LetterSql, StreamJob

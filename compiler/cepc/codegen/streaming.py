@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from .python import Code, call, comment, lay_out, tupled
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import PhysicalPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
 
     from .stream_job import StreamJob
 

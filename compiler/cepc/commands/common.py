@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from cepc_runtime.resources import ONE_THREAD
+from cepc_runtime.parts.resources import ONE_THREAD
 
 from ..reading import readers
 from ..reading.bad_records import treatment
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
-    from cepc_runtime.plan import StreamPlan
-    from cepc_runtime.resources import Resources
+    from cepc_runtime.parts.resources import Resources
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..api import Checked

@@ -41,7 +41,7 @@ def modules_or_files(_ctx: click.Context, _param: click.Parameter, begun: str) -
 
 
 def functions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    from cepc_runtime.functions import names
+    from cepc_runtime.sql.functions import names
 
     return _begun(names(), begun.lower())
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepc_runtime.aggregate_functions import AGGREGATES
+from cepc_runtime.sql.aggregate_functions import AGGREGATES
 
 from . import completers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.functions import Function
+    from cepc_runtime.sql.functions import Function
 
 # What is no function of values but of the events of a match: usage and meaning.
 OF_EVENTS = {
@@ -40,7 +40,7 @@ OF_EVENTS = {
 @click.pass_context
 def functions(ctx: click.Context, name: str | None) -> None:
     """List the functions that mean the same in every engine, or describe one."""
-    from cepc_runtime.functions import GROUPS
+    from cepc_runtime.sql.functions import GROUPS
 
     if name is not None:
         ctx.exit(_describe(name))
@@ -53,7 +53,7 @@ def functions(ctx: click.Context, name: str | None) -> None:
 
 def described(name: str) -> tuple[tuple[str, str], ...]:
     """Usage and meaning of what has the name; nothing of a function that not every engine has."""
-    from cepc_runtime.functions import find
+    from cepc_runtime.sql.functions import find
 
     of_events = [(usage, text) for rows in OF_EVENTS.values() for usage, text in rows if f"{name.upper()}(" in usage]
     function = find(name)
@@ -64,8 +64,8 @@ def described(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _describe(name: str) -> int:
-    from cepc_runtime.functions import names
-    from cepc_runtime.functions.spark import find_spark
+    from cepc_runtime.sql.functions import names
+    from cepc_runtime.sql.functions.spark import find_spark
 
     from ..diagnostics.near import did_you_mean
 

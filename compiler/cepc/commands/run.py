@@ -34,7 +34,7 @@ from .optimisation import check, optimisation, options_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cepc_runtime.resources import Resources
+    from cepc_runtime.parts.resources import Resources
 
     from .. import model
     from ..api import Checked
@@ -60,13 +60,13 @@ class Engine:
 
     @property
     def threads(self) -> int:
-        from cepc_runtime.at_once import cores
+        from cepc_runtime.parts.at_once import cores
 
         return self.asked_threads or cores()
 
     @property
     def resources(self) -> Resources:
-        from cepc_runtime.resources import Resources
+        from cepc_runtime.parts.resources import Resources
 
         return Resources(self.most, self.threads, memory=memory_of(self.asked_memory))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from cepc_grammar.pattern import PATTERN_WORDS
 from cepc_grammar.units import UNITS
-from cepc_runtime.aggregate_functions import spellings
+from cepc_runtime.sql.aggregate_functions import spellings
 
 CONSTANTS: Final = ("FALSE", "NULL", "TRUE")
 AGGREGATES: Final = tuple(sorted((*spellings(), "PREV")))

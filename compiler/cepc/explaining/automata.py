@@ -10,14 +10,15 @@ from itertools import chain, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import DROPPED
+from cepc_runtime.plan.automaton import DROPPED
 
 from ..planning.logical import Uncountable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cepc_runtime.plan import Automaton, Move, QueryPlan
+    from cepc_runtime.plan.automaton import Automaton, Move
+    from cepc_runtime.plan.query import QueryPlan
 
     from ..planning.logical import Countability, LogicalQuery
 
@@ -75,7 +76,7 @@ def places(query: QueryPlan) -> Drawn:
 def state_names(automaton: Automaton) -> tuple[str, ...]:
     """Different names; those that would be equal are numbered in the order of the states.
 
-    >>> from cepc_runtime.plan import Automaton, Step
+    >>> from cepc_runtime.plan.automaton import Automaton, Step
     >>> state_names(Automaton(4, ("A", "B"), (Step(0, 1, 0, 0), Step(1, 2, 1, 1), Step(2, 3, 1, 1)), (3,)))
     ('start', 'A', 'B', 'B 2')
     """

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text
-from cepc_runtime.expression import Aggregate, Field, Literal, rewrite
-from cepc_runtime.sql import to_sql
-from cepc_runtime.types import DATE
+from cepc_runtime.sql.expression import Aggregate, Field, Literal, rewrite
+from cepc_runtime.sql.spark_sql import to_sql
+from cepc_runtime.sql.types import DATE
 
 from .. import model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import QueryPlan
+    from cepc_runtime.plan.query import QueryPlan
+    from cepc_runtime.sql.expression import Expression
 
     from ..model import CheckedProgram
 

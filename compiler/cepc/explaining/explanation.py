@@ -24,9 +24,9 @@ from .stream_state import stream_state
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.plan import SharedStates
+    from cepc_runtime.plan.sharing import SharedStates
+    from cepc_runtime.plan.windows import Window
     from cepc_runtime.streaming.size import QuerySize
-    from cepc_runtime.windows import Window
 
     from .. import model
     from ..passes.engine import Load

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import part_inputs
+from cepc_runtime.plan.sharing import part_inputs
 
 from .automata import START, Drawn, NamedStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cepc_runtime.plan import MatchPart, SharedMatches
+    from cepc_runtime.plan.sharing import MatchPart, SharedMatches
 
     from ..passes.workload import Workload
 

@@ -12,7 +12,7 @@ from .describe import window
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from cepc_runtime.plan import Letter
+    from cepc_runtime.plan.stream import Letter
 
     from .. import model
     from ..passes.pattern import Pattern

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.windows import Sliding
+from cepc_runtime.plan.windows import Sliding
 
 from .colours import colours
 from .escaping import escaped

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
-from cepc_runtime.plan import Count, CountNeighbours, Join, List, Native, Reason
+from cepc_runtime.plan.strategy import Count, CountNeighbours, Join, List, Native, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.plan import PhysicalQuery
+    from cepc_runtime.plan.strategy import PhysicalQuery
 
     from .describe import Fact
 
@@ -50,7 +50,7 @@ def strategy_facts(strategy: StrategyExplanation, batch: StrategyExplanation) ->
 
 def strategy_text(strategy: StrategyExplanation) -> str:
     """
-    >>> from cepc_runtime.plan import Reason
+    >>> from cepc_runtime.plan.strategy import Reason
     >>> from cepc.explaining.strategies import StrategyExplanation
     >>> strategy_text(StrategyExplanation("list", Reason("no neighbours", "A.x < C.x")))
     'its matches are listed one by one, because A.x < C.x is between no neighbours'

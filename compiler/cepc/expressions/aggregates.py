@@ -7,20 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.aggregate_functions import has_exact_squares
-from cepc_runtime.expression import (
-    Aggregate,
-    At,
-    Expression,
-    Field,
-    aggregates,
-    fields,
-    rewrite,
-    variables,
-    walk,
-)
-from cepc_runtime.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
-from cepc_runtime.types import (
+from cepc_runtime.sql.aggregate_functions import has_exact_squares
+from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, aggregates, fields, rewrite, variables, walk
+from cepc_runtime.sql.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
+from cepc_runtime.sql.types import (
     BIGINT,
     DOUBLE,
     FLOAT,
@@ -36,7 +26,7 @@ from . import messages as say
 from .scope import ExpressionContext, Scope, VariableInfo
 
 if TYPE_CHECKING:
-    from cepc_runtime.aggregate_functions import AggregateFunction
+    from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .typing import Typer
 

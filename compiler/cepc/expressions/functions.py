@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.aggregate_functions import AGGREGATES, spellings
-from cepc_runtime.expression import Call, Expression
-from cepc_runtime.functions import Function, Mismatch, find, names
-from cepc_runtime.functions.coercion import can_cast
-from cepc_runtime.functions.spark import SparkFunction, find_spark, spark_functions
-from cepc_runtime.types import TIMES, DataType, Decimal, Interval, is_numeric
+from cepc_runtime.sql.aggregate_functions import AGGREGATES, spellings
+from cepc_runtime.sql.expression import Call, Expression
+from cepc_runtime.sql.functions import Function, Mismatch, find, names
+from cepc_runtime.sql.functions.coercion import can_cast
+from cepc_runtime.sql.functions.spark import SparkFunction, find_spark, spark_functions
+from cepc_runtime.sql.types import TIMES, DataType, Decimal, Interval, is_numeric
 
 from ..diagnostics.near import nearest
 from . import messages as say

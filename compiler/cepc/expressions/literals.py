@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.ast import MICROSECONDS
-from cepc_runtime.calendar import MICROS_PER_DAY
-from cepc_runtime.expression import Literal
-from cepc_runtime.parsing import MAX_LONG, parse_double, read_text, to_float
-from cepc_runtime.types import (
+from cepc_runtime.sql.calendar import MICROS_PER_DAY
+from cepc_runtime.sql.expression import Literal
+from cepc_runtime.sql.parsing import MAX_LONG, parse_double, read_text, to_float
+from cepc_runtime.sql.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

@@ -8,8 +8,8 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.habits.foreign import FUNCTIONS
 from cepc_grammar.spelling import name_text, string_text
-from cepc_runtime.aggregate_functions import WIDEST, aggregate_written, spellings
-from cepc_runtime.types import is_numeric
+from cepc_runtime.sql.aggregate_functions import WIDEST, aggregate_written, spellings
+from cepc_runtime.sql.types import is_numeric
 
 from ..wording import many
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cepc_grammar.source import Span
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from .meant_pattern import MeantPattern
 

@@ -6,11 +6,11 @@ import decimal
 from typing import Final
 
 from cepc_grammar import ast
-from cepc_runtime.calendar import format_timestamp
-from cepc_runtime.expression import Literal
-from cepc_runtime.literal import interval_sql
-from cepc_runtime.text import format_double
-from cepc_runtime.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Interval, is_float
+from cepc_runtime.sql.calendar import format_timestamp
+from cepc_runtime.sql.expression import Literal
+from cepc_runtime.sql.literal import interval_sql
+from cepc_runtime.sql.text import format_double
+from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Interval, is_float
 
 from . import literals
 from .functions import NAVIGATION

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.expression import Expression
+    from cepc_runtime.sql.types import DataType
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Call, Expression, Literal
-from cepc_runtime.types import STRING, Struct
+from cepc_runtime.sql.expression import Call, Expression, Literal
+from cepc_runtime.sql.types import STRING, Struct
 
 from ..diagnostics.near import nearest
 from . import messages as say

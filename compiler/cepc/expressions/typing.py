@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.aggregate_functions import aggregate_written
-from cepc_runtime.expression import Call, Expression, Field, Literal, children, conjuncts, walk
-from cepc_runtime.functions import Mismatch, named
-from cepc_runtime.functions.coercion import can_cast, cast_to
-from cepc_runtime.functions.conditions import choose, item
-from cepc_runtime.functions.operators import OPERATORS, UNARY, between, comparison, membership
-from cepc_runtime.functions.spark import find_spark
-from cepc_runtime.functions.times import EXTRACT_FIELDS, extract
-from cepc_runtime.types import BOOLEAN, NULL, STRING, DataType, is_numeric
+from cepc_runtime.sql.aggregate_functions import aggregate_written
+from cepc_runtime.sql.expression import Call, Expression, Field, Literal, children, conjuncts, walk
+from cepc_runtime.sql.functions import Mismatch, named
+from cepc_runtime.sql.functions.coercion import can_cast, cast_to
+from cepc_runtime.sql.functions.conditions import choose, item
+from cepc_runtime.sql.functions.operators import OPERATORS, UNARY, between, comparison, membership
+from cepc_runtime.sql.functions.spark import find_spark
+from cepc_runtime.sql.functions.times import EXTRACT_FIELDS, extract
+from cepc_runtime.sql.types import BOOLEAN, NULL, STRING, DataType, is_numeric
 
 from ..diagnostics.near import nearest
 from . import aggregates, functions, literals
@@ -32,7 +32,7 @@ from .written_types import data_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.functions.signature import Build
+    from cepc_runtime.sql.functions.signature import Build
 
 Typed = tuple["Expression | None", tuple[Diagnostic, ...]]
 

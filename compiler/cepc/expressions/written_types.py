@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.types import (
+from cepc_runtime.sql.types import (
     BIGINT,
     FLOAT,
     INT,

@@ -15,7 +15,7 @@ from cepc_grammar.spelling import name_text
 from cepc_grammar.statements import STATEMENT_WORDS, split_statements
 from cepc_grammar.tokens import quoted_name, tokenize
 from cepc_grammar.units import UNITS
-from cepc_runtime.functions import find, names
+from cepc_runtime.sql.functions import find, names
 
 from ..commands.functions import described
 from ..documenting import document

@@ -9,7 +9,7 @@ from cepc_grammar import ast
 from cepc_grammar.pattern import OPERATORS, Not
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
-from cepc_runtime.functions.spark import find_spark
+from cepc_runtime.sql.functions.spark import find_spark
 
 from ..commands.functions import described
 from ..documenting import comments_above, document

@@ -12,7 +12,7 @@ from typing import Literal as OneOf
 from cepc_grammar import ast
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.source import NOWHERE, Span
-from cepc_runtime.aggregate_functions import spellings
+from cepc_runtime.sql.aggregate_functions import spellings
 
 from ..expressions.functions import NAVIGATION
 from ..resolve.functions import key

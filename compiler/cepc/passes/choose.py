@@ -17,7 +17,7 @@ from .entry_states import with_entries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from cepc_runtime.plan import SharedStates
+    from cepc_runtime.plan.sharing import SharedStates
 
     from .workload import Context, Workload
 

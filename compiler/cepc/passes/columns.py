@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan.sharing import Member, SharedStates
 
 from .engine import planes
 from .workload import counted, leaders

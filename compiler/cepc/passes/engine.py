@@ -13,14 +13,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cepc_runtime.windows import Sliding, Window
+from cepc_runtime.plan.windows import Sliding, Window
 
 from .workload import counted, leaders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cepc_runtime.plan import SharedStates
+    from cepc_runtime.plan.sharing import SharedStates
 
     from ..planning.logical import CountableQuery, LogicalPlan
     from .workload import Rates

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Member
+from cepc_runtime.plan.sharing import Member
 
 from .workload import counted, leaders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.plan import SharedStates
+    from cepc_runtime.plan.sharing import SharedStates
 
     from .workload import Workload
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import DROPPED, Member, SharedStates
+from cepc_runtime.plan.automaton import DROPPED
+from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ..automaton.minimal import numbered
 from .workload import Note, counted
@@ -21,7 +22,7 @@ from .workload import Note, counted
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from cepc_runtime.plan import Automaton
+    from cepc_runtime.plan.automaton import Automaton
 
     from ..planning.logical import CountableQuery
     from .workload import Context, Workload

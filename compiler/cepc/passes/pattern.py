@@ -20,7 +20,7 @@ from ..automaton.letters import letter_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping
 
-    from cepc_runtime.plan import Letter
+    from cepc_runtime.plan.stream import Letter
 
 
 @dataclass(frozen=True, slots=True)

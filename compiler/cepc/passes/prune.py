@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Needs
-from cepc_runtime.types import varies
+from cepc_runtime.plan.physical import Needs
+from cepc_runtime.sql.types import varies
 
 from ..automaton.needs import needs_of, paths_of
 from ..planning.logical import Uncountable
@@ -26,7 +26,7 @@ from ..planning.logical import Uncountable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cepc_runtime.plan import Need
+    from cepc_runtime.plan.physical import Need
 
     from ..planning.logical import Countability, LogicalPlan, LogicalQuery
     from .workload import Context, Workload
@@ -75,7 +75,7 @@ def _needs(query: Query, plan: LogicalPlan) -> tuple[Need, ...]:
 
 def _said(needs: Iterable[Need], types: Sequence[str]) -> str:
     """
-    >>> from cepc_runtime.plan import Need
+    >>> from cepc_runtime.plan.physical import Need
     >>> _said([Need((0,)), Need((1, 2), 2)], ["A", "B", "C"])
     'a match has A and 2 of B or C'
     """

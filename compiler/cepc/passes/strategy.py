@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
-from cepc_runtime.plan import Count, CountNeighbours, Join, List, PhysicalPlan, Reason, executed, is_native
+from cepc_runtime.plan.physical import PhysicalPlan
+from cepc_runtime.plan.strategy import Count, CountNeighbours, Join, List, Reason, executed, is_native
 
 from ..planning.logical import Countable, CountableNeighbours, Uncountable, is_countable
 from ..planning.native import native_aggregation
@@ -18,7 +19,8 @@ from ..planning.native import native_aggregation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.plan import Needs, PhysicalQuery, Strategy
+    from cepc_runtime.plan.physical import Needs
+    from cepc_runtime.plan.strategy import PhysicalQuery, Strategy
 
     from ..planning.logical import Countability, LogicalPlan, LogicalQuery
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from cepc_runtime.plan import SelectAny
+from cepc_runtime.plan.select import SelectAny
 
 from ..planning.logical import is_countable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cepc_runtime.plan import Letter, SharedStates
+    from cepc_runtime.plan.sharing import SharedStates
+    from cepc_runtime.plan.stream import Letter
 
     from ..planning.logical import CountableQuery, LogicalPlan
     from .engine import EngineModel

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, quote_name
+from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, quote_name
 
 if TYPE_CHECKING:
-    from cepc_runtime.expression import Aggregate, Field
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.expression import Aggregate, Field
 
 
 def column_of(leaf: Field | Aggregate) -> str:

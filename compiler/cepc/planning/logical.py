@@ -7,19 +7,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
 
-from cepc_runtime.plan import QueryPlan, check_shared_once
+from cepc_runtime.plan.query import QueryPlan
+from cepc_runtime.plan.sharing import check_shared_once
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import (
-        AdjacentCondition,
-        Automaton,
-        Letter,
-        Needs,
-        Reason,
-        SharedMatches,
-        SharedStates,
-        StreamPlan,
-    )
+    from cepc_runtime.plan.automaton import Automaton
+    from cepc_runtime.plan.physical import Needs
+    from cepc_runtime.plan.sharing import SharedMatches, SharedStates
+    from cepc_runtime.plan.strategy import AdjacentCondition, Reason
+    from cepc_runtime.plan.stream import Letter, StreamPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.aggregate_texts import aggregate_text, cure
-from cepc_runtime.expression import Aggregate, Field, aggregates
-from cepc_runtime.plan import Fitting, Native, NativeAggregate
-from cepc_runtime.sql import to_sql
-from cepc_runtime.types import BIGINT, DATE, TIMESTAMP, DataType, is_integer
-from cepc_runtime.windows import Sliding
+from cepc_runtime.plan.strategy import Fitting, Native, NativeAggregate
+from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.sql.aggregate_texts import aggregate_text, cure
+from cepc_runtime.sql.expression import Aggregate, Field, aggregates
+from cepc_runtime.sql.spark_sql import to_sql
+from cepc_runtime.sql.types import BIGINT, DATE, TIMESTAMP, DataType, is_integer
 
 from .event_sql import column_of, ticks
 
 if TYPE_CHECKING:
-    from cepc_runtime.aggregate_functions import NativeSql
-    from cepc_runtime.plan import QueryPlan, StreamPlan
+    from cepc_runtime.plan.query import QueryPlan
+    from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.aggregate_functions import NativeSql
 
     from .logical import CountableQuery
 

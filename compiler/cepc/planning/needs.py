@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Aggregate, fields, walk
-from cepc_runtime.plan import SelectContiguous
+from cepc_runtime.plan.select import SelectContiguous
+from cepc_runtime.sql.expression import Aggregate, fields, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter, QueryPlan
+    from cepc_runtime.plan.query import QueryPlan
+    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.sql.expression import Expression
 
     from .. import model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cepc_runtime.plan import StreamPlan
+from cepc_runtime.plan.stream import StreamPlan
 
 from ..automaton.letters import Letters
 from ..automaton.positions import PatternTooLarge
@@ -16,7 +16,8 @@ from .query import plan_query
 
 if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.plan import Letter, QueryPlan
+    from cepc_runtime.plan.query import QueryPlan
+    from cepc_runtime.plan.stream import Letter
 
     from .. import model
     from .logical import Countability, LogicalQuery

@@ -6,21 +6,12 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Aggregate, Expression, counted, walk
-from cepc_runtime.plan import (
-    AdjacentCondition,
-    Automaton,
-    ConditionPlan,
-    Measure,
-    OutputPlan,
-    Positions,
-    Reason,
-    Select,
-    SelectAny,
-    SelectContiguous,
-    SelectNext,
-)
-from cepc_runtime.types import DOUBLE
+from cepc_runtime.plan.positions import ConditionPlan, Positions
+from cepc_runtime.plan.query import Measure, OutputPlan
+from cepc_runtime.plan.select import Select, SelectAny, SelectContiguous, SelectNext
+from cepc_runtime.plan.strategy import AdjacentCondition, Reason
+from cepc_runtime.sql.expression import Aggregate, Expression, counted, walk
+from cepc_runtime.sql.types import DOUBLE
 
 from ..automaton.adjacent import NotAdjacent, edge_conditions
 from ..automaton.bound import MAX_STATES
@@ -32,7 +23,8 @@ from .logical import Countable, CountableNeighbours, LogicalQuery, Uncountable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.aggregate_functions import AggregateFunction
+    from cepc_runtime.plan.automaton import Automaton
+    from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .. import model
     from ..automaton.letters import Letters

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     Shown = Callable[[Sequence["Wrong"]], Iterator["BadRecord"]]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.computed import NoValueError, compute, rows_without
-from cepc_runtime.expression import fields
-from cepc_runtime.functions.portable import spark_only
+from cepc_runtime.sql.computed import NoValueError, compute, rows_without
+from cepc_runtime.sql.expression import fields
+from cepc_runtime.sql.functions.portable import spark_only
 
 from ..errors import DataError
 from . import messages
@@ -17,8 +17,8 @@ from .bad_records import Said
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.computed import Computed
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.sql.computed import Computed
 
 
 @dataclass(frozen=True, slots=True)

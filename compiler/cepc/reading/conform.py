@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import TIMESTAMP, Array, Map, Struct, from_arrow, to_arrow
-from cepc_runtime.widening import widens
+from cepc_runtime.sql.types import TIMESTAMP, Array, Map, Struct, from_arrow, to_arrow
+from cepc_runtime.sql.widening import widens
 
 from ..errors import DataError
 from . import messages
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from .files import DataFile
 

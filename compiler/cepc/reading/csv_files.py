@@ -14,7 +14,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import DOUBLE, STRING, Array, Interval, Map, Struct
+from cepc_runtime.sql.types import DOUBLE, STRING, Array, Interval, Map, Struct
 
 from ..errors import DataError
 from . import messages
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.types import DataType
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.sql.types import DataType
 
     from .bad_records import Wrong
     from .files import DataFile

@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.types import FLOATS, Decimal
+from cepc_runtime.sql.types import FLOATS, Decimal
 
 from .files import OptionError
 from .time_formats import ISO, TIME_OPTIONS, TimeFormats, is_time_option, time_formats
@@ -14,7 +14,7 @@ from .time_formats import ISO, TIME_OPTIONS, TimeFormats, is_time_option, time_f
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from .files import DataFile
 

@@ -21,8 +21,8 @@ from .time_formats import time_formats
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.types import DataType
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.sql.types import DataType
 
     from .bad_records import Wrong
     from .files import DataFile

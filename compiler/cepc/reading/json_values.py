@@ -9,7 +9,7 @@ from bisect import bisect_right
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.types import (
+from cepc_runtime.sql.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -32,7 +32,7 @@ from .time_formats import ISO
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from .time_formats import TimeFormats
 

@@ -8,7 +8,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.spelling import name_text
-from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
+from cepc_runtime.sql.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -17,8 +17,8 @@ from ..wording import first_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.evaluate.errors import EvaluationError
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.evaluate.errors import EvaluationError
+    from cepc_runtime.sql.types import DataType
 
 UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705", "E0718")
 """Codes that say that the command names no events that can be read; the others say that the events are wrong."""

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.at_once import at_once, in_turn
-from cepc_runtime.resources import ONE_THREAD
-from cepc_runtime.types import STRING, is_integer, to_arrow
+from cepc_runtime.parts.at_once import at_once, in_turn
+from cepc_runtime.parts.resources import ONE_THREAD
+from cepc_runtime.sql.types import STRING, is_integer, to_arrow
 
 from ..errors import DataError
 from . import messages, readers
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.computed import StreamInput
-    from cepc_runtime.on_disk import EventFile
-    from cepc_runtime.plan import StreamPlan
-    from cepc_runtime.resources import Resources
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.parts.on_disk import EventFile
+    from cepc_runtime.parts.resources import Resources
+    from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.computed import StreamInput
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile, EventSource
@@ -318,7 +318,7 @@ class _Held:
         self._rows, self._size = 0, 0
 
     def add(self, table: Any) -> None:
-        from cepc_runtime.on_disk import EventFile
+        from cepc_runtime.parts.on_disk import EventFile
 
         self._rows, self._size = self._rows + table.num_rows, self._size + table.nbytes
         self._tables.append(table)
@@ -333,7 +333,7 @@ class _Held:
         """A table, or `Stored` ones."""
         import pyarrow as pa
 
-        from cepc_runtime.on_disk import Stored
+        from cepc_runtime.parts.on_disk import Stored
 
         if self._file is not None:
             return Stored(self._file, self._schema, tuple(range(self._file.count)), self._rows, self._size)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.types import DataType
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.sql.types import DataType
 
     from .bad_records import Wrong
     from .files import DataFile

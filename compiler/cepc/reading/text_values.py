@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.time_patterns import parse, parse_date
-from cepc_runtime.types import (
-    BINARY,
-    BOOLEAN,
-    DATE,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    is_integer,
-    to_arrow,
-)
+from cepc_runtime.sql.time_patterns import parse, parse_date
+from cepc_runtime.sql.types import BINARY, BOOLEAN, DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, is_integer, to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 
 class BadValueError(ValueError):

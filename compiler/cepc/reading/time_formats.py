@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.time_patterns import is_portable, parts
-from cepc_runtime.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
+from cepc_runtime.sql.time_patterns import is_portable, parts
+from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
 from .files import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 TIME_OPTIONS: Final = ("timestampFormat", "timestampNTZFormat", "dateFormat")
 _TYPES: Final = dict(zip(map(str.lower, TIME_OPTIONS), (TIMESTAMP, TIMESTAMP_NTZ, DATE), strict=True))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.expression import Aggregate
-from cepc_runtime.windows import Sliding, Window
+from cepc_runtime.plan.windows import Sliding, Window
+from cepc_runtime.sql.expression import Aggregate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
-    from cepc_runtime.computed import Computed
+    from cepc_runtime.sql.computed import Computed
 
     from ..automaton.positions import Built
     from .names import Declarations

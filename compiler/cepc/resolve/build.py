@@ -14,7 +14,7 @@ from .durations import Tick, ticks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
     from .written import Written
 

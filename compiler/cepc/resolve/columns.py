@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.computed import Computed, StreamInput
-from cepc_runtime.expression import Expression, Field
-from cepc_runtime.functions.coercion import can_store, cast_to
-from cepc_runtime.types import NULL
+from cepc_runtime.sql.computed import Computed, StreamInput
+from cepc_runtime.sql.expression import Expression, Field
+from cepc_runtime.sql.functions.coercion import can_store, cast_to
+from cepc_runtime.sql.types import NULL
 
 from ..expressions import ExpressionContext, VariableInfo, data_type, nested_field, type_expression
 from ..expressions.messages import no_type
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 
 @dataclass(frozen=True, slots=True)

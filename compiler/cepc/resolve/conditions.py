@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_runtime.expression import Expression, Field, fields, rewrite
-from cepc_runtime.expression import variables as mentioned
+from cepc_runtime.sql.expression import Expression, Field, fields, rewrite
+from cepc_runtime.sql.expression import variables as mentioned
 
 from .. import model
 from ..expressions import ExpressionContext, type_condition

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 from cepc_grammar import ast
-from cepc_runtime.aggregate_functions import spellings
-from cepc_runtime.expression import Literal
-from cepc_runtime.functions.coercion import can_cast, cast_to
-from cepc_runtime.functions.portable import spark_only
-from cepc_runtime.types import Array, DataType, Map, Struct
+from cepc_runtime.sql.aggregate_functions import spellings
+from cepc_runtime.sql.expression import Literal
+from cepc_runtime.sql.functions.coercion import can_cast, cast_to
+from cepc_runtime.sql.functions.portable import spark_only
+from cepc_runtime.sql.types import Array, DataType, Map, Struct
 
 from .. import model
 from ..expressions import ExpressionContext, type_expression

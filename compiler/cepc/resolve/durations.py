@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, is_integer
+from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, is_integer
 
 from .messages import durations as say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Expression, Field
+from cepc_runtime.sql.expression import Expression, Field
 
 from .. import model
 from ..expressions import ExpressionContext, VariableInfo, nested_field, type_condition

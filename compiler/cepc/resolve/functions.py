@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
 from cepc_grammar.source import Span
-from cepc_runtime.aggregate_functions import spellings
-from cepc_runtime.functions import find
-from cepc_runtime.functions.spark import spark_functions
+from cepc_runtime.sql.aggregate_functions import spellings
+from cepc_runtime.sql.functions import find
+from cepc_runtime.sql.functions.spark import spark_functions
 
 from ..expressions.functions import NAVIGATION
 from .messages import functions as say

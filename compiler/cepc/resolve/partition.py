@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_runtime.types import is_orderable
+from cepc_runtime.sql.types import is_orderable
 
 from .conditions import equivalences
 from .messages import clauses as say

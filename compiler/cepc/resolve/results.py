@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_runtime.aggregate_functions import spellings
+from cepc_runtime.sql.aggregate_functions import spellings
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
     from .partition import Partition
     from .scopes import Names

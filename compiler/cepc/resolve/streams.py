@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.types import Array, DataType, Map, Struct, is_orderable, is_time
+from cepc_runtime.sql.types import Array, DataType, Map, Struct, is_orderable, is_time
 
 from .. import model
 from ..diagnostics.near import nearest
@@ -20,7 +20,7 @@ from .walk import atoms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.computed import StreamInput
+    from cepc_runtime.sql.computed import StreamInput
 
     from .names import Declarations
 

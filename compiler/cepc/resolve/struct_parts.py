@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.computed import Computed
-from cepc_runtime.expression import Expression, Field
+from cepc_runtime.sql.computed import Computed
+from cepc_runtime.sql.expression import Expression, Field
 
 from ..expressions import column_name, nested_field
 from .conditions import equivalences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.types import STRING, Array, Struct, StructField
+from cepc_runtime.sql.types import STRING, Array, Struct, StructField
 
 from .. import model
 from .constants import constant
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
     from .names import Declarations
     from .streams import KnownStream

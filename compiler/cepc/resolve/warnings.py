@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Repeat, Some, fold, outside_not
-from cepc_runtime.expression import aggregates
+from cepc_runtime.sql.expression import aggregates
 
 from .. import model
 from . import written
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.plan import ConditionPlan, Positions
+    from cepc_runtime.plan.positions import ConditionPlan, Positions
 
     from ..automaton.positions import Built
     from .written import Written
@@ -66,7 +66,7 @@ def _scoped(checked: model.Query) -> list[model.Condition]:
 
 def enumeration(checked: model.Query, built: Built) -> Iterator[Diagnostic]:
     """Conditions of an aggregate query that cannot be checked while counting."""
-    from cepc_runtime.plan import ConditionPlan
+    from cepc_runtime.plan.positions import ConditionPlan
 
     negated = {v.name for v in checked.variables if v.negated}
     own = [ConditionPlan(c.expression, c.variables, None, None, c.text) for c in checked.conditions]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.windows import MatchBound, Sliding, Unbounded
+from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded
 
 from .durations import Tick, ticks
 from .messages import clauses as say
@@ -14,7 +14,7 @@ from .messages import clauses as say
 if TYPE_CHECKING:
     from typing import Literal as OneOf
 
-    from cepc_runtime.windows import Window
+    from cepc_runtime.plan.windows import Window
 
 MOST_OVERLAPPING = 100_000
 """Windows that may hold one event: the kernel keeps numbers for each, and each is a row of the result."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar.source import NOWHERE
-from cepc_runtime.types import (
+from cepc_runtime.sql.types import (
     DATE,
     FLOATS,
     STRING,
@@ -30,9 +30,9 @@ from ..reading.text_values import BadValueError, from_text
 from .session import is_of_spark
 
 if TYPE_CHECKING:
-    from cepc_runtime.computed import StreamInput
-    from cepc_runtime.plan import StreamPlan
-    from cepc_runtime.types import DataType
+    from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.computed import StreamInput
+    from cepc_runtime.sql.types import DataType
 
     from ..reading.bad_records import Treatment
     from ..reading.read import Read

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.resources import ONE_THREAD, Resources
+from cepc_runtime.parts.resources import ONE_THREAD, Resources
 
 from ..errors import ProgramError, RunError
 from ..passes import SHARING
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source, Span
     from cepc_runtime.kernel.run import Effort
-    from cepc_runtime.plan import PhysicalPlan, StreamPlan
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..passes.workload import Rates, Workload
@@ -116,8 +117,8 @@ def run(
     threads, and in any memory. Raises ProgramError, DataError and RunError; `sources` are the program's texts, for what
     these show.
     """
-    from cepc_runtime.at_once import at_once
-    from cepc_runtime.on_disk import DiskError
+    from cepc_runtime.parts.at_once import at_once
+    from cepc_runtime.parts.on_disk import DiskError
 
     from ..writing.order import in_order
 
@@ -167,7 +168,7 @@ def run(
 @contextmanager
 def _closed_in_the_end(read: Read) -> Iterator[None]:
     """Events on disk are there no longer than they are needed."""
-    from cepc_runtime.on_disk import Stored
+    from cepc_runtime.parts.on_disk import Stored
 
     try:
         yield
@@ -178,7 +179,7 @@ def _closed_in_the_end(read: Read) -> Iterator[None]:
 
 def _with_the_first(read: Read, is_empty: bool) -> Read:
     """Of events on disk those that are looked at to say why a query is empty, if one is."""
-    from cepc_runtime.on_disk import Stored
+    from cepc_runtime.parts.on_disk import Stored
 
     if not isinstance(read.table, Stored):
         return read
@@ -195,7 +196,7 @@ def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, opti
         alone = replace(options, level=1, without=(*options.without, *SHARING))
         return share(program, plan, alone)[0].noted("choose", (), text)
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:
-        from cepc_runtime.evaluate.errors import EvaluationError
+        from cepc_runtime.sql.evaluate.errors import EvaluationError
 
         from ..statistics.measure import measure
 
@@ -208,7 +209,7 @@ def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, opti
 
 
 def _first(read: Read, rows: int) -> Any:
-    from cepc_runtime.on_disk import Stored
+    from cepc_runtime.parts.on_disk import Stored
 
     return read.table.first(rows) if isinstance(read.table, Stored) else read.table.slice(0, rows)
 
@@ -231,8 +232,8 @@ def execute_plan(
     """The plan's `Execution` on events that were read. Raises RunError."""
     from cepc_runtime.batch import execute
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
-    from cepc_runtime.evaluate.errors import EvaluationError
-    from cepc_runtime.results import ResultOverflowError, WindowEdgeError
+    from cepc_runtime.results.as_columns import ResultOverflowError, WindowEdgeError
+    from cepc_runtime.sql.evaluate.errors import EvaluationError
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:

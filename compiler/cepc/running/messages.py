@@ -12,8 +12,8 @@ from cepc_grammar.source import NOWHERE
 if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
-    from cepc_runtime.evaluate.errors import EvaluationError
-    from cepc_runtime.results import ResultOverflowError, WindowEdgeError
+    from cepc_runtime.results.as_columns import ResultOverflowError, WindowEdgeError
+    from cepc_runtime.sql.evaluate.errors import EvaluationError
 
 
 def overflow(error: ResultOverflowError, place: Span) -> Diagnostic:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..codegen.compiling import LoadedJob

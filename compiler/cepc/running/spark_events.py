@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.computed import StreamInput, aside
-from cepc_runtime.functions.portable import spark_only
-from cepc_runtime.types import STRING, is_integer, quote_name, to_arrow
+from cepc_runtime.sql.computed import StreamInput, aside
+from cepc_runtime.sql.functions.portable import spark_only
+from cepc_runtime.sql.types import STRING, is_integer, quote_name, to_arrow
 
 from ..errors import DataError
 from ..reading import messages
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..reading.bad_records import Treatment

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cepc_grammar.source import Source
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..reading.read import Read
@@ -28,7 +28,7 @@ def analyze(
 
     Events of all types are counted, so that a query added later finds the rates of its types.
     """
-    from cepc_runtime.evaluate.errors import EvaluationError
+    from cepc_runtime.sql.evaluate.errors import EvaluationError
 
     from .measure import measure
 

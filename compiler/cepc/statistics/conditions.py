@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.sql import describe
+from cepc_runtime.sql.spark_sql import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter
+    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.sql.expression import Expression
 
 
 def condition_text(condition: Expression) -> str:
     """One condition, written in one way however a query wrote it.
 
-    >>> from cepc_runtime.expression import Call, Field, Literal
-    >>> from cepc_runtime.types import BOOLEAN, INT
+    >>> from cepc_runtime.sql.expression import Call, Field, Literal
+    >>> from cepc_runtime.sql.types import BOOLEAN, INT
     >>> condition_text(Call(">", (Field(None, "x", "each", INT), Literal(3, INT)), BOOLEAN))
     'x > 3'
     """

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from cepc_runtime.expression import Call, Literal
+from cepc_runtime.sql.expression import Call, Literal
 
 if TYPE_CHECKING:
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
 RATE = 1.0  # events of a type in a second
 GROUPS = 100.0  # that one or more columns make
@@ -25,8 +25,8 @@ OTHERWISE = 1 / 3
 def assumed_selectivity(condition: Expression) -> float:
     """The share of events for which a condition is taken to be true.
 
-    >>> from cepc_runtime.expression import Field
-    >>> from cepc_runtime.types import BOOLEAN, INT
+    >>> from cepc_runtime.sql.expression import Field
+    >>> from cepc_runtime.sql.types import BOOLEAN, INT
     >>> x, one, nine = Field(None, "x", "each", INT), Literal(1, INT), Literal(9, INT)
     >>> assumed_selectivity(Call("=", (x, one), BOOLEAN))
     0.1

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cepc_runtime.events import arrange, read, select
-from cepc_runtime.letters import letter_mask
-from cepc_runtime.plan import Letter
+from cepc_runtime.events.grouped import arrange, read, select
+from cepc_runtime.events.letters import letter_mask
+from cepc_runtime.plan.stream import Letter
 
 from .conditions import letter_text
 from .statistics import Grouping, Statistics, TypeStatistics
@@ -16,8 +16,8 @@ from .statistics import Grouping, Statistics, TypeStatistics
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from cepc_runtime.columns import Bools
-    from cepc_runtime.events import Events, Reading
+    from cepc_runtime.events.grouped import Events, Reading
+    from cepc_runtime.numbers.columns import Bools
 
     from ..planning.logical import LogicalPlan
 

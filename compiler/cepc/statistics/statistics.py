@@ -17,8 +17,8 @@ from .defaults import GROUPS, RATE, assumed_selectivity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter
+    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.sql.expression import Expression
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NOWHERE: Mapping[str, Mapping[str, float]] = MappingProxyType({})
@@ -53,7 +53,7 @@ class Statistics:
     `types` by the name of the event type, `anything` for events of whatever type (its rate is that of all types),
     `groupings` by the names of the columns, sorted. `events` and `seconds` say how large the sample was, 0 without one.
 
-    >>> from cepc_runtime.plan import Letter
+    >>> from cepc_runtime.plan.stream import Letter
     >>> Statistics(types={"Travel": TypeStatistics(rate=2.5)}).rate(Letter("Travel"))
     2.5
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.computed import compute
+from cepc_runtime.sql.computed import compute
 
 from ..diagnostics.near import did_you_mean
 from ..errors import CepcError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar.source import Source
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..reading.read import Read

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.evaluate import EvaluationError, evaluate
-from cepc_runtime.types import Array, Map, to_arrow
+from cepc_runtime.sql.evaluate import EvaluationError, evaluate
+from cepc_runtime.sql.types import Array, Map, to_arrow
 
 from .. import model
 from ..errors import ProgramError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cepc_grammar.source import Source, Span
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 
 def table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], sources: Mapping[str, Source]) -> Any:

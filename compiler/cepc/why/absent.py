@@ -16,7 +16,8 @@ from .values import condition_values, local_text
 from .wording import constraint_text
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan import Edge, Letter
+    from cepc_runtime.plan.positions import Edge
+    from cepc_runtime.plan.stream import Letter
 
     from .. import model
     from .finder import Finder

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, children, fold, over, walk
-from cepc_runtime.windows import Unbounded
+from cepc_runtime.plan.windows import Unbounded
 
 from .. import model
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.sql.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from cepc_runtime.columns import nulls
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
-from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.resources import Resources
-from cepc_runtime.sql import describe
-from cepc_runtime.windows import MatchBound, Sliding
+from cepc_runtime.numbers.columns import nulls
+from cepc_runtime.parts.resources import Resources
+from cepc_runtime.plan.windows import MatchBound, Sliding
+from cepc_runtime.sql.evaluate.errors import EvaluationError
+from cepc_runtime.sql.spark_sql import describe
 
 from ..diagnostics.listed import listed
 from ..errors import RunError
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar.source import Source
-    from cepc_runtime.columns import Bools, Ints
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Edge
+    from cepc_runtime.numbers.columns import Bools, Ints
+    from cepc_runtime.plan.positions import Edge
+    from cepc_runtime.sql.expression import Expression
 
     from .. import model
     from .reach import Reach

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.types import TIMESTAMP, TIMESTAMP_NTZ
+from cepc_runtime.sql.types import TIMESTAMP, TIMESTAMP_NTZ
 
 from ..explaining.describe import TICKS
 
 if TYPE_CHECKING:
-    from cepc_runtime.columns import Ints
+    from cepc_runtime.numbers.columns import Ints
 
     from .. import model
 

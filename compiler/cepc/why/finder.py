@@ -11,22 +11,23 @@ import numpy as np
 from cepc_runtime.enumerate.arranged import Arranged
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, budget_of
 from cepc_runtime.enumerate.extension import Sources
-from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.events import arrange, select
-from cepc_runtime.letters import Kinds, classify
-from cepc_runtime.plan import SelectContiguous, letters_listed
-from cepc_runtime.windows import Sliding
+from cepc_runtime.events.grouped import arrange, select
+from cepc_runtime.events.letters import Kinds, classify
+from cepc_runtime.plan.query import letters_listed
+from cepc_runtime.plan.select import SelectContiguous
+from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.sql.evaluate.errors import EvaluationError
 
 from ..planning import plan_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cepc_runtime.columns import Ints
     from cepc_runtime.enumerate.enumerator import Enumerator
     from cepc_runtime.enumerate.standing import Matches
-    from cepc_runtime.events import Reading
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.events.grouped import Reading
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
     from ..planning.logical import LogicalPlan

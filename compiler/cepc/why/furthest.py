@@ -15,7 +15,7 @@ from .finder import Match, MatchEvent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.plan import Edge, Positions
+    from cepc_runtime.plan.positions import Edge, Positions
 
 
 @dataclass(frozen=True, slots=True)

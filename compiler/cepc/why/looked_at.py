@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.events import Reading, arrange, read
-from cepc_runtime.letters import Kinds, classify
+from cepc_runtime.events.grouped import Reading, arrange, read
+from cepc_runtime.events.letters import Kinds, classify
+from cepc_runtime.sql.evaluate.errors import EvaluationError
 
 from ..planning import plan_program
 from ..running.local import LOOKED_AT
@@ -18,8 +18,9 @@ from .reach import Reach, reach
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from cepc_runtime.columns import Bools
-    from cepc_runtime.plan import Letter, Positions
+    from cepc_runtime.numbers.columns import Bools
+    from cepc_runtime.plan.positions import Positions
+    from cepc_runtime.plan.stream import Letter
 
     from .. import model
     from ..reading.read import Read

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepc_runtime.events import arrange, select
-from cepc_runtime.letters import classify
+from cepc_runtime.events.grouped import arrange, select
+from cepc_runtime.events.letters import classify
 
 from .constraints import AfterMatchConstraint, Constraint, Local, Negated, SelectionConstraint, constraints_of, without
 from .furthest import GroupEvent, Reached, awaited, furthest
@@ -17,8 +17,9 @@ from .spoilers import spoilers
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.plan import Edge, Letter
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.plan.positions import Edge
+    from cepc_runtime.plan.stream import Letter
 
     from .. import model
     from ..planning.logical import LogicalPlan

@@ -18,9 +18,9 @@ from .furthest import distances
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cepc_runtime.columns import Bools, Ints
-    from cepc_runtime.events import Events
-    from cepc_runtime.plan import Edge, Positions
+    from cepc_runtime.events.grouped import Events
+    from cepc_runtime.numbers.columns import Bools, Ints
+    from cepc_runtime.plan.positions import Edge, Positions
 
 WORK = 5_000_000
 """Beginnings times edges that are looked at."""

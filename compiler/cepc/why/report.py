@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepc_runtime.columns import ranks
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
-from cepc_runtime.events import read
-from cepc_runtime.sql import describe
+from cepc_runtime.events.grouped import read
+from cepc_runtime.numbers.columns import ranks
+from cepc_runtime.sql.spark_sql import describe
 
 from ..planning import plan_program
 from ..wording import many
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cepc_grammar.source import Source
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.expression import Expression
 
     from .. import model
     from ..reading.read import Read

@@ -11,9 +11,9 @@ import pyarrow as pa
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.matches import MatchValues
 from cepc_runtime.enumerate.standing import Matches
-from cepc_runtime.events import ticks_of
-from cepc_runtime.expression import Aggregate, Field, walk
-from cepc_runtime.windows import Sliding
+from cepc_runtime.events.grouped import ticks_of
+from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.sql.expression import Aggregate, Field, walk
 
 from .. import model
 from ..passes.strategy import strategy
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar.source import Source
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.expression import Expression
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.sql.expression import Expression
 
     from .finder import Finder, Match
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from cepc_runtime.columns import codes, flat
-from cepc_runtime.events import ticks_of, times_of
-from cepc_runtime.types import to_arrow
-from cepc_runtime.windows import Sliding
+from cepc_runtime.events.grouped import ticks_of, times_of
+from cepc_runtime.numbers.columns import codes, flat
+from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.sql.types import to_arrow
 
 from ..diagnostics.near import did_you_mean
 from ..expressions.literals import EXAMPLES
@@ -21,8 +21,8 @@ from ..writing.values import as_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cepc_runtime.columns import Bools
-    from cepc_runtime.events import Reading
+    from cepc_runtime.events.grouped import Reading
+    from cepc_runtime.numbers.columns import Bools
 
     from .. import model
 

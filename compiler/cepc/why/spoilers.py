@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
-from cepc_runtime.evaluate.errors import EvaluationError
+from cepc_runtime.sql.evaluate.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from cepc_runtime.columns import Ints
+    from cepc_runtime.numbers.columns import Ints
 
     from .. import model
     from .finder import Finder, Match

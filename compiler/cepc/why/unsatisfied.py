@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepc_runtime.columns import as_bools, flat
-from cepc_runtime.evaluate.errors import EvaluationError
-from cepc_runtime.expression import fields
-from cepc_runtime.letters import evaluate_on
-from cepc_runtime.types import is_numeric
+from cepc_runtime.events.letters import evaluate_on
+from cepc_runtime.numbers.columns import as_bools, flat
+from cepc_runtime.sql.evaluate.errors import EvaluationError
+from cepc_runtime.sql.expression import fields
+from cepc_runtime.sql.types import is_numeric
 
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -24,9 +24,10 @@ from .values import local_text, text_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from cepc_runtime.columns import Bools, Ints
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import Letter, Positions
+    from cepc_runtime.numbers.columns import Bools, Ints
+    from cepc_runtime.plan.positions import Positions
+    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.sql.expression import Expression
 
     from .looked_at import LookedAt
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from cepc_grammar.spelling import string_text
 from cepc_runtime.enumerate.condition import Condition
-from cepc_runtime.evaluate import EvaluationError, evaluate
-from cepc_runtime.expression import Aggregate, Call, Field, FieldKey, fields
-from cepc_runtime.plan import ConditionPlan
-from cepc_runtime.sql import describe
+from cepc_runtime.plan.positions import ConditionPlan
+from cepc_runtime.sql.evaluate import EvaluationError, evaluate
+from cepc_runtime.sql.expression import Aggregate, Call, Field, FieldKey, fields
+from cepc_runtime.sql.spark_sql import describe
 
 from ..writing.values import as_text
 from .constraints import Joint, Local, tells_iterations_apart
@@ -21,10 +21,10 @@ from .constraints import Joint, Local, tells_iterations_apart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from cepc_runtime.columns import Ints
-    from cepc_runtime.events import Reading
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import StreamPlan
+    from cepc_runtime.events.grouped import Reading
+    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.expression import Expression
 
     from .. import model
     from .constraints import Constraint
@@ -133,8 +133,8 @@ def text_of(column: Any) -> str:
 def with_values(expression: Expression, values: Mapping[Field | Aggregate, str]) -> str:
     """The expression as text, with values in the place of what they are of.
 
-    >>> from cepc_runtime.expression import Literal
-    >>> from cepc_runtime.types import BOOLEAN, INT
+    >>> from cepc_runtime.sql.expression import Literal
+    >>> from cepc_runtime.sql.types import BOOLEAN, INT
     >>> x = Field("a", "x", "each", INT)
     >>> with_values(Call(">", (x, Literal(3, INT)), BOOLEAN), {x: "2"})
     '2 > 3'

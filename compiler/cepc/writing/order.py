@@ -14,7 +14,7 @@ def in_order(table: Any) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    from cepc_runtime.columns import ranks
+    from cepc_runtime.numbers.columns import ranks
 
     if table.num_rows < 2:
         return table
@@ -31,7 +31,7 @@ def _spelling(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from cepc_runtime.columns import flat, ranks
+    from cepc_runtime.numbers.columns import flat, ranks
 
     column = flat(column)
     if pa.types.is_nested(column.type):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from cepc_runtime.at_once import at_once
+from cepc_runtime.parts.at_once import at_once
 
 from .writers import by_name
 

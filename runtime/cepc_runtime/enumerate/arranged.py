@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..events import arrange, select
-from ..letters import Kinds
-from ..plan import SelectContiguous, letters_listed
-from ..prune import staying_of
-from ..windows import Sliding
+from ..events.grouped import arrange, select
+from ..events.letters import Kinds
+from ..events.prune import staying_of
+from ..plan.query import letters_listed
+from ..plan.select import SelectContiguous
+from ..plan.windows import Sliding
 from ..work_done import Work
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
@@ -21,9 +22,11 @@ from .windows import InWindows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..columns import Bools
-    from ..events import Events, Reading
-    from ..plan import Needs, QueryPlan, StreamPlan
+    from ..events.grouped import Events, Reading
+    from ..numbers.columns import Bools
+    from ..plan.physical import Needs
+    from ..plan.query import QueryPlan
+    from ..plan.stream import StreamPlan
     from .budget import MatchBudget
 
 

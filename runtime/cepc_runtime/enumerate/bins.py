@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..doubles import pair
+from ..numbers.doubles import pair
 from .ragged import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..columns import Bools, Floats, Ints
     from ..kernel.exact import Number
+    from ..numbers.columns import Bools, Floats, Ints
     from .lists import Column
 
 BITS: Final = 26

@@ -5,12 +5,13 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from ..plan import Join
+from ..plan.strategy import Join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..plan import PhysicalQuery, QueryPlan
+    from ..plan.query import QueryPlan
+    from ..plan.strategy import PhysicalQuery
 
 PARTIAL_MATCHES: Final = 10_000_000
 FOR_EACH_EVENT: Final = 20

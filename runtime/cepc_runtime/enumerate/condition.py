@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..expression import FieldKey, fields
+from ..sql.expression import FieldKey, fields
 from .ragged import product, slices, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..plan import ConditionPlan
+    from ..plan.positions import ConditionPlan
     from .evaluation import Evaluator
     from .timeline import Bools, Ints
 

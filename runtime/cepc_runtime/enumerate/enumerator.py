@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..evaluate import EvaluationError
-from ..plan import SelectAny
+from ..plan.select import SelectAny
+from ..sql.evaluate import EvaluationError
 from .after import AfterMatch
 from .budget import budget_of
 from .checks import Checks
@@ -28,9 +28,11 @@ from .walk.states import NoWalk, walk_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..events import Events
-    from ..letters import Kinds
-    from ..plan import ConditionPlan, Positions, QueryPlan, Select
+    from ..events.grouped import Events
+    from ..events.letters import Kinds
+    from ..plan.positions import ConditionPlan, Positions
+    from ..plan.query import QueryPlan
+    from ..plan.select import Select
     from .budget import MatchBudget
     from .evaluation import Evaluator
     from .standing import Frames, HoldingWindows, Matches

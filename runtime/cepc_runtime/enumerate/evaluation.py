@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns import as_bools, flat
-from ..evaluate import evaluate
-from ..evaluate.truths import truths
+from ..numbers.columns import as_bools, flat
+from ..sql.evaluate import evaluate
+from ..sql.evaluate.truths import truths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..expression import Aggregate, Expression, FieldKey
+    from ..sql.expression import Aggregate, Expression, FieldKey
     from .timeline import Bools, Ints
 
 

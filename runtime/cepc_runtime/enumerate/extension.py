@@ -14,7 +14,7 @@ from .ragged import expand, slices
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..plan import Edge
+    from ..plan.positions import Edge
     from .checks import Checks
     from .guards import Guards
     from .pattern import IndexedPositions, Numbers

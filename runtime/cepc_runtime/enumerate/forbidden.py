@@ -15,7 +15,7 @@ from .extension import Sources
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..plan import Instance
+    from ..plan.positions import Instance
     from .block import MatchBlock
     from .condition import Condition
     from .evaluation import Evaluator

@@ -17,7 +17,7 @@ from .negation import earliest_ends, next_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from ..plan import Acceptance, Edge, Guard, Instance
+    from ..plan.positions import Acceptance, Edge, Guard, Instance
     from .block import MatchBlock
     from .pattern import IndexedPositions, Numbers
     from .timeline import Bools, Ints, Timeline

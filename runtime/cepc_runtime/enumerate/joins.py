@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..evaluate.errors import about
-from ..plan import part_inputs
+from ..plan.sharing import part_inputs
+from ..sql.evaluate.errors import about
 from .condition import Condition
 from .extension import Sources
 from .ragged import expand, slices
@@ -24,7 +24,8 @@ from .standing import Matches
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from ..plan import JoinStep, MatchAnswer, MatchPart, QueryPlan, SharedMatches
+    from ..plan.query import QueryPlan
+    from ..plan.sharing import JoinStep, MatchAnswer, MatchPart, SharedMatches
     from .evaluation import Evaluator
     from .search import SearchMeans
     from .timeline import Bools, Ints, Timeline

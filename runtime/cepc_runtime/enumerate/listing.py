@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..evaluate.errors import about
-from ..result_rows import result_table
-from ..results import Results, check_edges
-from ..windows import Sliding
+from ..plan.windows import Sliding
+from ..results.as_columns import Results, check_edges
+from ..results.result_rows import result_table
+from ..sql.evaluate.errors import about
 from .budget import budget_of, budget_over
 from .enumerator import Enumerator, timeline_of
 from .evaluation import Evaluator
@@ -19,8 +19,9 @@ from .search import SearchMeans
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..plan import PhysicalQuery, SharedMatches
-    from ..stretch import Means, Stretch
+    from ..events.stretch import Means, Stretch
+    from ..plan.sharing import SharedMatches
+    from ..plan.strategy import PhysicalQuery
     from .arranged import Arranged
     from .budget import MatchBudget
     from .extension import Sources

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..columns import approximate, exact_integers, flat, nulls, ranks
-from ..doubles import ROUNDING, add_exactly, halves, pair, rounds_once
-from ..gathered import Gathered
-from ..types import Decimal, is_float, is_integer, to_arrow
+from ..numbers.columns import approximate, exact_integers, flat, nulls, ranks
+from ..numbers.doubles import ROUNDING, add_exactly, halves, pair, rounds_once
+from ..numbers.gathered import Gathered
+from ..sql.types import Decimal, is_float, is_integer, to_arrow
 from .ragged import starts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..columns import Floats
-    from ..expression import Aggregate
+    from ..numbers.columns import Floats
+    from ..sql.expression import Aggregate
     from .standing import Matches
     from .timeline import Bools, Ints
 

@@ -9,19 +9,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..aggregate_texts import aggregate_text, cure
-from ..columns import flat, nulls
-from ..evaluate import evaluate
-from ..expression import Aggregate, Field, FieldKey, aggregates, fields
-from ..having import kept
-from ..results import ResultOverflowError
-from ..types import Decimal, is_float, to_arrow
+from ..numbers.columns import flat, nulls
+from ..results.as_columns import ResultOverflowError
+from ..results.having import kept
+from ..sql.aggregate_texts import aggregate_text, cure
+from ..sql.evaluate import evaluate
+from ..sql.expression import Aggregate, Field, FieldKey, aggregates, fields
+from ..sql.types import Decimal, is_float, to_arrow
 from .lists import BoundLists, aggregated, numbers, sums
 
 if TYPE_CHECKING:
-    from ..expression import Expression
-    from ..plan import QueryPlan, StreamPlan
-    from ..results import Results
+    from ..plan.query import QueryPlan
+    from ..plan.stream import StreamPlan
+    from ..results.as_columns import Results
+    from ..sql.expression import Expression
     from .evaluation import Evaluator
     from .standing import Matches
     from .timeline import Bools, Ints

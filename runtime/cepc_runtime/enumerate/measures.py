@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..columns import codes, combine_codes, dense, flat, nulls, ranks
-from ..doubles import add_exactly
-from ..expression import fields
 from ..kernel.planes import MeasurePlanes, Plane, QueryPlanes, ValueKey, is_exact
-from ..totals import Totals
+from ..numbers.columns import codes, combine_codes, dense, flat, nulls, ranks
+from ..numbers.doubles import add_exactly
+from ..results.totals import Totals
+from ..sql.expression import fields
 from .bins import Binned, binned, joined
 from .derivations import numbered
 from .lists import BoundLists, numbers, sums
@@ -23,9 +23,10 @@ from .lists import BoundLists, numbers, sums
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..events import Events
+    from ..events.grouped import Events
     from ..kernel.planes import Role
-    from ..plan import Measure, PhysicalQuery
+    from ..plan.query import Measure
+    from ..plan.strategy import PhysicalQuery
     from .evaluation import Evaluator
     from .lists import Column, Lists
     from .standing import Frames, Matches

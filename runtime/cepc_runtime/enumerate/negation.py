@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..plan import Positions
+    from ..plan.positions import Positions
     from .timeline import Ints, Timeline
 
 

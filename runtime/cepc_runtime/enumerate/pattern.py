@@ -11,7 +11,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..plan import Acceptance, Edge, Positions
+    from ..plan.positions import Acceptance, Edge, Positions
     from .timeline import Bools
 
 Numbers = npt.NDArray[np.int32]

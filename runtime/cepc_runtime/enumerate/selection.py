@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import SelectContiguous, SelectNext
+from ..plan.select import SelectContiguous, SelectNext
 from .bound import Extended
 from .checks import Check
 from .ragged import expand
@@ -17,7 +17,8 @@ from .ragged import expand
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..plan import Automaton, Select
+    from ..plan.automaton import Automaton
+    from ..plan.select import Select
     from .block import MatchBlock
     from .checks import Checks
     from .extension import Candidates, Selection

@@ -20,7 +20,7 @@ from .derivations import first_of_each
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..plan import Acceptance
+    from ..plan.positions import Acceptance
     from .block import MatchBlock
     from .checks import Checks
     from .evaluation import Evaluator

@@ -11,7 +11,7 @@ from .ragged import expand
 from .standing import Frames
 
 if TYPE_CHECKING:
-    from ..windows import Sliding
+    from ..plan.windows import Sliding
     from .timeline import Ints, Timeline
 
 

@@ -1,4 +1,4 @@
-"""One window of one group, with numbers of many digits: plain functions, which `compiled.py` compiles.
+"""One window of one group, with numbers of many digits: plain functions, which `machine_code.py` compiles.
 
 A number is its digits to the base of 2**BITS, the lowest first, in two's complement; arithmetic is modulo what the
 digits hold. So only the numbers at the end have to fit, whatever happens on the way. Nothing here allocates.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..plan import DROPPED
+from ..plan.automaton import DROPPED
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ..columns import Ints
+    from ..numbers.columns import Ints
 
     Digits = npt.NDArray[np.int64]
 

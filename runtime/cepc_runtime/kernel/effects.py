@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..plan import DROPPED
+from ..plan.automaton import DROPPED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from ..plan import Automaton, Move
+    from ..plan.automaton import Automaton, Move
 
 UNBOUND: Final = -1
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import DROPPED
-from ..windows import Sliding
+from ..plan.automaton import DROPPED
+from ..plan.windows import Sliding
 from .effects import moved
 from .long import Long, long_of
 from .planes import is_exact
@@ -23,10 +23,11 @@ from .planes import is_exact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..columns import Ints
-    from ..events import Events
-    from ..letters import Kinds
-    from ..plan import CountedQuery, Step
+    from ..events.grouped import Events
+    from ..events.letters import Kinds
+    from ..numbers.columns import Ints
+    from ..plan.automaton import Step
+    from ..plan.strategy import CountedQuery
     from .adjacent.run import Neighbours
     from .planes import Plane, QueryPlanes
     from .values import Values

@@ -12,7 +12,7 @@ from .operations import ADD, COPY, INFINITE, LEAST, MIN, MULTIPLY, TWICE, ZERO, 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from ..plan import Step
+    from ..plan.automaton import Step
     from .lanes import Column, LaneMemory
     from .shared_lanes import Place
 

@@ -17,7 +17,8 @@ from .effects import effect
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ..plan import Automaton, CountedQuery
+    from ..plan.automaton import Automaton
+    from ..plan.strategy import CountedQuery
     from .effects import Effect
     from .planes import QueryPlanes, ValueKey
     from .shared_lanes import Place, SharedLanes, Sharing

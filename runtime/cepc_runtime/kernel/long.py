@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..columns import combine_codes, dense
-from ..letter_words import BITS as LETTERS
+from ..events.letter_words import BITS as LETTERS
+from ..numbers.columns import combine_codes, dense
 from . import digits
 from .digits import BITS, DigitMemory, DigitWindow, Moves
 from .effects import moved
@@ -21,10 +21,10 @@ from .machine_code import run_function
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..columns import Floats, Ints
-    from ..events import Events
-    from ..letters import Kinds
-    from ..plan import Automaton, Step
+    from ..events.grouped import Events
+    from ..events.letters import Kinds
+    from ..numbers.columns import Floats, Ints
+    from ..plan.automaton import Automaton, Step
     from .planes import Plane
     from .values import Values
 

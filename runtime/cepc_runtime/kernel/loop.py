@@ -1,5 +1,5 @@
-"""The kernel's loop: plain functions over the table, one pass over events. `compiled.py` compiles them; uncompiled they
-do the same.
+"""The kernel's loop: plain functions over the table, one pass over events. `machine_code.py` compiles them; uncompiled
+they do the same.
 
 `t` is the table, `s` the progress, `m` the memory. Nothing here allocates.
 """
@@ -37,7 +37,7 @@ from .records import (
 from .windows import advance, clear_unit, close_group, end_runs, next_change, touch
 
 if TYPE_CHECKING:
-    from ..columns import Floats, Ints
+    from ..numbers.columns import Floats, Ints
 
     Matrix = npt.NDArray[np.float64]
     Numbers = npt.NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""Operations carried out: plain functions over the table and the memory, which `compiled.py` compiles.
+"""Operations carried out: plain functions over the table and the memory, which `machine_code.py` compiles.
 
 Loops run over slices: they become vector instructions, which indexes computed from others would prevent.
 """
@@ -14,7 +14,7 @@ from .operations import ADD, COPY, INFINITE, LEAST, MIN, MIN_IF, MULTIPLY, SCALE
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..columns import Floats, Ints
+    from ..numbers.columns import Floats, Ints
 
     Matrix = npt.NDArray[np.float64]
 

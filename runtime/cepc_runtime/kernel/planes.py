@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
-from ..types import DataType, is_float
+from ..sql.types import DataType, is_float
 
 if TYPE_CHECKING:
-    from ..aggregate_functions import Gathers
-    from ..expression import Expression
-    from ..plan import Automaton, Measure
+    from ..plan.automaton import Automaton
+    from ..plan.query import Measure
+    from ..sql.aggregate_functions import Gathers
+    from ..sql.expression import Expression
 
 Role = OneOf["one", "present", "value", "rest", "last", "magnitude", "least", "greatest"]
 

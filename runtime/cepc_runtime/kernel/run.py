@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..evaluate.errors import naming
+from ..sql.evaluate.errors import naming
 from . import loop, scatter
 from .loop import Buffer, Input
 from .machine_code import run_function
@@ -23,10 +23,11 @@ from .views import on_views
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..columns import Ints
-    from ..events import Events
-    from ..letters import Kinds
-    from ..plan import CountedQuery, SharedStates
+    from ..events.grouped import Events
+    from ..events.letters import Kinds
+    from ..numbers.columns import Ints
+    from ..plan.sharing import SharedStates
+    from ..plan.strategy import CountedQuery
     from .basis import Costs
     from .planes import QueryPlanes
     from .tables import KernelLayout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..columns import Floats, Ints
+    from ..numbers.columns import Floats, Ints
 
 INLINED: Final = frozenset[str]()
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..plan import Automaton, CountedQuery, SharedStates
+    from ..plan.automaton import Automaton
+    from ..plan.sharing import SharedStates
+    from ..plan.strategy import CountedQuery
 
 Place = tuple[int, int]
 Lane = tuple[Place, ...]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..letters import Kinds
+from ..events.letters import Kinds
 from .planes import planes_of
 from .tables import build
 
 if TYPE_CHECKING:
-    from ..plan import CountedQuery, SharedStates
+    from ..plan.sharing import SharedStates
+    from ..plan.strategy import CountedQuery
     from .basis import Costs
     from .planes import QueryPlanes, ValueKey
     from .tables import KernelLayout

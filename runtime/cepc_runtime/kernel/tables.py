@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ..fewest import fewest
-from ..plan import DROPPED
-from ..windows import Sliding
+from ..plan.automaton import DROPPED
+from ..plan.windows import Sliding
+from ..results.fewest import fewest
 from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
 from .lanes import memory_of, queries_of
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..columns import Ints
-    from ..plan import CountedQuery, Move, SharedStates
+    from ..numbers.columns import Ints
+    from ..plan.automaton import Move
+    from ..plan.sharing import SharedStates
+    from ..plan.strategy import CountedQuery
     from .basis import Basis, Inside
     from .lanes import Column, KernelQuery
     from .operations import Operation

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import approximate, exact_integers, low_words, nulls, ranks
-from ..doubles import parts
-from ..expression import of_no_variable
-from ..letters import evaluate_on
+from ..events.letters import evaluate_on
+from ..numbers.columns import approximate, exact_integers, low_words, nulls, ranks
+from ..numbers.doubles import parts
+from ..sql.expression import of_no_variable
 from .planes import PARTS, is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..columns import Floats, Ints
-    from ..doubles import Scale
-    from ..expression import Expression
-    from ..letters import Kinds
+    from ..events.letters import Kinds
+    from ..numbers.columns import Floats, Ints
+    from ..numbers.doubles import Scale
+    from ..sql.expression import Expression
     from .planes import Role, ValueKey
 
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..columns import Ints
+    from ..numbers.columns import Ints
 
 _NEAR: Final = 1 << 60
 """Python's integers do not wrap around where 64 bits do. What a loop makes of numbers up to this is no larger."""

@@ -12,7 +12,7 @@ from .numbers import apply_all, copy
 from .records import BASIS, COUNTER, LANE, NONE, OUTPUT, PIECE, PROGRESS, PROGRESSION, RUN, UNIT
 
 if TYPE_CHECKING:
-    from ..columns import Floats, Ints
+    from ..numbers.columns import Floats, Ints
 
 INLINED: Final = frozenset[str]()
 

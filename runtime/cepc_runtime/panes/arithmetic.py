@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..columns import Floats, as_places, joined
-from ..exactness import EXACT
-from ..number_columns import floats, integers, to_float
+from ..numbers.columns import Floats, as_places, joined
+from ..numbers.exactness import EXACT
+from ..numbers.number_columns import floats, integers, to_float
 from .shared_panes import is_exactly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..columns import Ints
-    from ..exactness import Column
-    from ..plan import Measure
+    from ..numbers.columns import Ints
+    from ..numbers.exactness import Column
+    from ..plan.query import Measure
     from .products import Least, ProductSums, Table
     from .shared_panes import Family
 

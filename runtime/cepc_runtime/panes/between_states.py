@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..plan import Automaton, Step
+    from ..plan.automaton import Automaton, Step
 
     Labelled = tuple[Step, bool]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from ..plan import Count, SelectAny
-from ..types import is_numeric
-from ..windows import Sliding
+from ..plan.select import SelectAny
+from ..plan.strategy import Count
+from ..plan.windows import Sliding
+from ..sql.types import is_numeric
 
 if TYPE_CHECKING:
-    from ..plan import CountedQuery, PhysicalQuery
+    from ..plan.strategy import CountedQuery, PhysicalQuery
 
 PANES: Final = 8
 """The least time between two edges of windows is cut into so many panes, if its ticks allow it, so that tasks are many.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..columns import Bools, Ints, codes, combine_codes, dense, flat, joined, values_at
 from ..counting import totals_by_query
-from ..events import select
-from ..letters import Kinds
-from ..number_columns import floats, one_after_the_other, whole
-from ..types import BIGINT
+from ..events.grouped import select
+from ..events.letters import Kinds
+from ..numbers.columns import Bools, Ints, codes, combine_codes, dense, flat, joined, values_at
+from ..numbers.number_columns import floats, one_after_the_other, whole
+from ..sql.types import BIGINT
 from .arithmetic import LARGE, blocks, bounds_of, compose
 from .products import EXTREME
 from .shared_panes import PANE
@@ -22,9 +22,9 @@ from .shared_panes import PANE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..events import Reading
-    from ..plan import PhysicalPlan
-    from ..totals import Totals
+    from ..events.grouped import Reading
+    from ..plan.physical import PhysicalPlan
+    from ..results.totals import Totals
     from .shared_panes import Counting, Family
 
 

@@ -10,11 +10,13 @@ from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from ..aggregate_functions import ALONE, COUNT
-from ..expression import of_no_variable
 from ..kernel.planes import is_exact, planes_of
-from ..plan import Count, Measure, Member, PhysicalQuery, SharedStates
-from ..windows import Sliding, Unbounded
+from ..plan.query import Measure
+from ..plan.sharing import Member, SharedStates
+from ..plan.strategy import Count, PhysicalQuery
+from ..plan.windows import Sliding, Unbounded
+from ..sql.aggregate_functions import ALONE, COUNT
+from ..sql.expression import of_no_variable
 from .between_states import count_of_ways, from_to, ways_of
 from .cutting import can_be_cut
 from .products import Products, rows_of
@@ -22,9 +24,9 @@ from .products import Products, rows_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..expression import Expression
     from ..kernel.planes import Plane, QueryPlanes, Role
-    from ..plan import CountedQuery
+    from ..plan.strategy import CountedQuery
+    from ..sql.expression import Expression
     from .between_states import Shape, Way
 
 PANE: Final = "_pane"

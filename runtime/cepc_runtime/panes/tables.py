@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..columns import flat
-from ..number_columns import from_arrow, to_arrow
+from ..numbers.columns import flat
+from ..numbers.number_columns import from_arrow, to_arrow
 from .folded import Folded
 from .products import EXTREME
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..columns import codes, combine_codes, dense
-from ..number_columns import integers, one_after_the_other, whole
-from ..totals import Totals, grouped
-from ..windows import Sliding
+from ..numbers.columns import codes, combine_codes, dense
+from ..numbers.number_columns import integers, one_after_the_other, whole
+from ..plan.windows import Sliding
+from ..results.totals import Totals, grouped
 from .arithmetic import PaneBlock, additive, blocks, compose, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..columns import Bools, Ints
-    from ..exactness import Column
     from ..kernel.planes import QueryPlanes
+    from ..numbers.columns import Bools, Ints
+    from ..numbers.exactness import Column
     from .folded import Folded
     from .shared_panes import Family
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ..computed import ASIDE, aside
-from ..literal import string_literal
-from ..types import quote_name
+from ..sql.computed import ASIDE, aside
+from ..sql.literal import string_literal
+from ..sql.types import quote_name
 from .errors import OF_RECORD
 from .streaming.records import MALFORMED
 

@@ -8,20 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..drive import drive
-from ..events import read
-from ..letters import classify
+from ..events.grouped import read
+from ..events.letters import classify
+from ..events.segments import SEGMENT, reach_of
+from ..events.stretch import Stretch
 from ..panes.cutting import can_be_cut, pane_length
 from ..panes.folded import concatenated, fold_exactly
 from ..panes.shared_panes import Family
 from ..panes.tables import from_table, projected, to_table
 from ..panes.windows import totals_of_folded
-from ..partition_sums import has_partitions, totals_of_partitions
-from ..result_rows import result_table
-from ..results import Results, check_edges
-from ..segments import SEGMENT, reach_of
-from ..stretch import Stretch
-from ..types import BIGINT
-from ..windows import Sliding
+from ..plan.windows import Sliding
+from ..results.as_columns import Results, check_edges
+from ..results.partition_sums import has_partitions, totals_of_partitions
+from ..results.result_rows import result_table
+from ..sql.types import BIGINT
 from .events import PANE
 from .rows import SUBTOTALS, table_of
 from .slices import slices
@@ -30,10 +30,11 @@ from .worker import USER_ERRORS, prepared
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..classes import Class
-    from ..plan import CountedQuery, PhysicalPlan, PhysicalQuery
-    from ..segments import Segments
-    from ..totals import Totals
+    from ..events.segments import Segments
+    from ..parts.classes import Class
+    from ..plan.physical import PhysicalPlan
+    from ..plan.strategy import CountedQuery, PhysicalQuery
+    from ..results.totals import Totals
     from .rows import Packing
 
 

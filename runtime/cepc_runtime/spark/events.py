@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ..letter_words import BITS, words_needed
-from ..literal import string_literal
-from ..segments import SEGMENT
-from ..types import quote_name
+from ..events.letter_words import BITS, words_needed
+from ..events.segments import SEGMENT
+from ..sql.literal import string_literal
+from ..sql.types import quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
-    from ..classes import Class
-    from ..segments import Segments
+    from ..events.segments import Segments
+    from ..parts.classes import Class
 
 CLASS: Final = "_class"
 PANE: Final = "_pane"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..columns import codes, combine_codes
+from ..numbers.columns import codes, combine_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..columns import Ints
+    from ..numbers.columns import Ints
 
 ROWS: Final = 1 << 17
 """Rows of a table, about: enough to spread what a call of the kernel costs, few enough to be held several times over.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyarrow import Table
 
-from ..classes import Class, chosen
-from ..packed import unpacked
-from ..segments import Segments
+from ..events.segments import Segments
+from ..parts.classes import Class, chosen
+from ..plan.packed import unpacked
 from .build import no_error
 from .computed import computable, with_computed
 from .encoding import encoded

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..drive import drive
 from ..enumerate.budget import PARTIAL_MATCHES
-from ..events import read
-from ..partition_sums import has_partitions, partition_query
-from ..segments import reach_of
+from ..events.grouped import read
+from ..events.segments import reach_of
+from ..events.stretch import EVERYWHERE, Means, Stretch
+from ..results.partition_sums import has_partitions, partition_query
 from ..streaming.advance import flow
 from ..streaming.program import Program
-from ..stretch import EVERYWHERE, Means, Stretch
 from . import settings
 from .cut import pane_rows, segment_rows
 from .encoding import decoded
@@ -23,8 +23,9 @@ from .worker import USER_ERRORS, keep_what_is_freed, prepared, settled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..classes import Class
-    from ..plan import PhysicalPlan, PhysicalQuery
+    from ..parts.classes import Class
+    from ..plan.physical import PhysicalPlan
+    from ..plan.strategy import PhysicalQuery
     from .rows import Packing
     from .slices import Slice
 

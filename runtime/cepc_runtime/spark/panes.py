@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ..types import quote_name
-from ..windows import Sliding
+from ..plan.windows import Sliding
+from ..sql.types import quote_name
 from .events import PANE
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from ..enumerate.arranged import arrange_for
 from ..enumerate.budget import budget_of
 from ..enumerate.matches import MatchRows
-from ..events import read, times_of
-from ..letters import classify
-from ..plan import SelectContiguous, pattern_letters
-from ..types import STRING, Array, quote_name, to_arrow
-from ..windows import Sliding
+from ..events.grouped import read, times_of
+from ..events.letters import classify
+from ..plan.positions import pattern_letters
+from ..plan.select import SelectContiguous
+from ..plan.windows import Sliding
+from ..sql.types import STRING, Array, quote_name, to_arrow
 from . import settings
 from .build import events_of, known_queries, no_error
 from .encoding import decoded, encoded
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
     from ..enumerate.arranged import Arranged
     from ..enumerate.standing import Frames, Matches
-    from ..plan import QueryPlan, StreamPlan
-    from ..types import DataType
+    from ..plan.query import QueryPlan
+    from ..plan.stream import StreamPlan
+    from ..sql.types import DataType
     from .stream_part import StreamPart
 
 LIMIT: Final = 20

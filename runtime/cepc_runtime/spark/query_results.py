@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..classes import has_subtotals
+from ..parts.classes import has_subtotals
 from .build import no_error
 from .caching import kept, kept_rows
 from .cut import together
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from ..plan import PhysicalPlan
+    from ..plan.physical import PhysicalPlan
     from .rows import RowLayout
 
 

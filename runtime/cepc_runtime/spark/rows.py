@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ..classes import has_subtotals
-from ..columns import flat
-from ..types import STRING as TEXT
-from ..types import Array, DataType, Struct, StructField, quote_name, to_arrow
+from ..numbers.columns import flat
+from ..parts.classes import has_subtotals
+from ..sql.types import STRING as TEXT
+from ..sql.types import Array, DataType, Struct, StructField, quote_name, to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
-    from ..plan import PhysicalPlan, QueryPlan, StreamPlan
+    from ..plan.physical import PhysicalPlan
+    from ..plan.query import QueryPlan
+    from ..plan.stream import StreamPlan
 
 QUERY: Final = "query"
 ERROR: Final = "error"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from .. import types
-from ..types import quote_name
-from ..widening import widens
+from ..sql import types
+from ..sql.types import quote_name
+from ..sql.widening import widens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..events import ticks_of
-from ..stretch import EVERYWHERE, TimeSpan
-from ..windows import Unbounded
+from ..events.grouped import ticks_of
+from ..events.stretch import EVERYWHERE, TimeSpan
+from ..plan.windows import Unbounded
 from .groups import ROWS, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..plan import QueryPlan
+    from ..plan.query import QueryPlan
 
 MOST: Final = 1 << 19
 """Rows of one group that are held before it is cut."""

@@ -8,14 +8,14 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ..enumerate.budget import TooManyPartialMatchesError
-from ..evaluate.errors import EvaluationError
-from ..events import InputError
-from ..plan_data import from_text_of_plan
-from ..results import ResultOverflowError, WindowEdgeError
+from ..events.grouped import InputError
+from ..plan.as_json import from_text_of_plan
+from ..results.as_columns import ResultOverflowError, WindowEdgeError
+from ..sql.evaluate.errors import EvaluationError
 from .rows import Packing, layout_of
 
 if TYPE_CHECKING:
-    from ..plan import PhysicalPlan
+    from ..plan.physical import PhysicalPlan
 
 USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
 """What is wrong with the events or the queries; anything else is a bug and keeps its trace."""

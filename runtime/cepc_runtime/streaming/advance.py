@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..drive import found_together
-from ..events import read, select, ticks_of
-from ..letters import classify
-from ..plan import SelectContiguous, letters_read
-from ..types import to_arrow
+from ..events.grouped import read, select, ticks_of
+from ..events.letters import classify
+from ..plan.select import SelectContiguous
+from ..plan.strategy import letters_read
+from ..sql.types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
 from .held import Held, Panes
@@ -25,10 +26,10 @@ from .windows import closed
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 
-    from ..columns import Bools, Ints
-    from ..events import Reading
-    from ..letters import Kinds
-    from ..plan import PhysicalPlan
+    from ..events.grouped import Reading
+    from ..events.letters import Kinds
+    from ..numbers.columns import Bools, Ints
+    from ..plan.physical import PhysicalPlan
     from .program import Program
 
 

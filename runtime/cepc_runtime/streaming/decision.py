@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..windows import MatchBound, Sliding
+from ..plan.windows import MatchBound, Sliding
 from .ticks import before, least
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..columns import Bools, Ints
-    from ..plan import Negation, Positions, QueryPlan
+    from ..numbers.columns import Bools, Ints
+    from ..plan.positions import Negation, Positions
+    from ..plan.query import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from ..expression import Field
-from ..letter_words import words_of
-from ..plan_data import to_data
-from ..sql import to_sql
+from ..events.letter_words import words_of
+from ..plan.as_json import to_data
+from ..sql.expression import Field
+from ..sql.spark_sql import to_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ..expression import Aggregate, Expression
     from ..panes.between_states import Shape
     from ..panes.shared_panes import Family, Number
-    from ..plan import Letter, PhysicalPlan
+    from ..plan.physical import PhysicalPlan
+    from ..plan.stream import Letter
+    from ..sql.expression import Aggregate, Expression
     from .program import Program
 
     _Label = tuple[str, bool, int, int, int]

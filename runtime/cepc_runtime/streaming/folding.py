@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..columns import codes, combine_codes, dense, joined
-from ..events import select
-from ..letters import Kinds
+from ..events.grouped import select
+from ..events.letters import Kinds
+from ..numbers.columns import codes, combine_codes, dense, joined
 from ..panes.folded import fold, spots_of, together
 from ..panes.windows import totals_of_folded
-from ..result_rows import result_table
-from ..results import Results, check_edges
+from ..results.as_columns import Results, check_edges
+from ..results.result_rows import result_table
 from .held import Panes
 from .ticks import before
 from .windows import closed
@@ -29,11 +29,11 @@ from .windows import closed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..columns import Bools, Ints
-    from ..events import Reading
+    from ..events.grouped import Reading
+    from ..numbers.columns import Bools, Ints
     from ..panes.folded import Folded
     from ..panes.shared_panes import Family
-    from ..plan import PhysicalPlan
+    from ..plan.physical import PhysicalPlan
     from .decision import Windows
     from .matches import Advance
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..columns import Bools
+    from ..numbers.columns import Bools
     from ..panes.folded import Folded
 
 

@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..columns import codes, combine_codes
 from ..drive import drive
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..enumerate.enumerator import timeline_of
-from ..events import select
-from ..stretch import Means, Stretch
+from ..events.grouped import select
+from ..events.stretch import Means, Stretch
+from ..numbers.columns import codes, combine_codes
 from .program import FREE, ROW
 from .ticks import before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ..columns import Bools, Ints
     from ..enumerate.arranged import Arranged
     from ..enumerate.standing import Matches
     from ..enumerate.timeline import Timeline
-    from ..events import Reading
-    from ..plan import PhysicalPlan, PhysicalQuery
+    from ..events.grouped import Reading
+    from ..numbers.columns import Bools, Ints
+    from ..plan.physical import PhysicalPlan
+    from ..plan.strategy import PhysicalQuery
     from .decision import Decision
 
 

@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ..enumerate.budget import PARTIAL_MATCHES
-from ..expression import Field
 from ..panes.shared_panes import families_of
-from ..plan import Letter, PhysicalPlan
-from ..types import BOOLEAN
-from ..windows import Unbounded
+from ..plan.physical import PhysicalPlan
+from ..plan.stream import Letter
+from ..plan.windows import Unbounded
+from ..sql.expression import Field
+from ..sql.types import BOOLEAN
 from .decision import Decision, Windows, decision_of
 from .description import StateDescription, letter_names
 from .size import fold_from
@@ -19,9 +20,10 @@ from .size import fold_from
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..classes import Class
     from ..panes.shared_panes import Family
-    from ..plan import PhysicalQuery, Positions
+    from ..parts.classes import Class
+    from ..plan.positions import Positions
+    from ..plan.strategy import PhysicalQuery
     from .description import LetterName
     from .translation import ClassTranslation
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..panes.shared_panes import families_of
-from ..types import Array, DataType, Decimal, Map, Struct
-from ..windows import Unbounded
+from ..plan.windows import Unbounded
+from ..sql.types import Array, DataType, Decimal, Map, Struct
 from .decision import Windows, decision_of
 
 if TYPE_CHECKING:
     from ..panes.shared_panes import Family
-    from ..plan import PhysicalPlan, PhysicalQuery
+    from ..plan.physical import PhysicalPlan
+    from ..plan.strategy import PhysicalQuery
 
 _WIDTHS: Final = {
     "BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8,

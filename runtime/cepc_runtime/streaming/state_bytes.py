@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ..columns import flat
-from ..letter_words import BITS
-from ..number_columns import from_arrow
+from ..events.letter_words import BITS
+from ..numbers.columns import flat
+from ..numbers.number_columns import from_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

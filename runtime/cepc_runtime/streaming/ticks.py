@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..columns import Bools, Ints
+    from ..numbers.columns import Bools, Ints
 
 BEGIN: Final = -(1 << 70)
 """Before all events: a bucket's watermark when it is new."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..letter_words import BITS
+from ..events.letter_words import BITS
 from ..panes.folded import Kept
 from ..panes.tables import from_index, from_numbers
-from ..types import to_arrow
+from ..sql.types import to_arrow
 from .description import changes, described_numbers, number_names, words
 from .held import Held, Panes
 from .state_bytes import StateError, from_ipc
@@ -21,7 +21,7 @@ from .state_bytes import StateError, from_ipc
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..columns import Bools
+    from ..numbers.columns import Bools
     from ..panes.shared_panes import Family
     from .description import LetterName
     from .program import Program

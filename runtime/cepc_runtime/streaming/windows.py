@@ -8,18 +8,19 @@ import numpy as np
 
 from ..drive import drive
 from ..enumerate.budget import TooManyPartialMatchesError
-from ..evaluate.errors import EvaluationError
-from ..events import select
-from ..results import ResultOverflowError
-from ..stretch import Means, Stretch, TimeSpan
+from ..events.grouped import select
+from ..events.stretch import Means, Stretch, TimeSpan
+from ..results.as_columns import ResultOverflowError
+from ..sql.evaluate.errors import EvaluationError
 from .ticks import before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..columns import Ints
-    from ..events import Reading
-    from ..plan import PhysicalPlan, PhysicalQuery
+    from ..events.grouped import Reading
+    from ..numbers.columns import Ints
+    from ..plan.physical import PhysicalPlan
+    from ..plan.strategy import PhysicalQuery
     from .decision import Windows
     from .matches import Advance
 

@@ -13,7 +13,8 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan import Letter, Member, SharedStates
+from cepc_runtime.plan.sharing import Member, SharedStates
+from cepc_runtime.plan.stream import Letter
 
 from ..engine import edge_rate, planes, width
 from ..pattern import events, relettered

@@ -15,8 +15,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
-from cepc_runtime.expression import Field, rewrite, variables
-from cepc_runtime.plan import JoinStep, LeafCondition, MatchAnswer, MatchPart, SelectAny, SharedMatches
+from cepc_runtime.plan.select import SelectAny
+from cepc_runtime.plan.sharing import JoinStep, LeafCondition, MatchAnswer, MatchPart, SharedMatches
+from cepc_runtime.sql.expression import Field, rewrite, variables
 
 from .. import pattern as tree
 from .cost import EngineModel, PatternStatistics
@@ -27,8 +28,9 @@ from .plan import MottoBudget, share
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from cepc_runtime.expression import Expression
-    from cepc_runtime.plan import ConditionPlan, QueryPlan
+    from cepc_runtime.plan.positions import ConditionPlan
+    from cepc_runtime.plan.query import QueryPlan
+    from cepc_runtime.sql.expression import Expression
 
     from ..workload import Context, Workload
     from .derivation import Derivation

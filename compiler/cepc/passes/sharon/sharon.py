@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Member, SharedStates
+from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ..pattern import flat_sequence
 from ..variable_states import state_of

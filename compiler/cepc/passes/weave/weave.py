@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan import Member, SharedStates
-from cepc_runtime.windows import Sliding
+from cepc_runtime.plan.sharing import Member, SharedStates
+from cepc_runtime.plan.windows import Sliding
 
 from ..engine import planes
 from ..workload import counted, leaders

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.source import Span
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 
 def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.types import Array, Map, Struct
+from cepc_runtime.sql.types import Array, Map, Struct
 
 from ...diagnostics.near import did_you_mean, replacement
 from ...expressions.messages import article
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.source import Span
-    from cepc_runtime.types import DataType
+    from cepc_runtime.sql.types import DataType
 
 
 def unknown_query(name: ast.Name, known: Sequence[str]) -> Diagnostic:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ...columns import Ints
+    from ...numbers.columns import Ints
 
     Small = npt.NDArray[np.int32]
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...expression import Field, conjuncts, fields, rewrite
 from ...kernel.adjacent.tests import Comparison, comparison
+from ...sql.expression import Field, conjuncts, fields, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Literal as OneOf
 
-    from ...expression import Expression, FieldKey
+    from ...sql.expression import Expression, FieldKey
     from ..checks import Check
     from ..condition import Condition
     from ..pattern import IndexedPositions

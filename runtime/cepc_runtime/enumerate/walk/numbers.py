@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ...columns import flat, nulls
-from ...evaluate import evaluate
-from ...expression import Field, variables
 from ...kernel.adjacent.tests import columns_of, shared_ranks
+from ...numbers.columns import flat, nulls
+from ...sql.evaluate import evaluate
+from ...sql.expression import Field, variables
 from .loop import NULL
 
 if TYPE_CHECKING:
-    from ...columns import Ints
-    from ...expression import Expression
+    from ...numbers.columns import Ints
+    from ...sql.expression import Expression
     from ..timeline import Timeline
     from .neighbours import PairTest
     from .states import Walk

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ...columns import Ints
+    from ...numbers.columns import Ints
     from ..pattern import IndexedPositions
     from .neighbours import PairTest
     from .states import Option, Walk, WalkState

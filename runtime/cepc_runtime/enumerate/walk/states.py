@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ...plan import SelectContiguous, SelectNext
+from ...plan.select import SelectContiguous, SelectNext
 from ..checks import Check
 from ..selection import due_so_far
 from .neighbours import bindings_of, tests_on, vacuous
@@ -14,7 +14,9 @@ from .neighbours import bindings_of, tests_on, vacuous
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...plan import Automaton, Edge, Guard, Select
+    from ...plan.automaton import Automaton
+    from ...plan.positions import Edge, Guard
+    from ...plan.select import Select
     from ..checks import Checks
     from ..condition import Condition
     from ..guards import Guards

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ...columns import Floats, Ints
+    from ...numbers.columns import Floats, Ints
 
     Matrix = npt.NDArray[np.float64]
 

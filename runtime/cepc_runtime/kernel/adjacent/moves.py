@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...plan import DROPPED
+from ...plan.automaton import DROPPED
 
 if TYPE_CHECKING:
-    from ...plan import Automaton
+    from ...plan.automaton import Automaton
 
 
 def reachable(automaton: Automaton) -> dict[int, frozenset[int]]:

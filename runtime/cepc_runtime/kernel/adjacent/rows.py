@@ -1,4 +1,4 @@
-"""Rows of one window: a number for each plane; plain functions, which `compiled.py` compiles."""
+"""Rows of one window: a number for each plane; plain functions, which `machine_code.py` compiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ...columns import Floats, Ints
+    from ...numbers.columns import Floats, Ints
 
     Matrix = npt.NDArray[np.float64]
 

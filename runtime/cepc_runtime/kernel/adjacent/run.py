@@ -32,11 +32,11 @@ from .tests import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ...columns import Ints
-    from ...events import Events
-    from ...expression import Expression
-    from ...letters import Kinds
-    from ...plan import NeighboursQuery
+    from ...events.grouped import Events
+    from ...events.letters import Kinds
+    from ...numbers.columns import Ints
+    from ...plan.strategy import NeighboursQuery
+    from ...sql.expression import Expression
     from ..planes import QueryPlanes, ValueKey
 
 BATCH: Final = 1 << 20

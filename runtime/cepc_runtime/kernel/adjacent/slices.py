@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...windows import Sliding, Window
+from ...plan.windows import Sliding, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...columns import Ints
+    from ...numbers.columns import Ints
 
 
 @dataclass(frozen=True)

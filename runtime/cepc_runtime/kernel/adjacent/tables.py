@@ -13,9 +13,9 @@ from .tests import DIFFERENT, EQUAL, PAIRS, tests_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ...columns import Ints
-    from ...expression import Expression
-    from ...plan import NeighboursQuery
+    from ...numbers.columns import Ints
+    from ...plan.strategy import NeighboursQuery
+    from ...sql.expression import Expression
     from .tests import Test
 
 # The table begins with these; the steps of kind k are from table[KINDS + k] to table[KINDS + k + 1].

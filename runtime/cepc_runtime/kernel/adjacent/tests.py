@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ...columns import Bools, Ints, as_bools, flat, ranks
-from ...evaluate import can_fail, evaluate
-from ...evaluate.truths import truths
-from ...expression import Call, FieldKey, conjuncts, fields, variables
+from ...numbers.columns import Bools, Ints, as_bools, flat, ranks
+from ...sql.evaluate import can_fail, evaluate
+from ...sql.evaluate.truths import truths
+from ...sql.expression import Call, FieldKey, conjuncts, fields, variables
 from .moves import reachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...expression import Expression
-    from ...letters import Kinds
-    from ...plan import AdjacentCondition, Automaton
+    from ...events.letters import Kinds
+    from ...plan.automaton import Automaton
+    from ...plan.strategy import AdjacentCondition
+    from ...sql.expression import Expression
 
 LESS: Final = 0
 LESS_EQUAL: Final = 1

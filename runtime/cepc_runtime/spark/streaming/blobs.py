@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ...types import to_arrow
+from ...sql.types import to_arrow
 from ..events import CLASS
 from ..rows import BATCH
 from .records import MALFORMED
@@ -20,7 +20,7 @@ from .records import MALFORMED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ...plan import StreamPlan
+    from ...plan.stream import StreamPlan
     from ..rows import Packing
 
 BUCKET: Final = "_bucket"

@@ -12,7 +12,7 @@ from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.window import Window
 
-from ...types import quote_name
+from ...sql.types import quote_name
 from ..errors import SPARK_ERRORS
 from ..schema import JobError, conform
 from .records import CORRUPT, json_reason, set_apart, with_corrupt

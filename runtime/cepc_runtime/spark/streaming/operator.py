@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ...enumerate.budget import PARTIAL_MATCHES
-from ...letter_words import words_of
-from ...plan_data import from_text_of_plan
+from ...events.letter_words import words_of
+from ...plan.as_json import from_text_of_plan
 from ...streaming.advance import advance, due_of
 from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
@@ -25,7 +25,7 @@ from .blobs import DEAD, LATE, METRICS, event_schema, notes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...classes import Class
+    from ...parts.classes import Class
     from ...streaming.description import LetterName
 
 Blob = tuple[bool | None, bytes]

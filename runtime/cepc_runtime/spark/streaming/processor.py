@@ -16,7 +16,7 @@ from .time import timer_for, watermark_in_ticks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ...plan import StreamPlan
+    from ...plan.stream import StreamPlan
     from .operator import Answer, Answering, Blob
 
 STATE: Final = T.StructType([T.StructField("blob", T.BinaryType())])

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ...classes import classes_of
-from ...letter_words import words_needed
-from ...plan_data import from_text_of_plan, to_text
-from ...types import quote_name
-from ...windows import Unbounded
+from ...events.letter_words import words_needed
+from ...parts.classes import classes_of
+from ...plan.as_json import from_text_of_plan, to_text
+from ...plan.windows import Unbounded
+from ...sql.types import quote_name
 from .. import settings
 from ..computed import computable, with_computed
 from ..encoding import encoded
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from ...classes import Class
-    from ...plan import PhysicalPlan
+    from ...parts.classes import Class
+    from ...plan.physical import PhysicalPlan
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from ...types import quote_name
+from ...sql.types import quote_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ...types import quote_name
+from ...sql.types import quote_name
 from .records import MALFORMED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from ...plan import StreamPlan
+    from ...plan.stream import StreamPlan
 
 TIME: Final = "_time"
 SHIFT: Final = 62_135_596_800_000

@@ -1,0 +1,242 @@
+"""Sums of DOUBLE that the kernel has found, and which of them might be rounded to another number than the exact sum, or
+average, is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernel.run import Emissions
+from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..kernel.exact import Number, Recount
+    from ..kernel.planes import MeasurePlanes
+    from .columns import Bools, Floats, Ints
+    from .doubles import Scale
+
+    Found = Callable[[int, Mapping[int, int]], Number | None]
+
+COUNTED: Final = 2.0**53
+"""Sums of so many numbers are not exact: a float64 does not tell any more how many they are."""
+
+_ROUNDINGS: Final = 4
+"""A step of an automaton rounds what it passes on so often at most: where it is read, added, shared and gathered."""
+_ALWAYS: Final = 64
+
+_HALF: Final = 1 << 63
+_TOLD: Final = 2.0**62
+"""What is off by less is told by a number modulo 2**64."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Which rows will be one row of results: `order` are the rows, target by target, each from `starts` on."""
+
+    order: Ints
+    starts: Ints
+
+    @cached_property
+    def lengths(self) -> Ints:
+        return np.diff(np.append(self.starts, len(self.order)))
+
+    def rows(self, target: int) -> list[int]:
+        found: list[int] = self.order[self.starts[target] : self.starts[target] + self.lengths[target]].tolist()
+        return found
+
+    def of_rows(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """For each row its target's number."""
+        found = np.empty(len(self.order), dtype=numbers.dtype)
+        found[self.order] = np.repeat(numbers, self.lengths)
+        return found
+
+    def of_first_rows(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The numbers of targets, each in its first row, and 0 in the others."""
+        found = np.zeros(len(self.order), dtype=numbers.dtype)
+        found[self.order[self.starts]] = numbers
+        return found
+
+
+@dataclass(frozen=True)
+class DoubleSums:
+    """The planes of a sum's parts, in all rows, and their sums over the rows of each target; without targets each row
+    is one by itself. `unsure` are the rows that have to be counted again.
+    """
+
+    places: tuple[int, int, int]
+    targets: Targets | None
+    planes: Floats
+    totals: Floats
+    rests: Floats
+    unsure: Bools
+
+    def columns(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """A total and a rest for each row: those of a target in its first row, else 0. Some rows' numbers are known
+        exactly.
+        """
+        totals, rests = self._totals(exact) if exact else (self.totals, self.rests)
+        if self.targets is None:
+            return totals, rests
+        return self.targets.of_first_rows(totals), self.targets.of_first_rows(rests)
+
+    def _totals(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        totals, rests, large = self.totals.copy(), self.rests.copy(), dict[int, Fraction]()
+        for target, rows in self._rows_of_targets(list(exact)):
+            number = add_exactly([part for row in rows for part in self._parts(row, exact)])
+            if isinstance(number, float) and not math.isfinite(number):
+                totals[target], rests[target] = number, 0.0
+                continue
+            totals[target], rests[target] = pair(Fraction(number))
+            if math.isinf(totals[target]):
+                large[target] = Fraction(number)
+        if not large:
+            return totals, rests
+        numbers = totals.astype(object)
+        for target, fraction in large.items():
+            numbers[target] = fraction
+        return numbers, rests
+
+    def _rows_of_targets(self, some: list[int]) -> list[tuple[int, list[int]]]:
+        """The targets of some rows, and all rows of each."""
+        if self.targets is None:
+            return [(row, [row]) for row in some]
+        numbers = self.targets.of_rows(np.arange(len(self.totals)))
+        return [(target, self.targets.rows(target)) for target in np.unique(numbers[some]).tolist()]
+
+    def _parts(self, row: int, exact: Mapping[int, Sequence[Number]]) -> list[Number]:
+        return [(exact[row] if row in exact else self.planes[row].tolist())[place] for place in self.places]
+
+
+def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) -> list[DoubleSums]:
+    """Those of a query. Rows with equal `targets` will be one row of results; without, each is one by itself."""
+    divided: dict[MeasurePlanes, bool] = {}
+    for measure, own in zip(recount.query.measures, recount.planes.measures, strict=True):
+        if own.rest is not None:
+            divided[own] = divided.get(own, False) or measure.function.divided
+    if not divided or not len(emissions.planes):
+        return []
+    known = None if targets is None else _targets(targets)
+    return [_double_sums(recount, emissions, known, own, average) for own, average in divided.items()]
+
+
+def places_of(own: MeasurePlanes) -> tuple[int, int, int]:
+    """The planes of a sum's parts."""
+    assert own.total is not None
+    assert own.rest is not None
+    assert own.last is not None
+    return own.total, own.rest, own.last
+
+
+def _targets(targets: Ints) -> Targets:
+    order = np.argsort(targets, kind="stable")
+    return Targets(order, np.flatnonzero(np.diff(targets[order], prepend=-1)))
+
+
+def _double_sums(
+    recount: Recount, emissions: Emissions, targets: Targets | None, own: MeasurePlanes, divided: bool
+) -> DoubleSums:
+    assert own.count is not None
+    places, planes = places_of(own), emissions.planes
+    with np.errstate(all="ignore"):
+        parts = [planes[:, place] for place in places]
+        counts, error = planes[:, own.count], _errors(recount, emissions, own)
+        if targets is not None:
+            parts, counts, error = _added(recount, emissions, targets, own, error)
+        totals, rests = together(*parts)
+        unsure = ~rounds_once(totals, rests, error, counts if divided else None) & (counts < COUNTED)
+        lost = ~np.isfinite(totals)
+        if lost.any():
+            finite = np.isfinite(planes[:, places]).all(axis=1)
+            if targets is not None:
+                finite = np.logical_and.reduceat(finite[targets.order], targets.starts)
+            unsure |= lost & finite
+    return DoubleSums(places, targets, planes, totals, rests, unsure if targets is None else targets.of_rows(unsure))
+
+
+def _added(
+    recount: Recount, emissions: Emissions, targets: Targets, own: MeasurePlanes, error: Floats
+) -> tuple[list[Floats], Floats, Floats]:
+    """The parts, the counts and by how much the parts may be off, of each target."""
+    places, order, starts = places_of(own), targets.order, targets.starts
+    parts = [emissions.planes[order, place] for place in places]
+    counts, error = emissions.planes[order, own.count or 0], error[order]
+    if len(starts) == len(order):
+        return parts, counts, error
+    first, left = halves(parts[0], starts)
+    _, rest, last = parts
+    error = np.add.reduceat(error, starts)
+    for place, part in ((places[1], np.abs(left) + np.abs(rest)), (places[2], np.abs(last))):
+        sizes, units = np.add.reduceat(part, starts), _scale(recount, emissions, place).unit[order]
+        exact = (error == 0) & (sizes <= COUNTED * np.minimum.reduceat(units, starts))
+        error = np.where(exact, 0.0, error + ROUNDING * (targets.lengths + 2) * sizes)
+    return (
+        [np.add.reduceat(part, starts) for part in (first, left + rest, last)],
+        np.add.reduceat(counts, starts),
+        error,
+    )
+
+
+def _errors(recount: Recount, emissions: Emissions, own: MeasurePlanes) -> Floats:
+    """How far the total and the rest of each row may be off, together."""
+    counts = emissions.planes[:, own.count or 0]
+    inexact, most = np.zeros(len(counts)), counts.max()
+    for plane in places_of(own):
+        if recount.values.scales[recount.planes.planes[plane - 1].value].exact(most).all():
+            continue
+        scale = _scale(recount, emissions, plane)
+        inexact += np.where(scale.exact(counts), 0.0, counts * scale.size)
+    return inexact * _roundings(recount, emissions) if inexact.any() else inexact
+
+
+def _scale(recount: Recount, emissions: Emissions, plane: int) -> Scale:
+    """Of what each row sums up."""
+    return recount.values.scales[recount.planes.planes[plane - 1].value].take(emissions.groups)
+
+
+def exact_sum(recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: Ints) -> Found:
+    """What finds the sum of one of the rows, which is known roughly, from its parts modulo 2**64. It is None where
+    these do not tell, or where what they lack might make another double of it, or of its average.
+    """
+    some = Emissions(emissions.groups[rows], emissions.windows[rows], emissions.planes[rows])
+    counts, roundings = some.planes[:, own.count or 0].tolist(), _roundings(recount, some).tolist()
+    known = []
+    for plane in places_of(own):
+        scale = _scale(recount, some, plane)
+        columns = some.planes[:, plane], scale.size, scale.unit, scale.lost
+        known.append((plane, [column.tolist() for column in columns]))
+    place = {row: i for i, row in enumerate(rows.tolist())}
+
+    def found(row: int, modulo: Mapping[int, int]) -> Number | None:
+        i = place[row]
+        if not counts[i] < COUNTED:  # about is all that is known
+            return add_exactly([about[i] for _, (about, _, _, _) in known])
+        exact, lacking = Fraction(), Fraction()
+        for plane, (about, sizes, units, lost) in known:
+            if not counts[i] * (sizes[i] / units[i] * roundings[i] + 1) < _TOLD:
+                return None
+            near = int(about[i] / units[i])
+            exact += (near + (modulo[plane] - near + _HALF) % (2 * _HALF) - _HALF) * Fraction(units[i])
+            lacking += Fraction(lost[i]) * int(counts[i])
+        low, high = exact - lacking, exact + lacking
+        if lacking and any(nearest(low / n) != nearest(high / n) for n in (1, int(counts[i]) or 1)):
+            return None
+        return exact
+
+    return found
+
+
+def _roundings(recount: Recount, emissions: Emissions) -> Floats:
+    """By how much numbers may be off that were added up over the events of each row."""
+    automaton = recount.query.automaton
+    ways: Iterable[object] = (*automaton.steps, *automaton.ties, *automaton.moves, *automaton.new_moves)
+    each = _ROUNDINGS * (len(list(ways)) + automaton.states)
+    return np.asarray(ROUNDING * (recount.lengths(emissions.groups, emissions.windows) * each + _ALWAYS))

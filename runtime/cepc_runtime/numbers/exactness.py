@@ -1,0 +1,187 @@
+"""Which of the kernel's numbers are exact, and what stands for those that are not.
+
+Below 2**53 a float64 that is a sum of non-negative integers is exact, and so was every number that went into it. A
+signed sum is exact if the same sum of magnitudes is that small. Rows past that bound are counted again in integers,
+unless all that asks for them is a BIGINT into which they certainly do not fit. Sums of DOUBLE are counted again where
+they might be rounded wrongly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernel.modulo import FITS, count_modulo, whole
+from ..sql.expression import aggregates, counted
+from ..sql.types import is_integer
+from .double_sums import double_sums, exact_sum, places_of
+
+if TYPE_CHECKING:
+    from ..kernel.exact import Number, Recount
+    from ..kernel.planes import MeasurePlanes, QueryPlanes
+    from ..kernel.run import Emissions
+    from ..plan.query import Measure, QueryPlan
+    from .columns import Bools, Floats, Ints
+
+EXACT: Final = 2.0**53
+
+MANY: Final = 16
+"""So many rows are worth another pass of the kernel."""
+
+SLOWER: Final = 50
+"""So many times slower than a pass of the kernel are Python's integers, event by event."""
+
+HOPELESS: Final = 1.01 * 2.0**63
+"""No BIGINT, however inexact."""
+
+Column = npt.NDArray[Any]
+"""int64 or float64, or Python's exact numbers where one is too large for either."""
+
+
+def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = None) -> tuple[Column, ...]:
+    """The planes' columns: integers where a measure has to be exact. Rows with equal `targets` will be one row of
+    results (without, each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
+    """
+    query, layout, planes = recount.query, recount.planes, emissions.planes
+    again = np.zeros(len(planes), dtype=np.bool_)
+    if not _all_below(planes[:, : layout.additive], EXACT):  # else they are all exact that have to be
+        for measure, found in zip(query.measures, layout.measures, strict=True):
+            if measure.is_whole:
+                if measure.exact:
+                    needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
+                    inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
+                    again |= inexact & ~_hopeless(query, measure, found, planes)
+            elif found.total is not None:
+                again |= _overflown(recount, found, emissions)
+    sums = double_sums(recount, emissions, targets)
+    unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
+    exact = _counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
+    integers = _exactly(query, layout)
+    columns = [
+        _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
+    ]
+    for own in sums:
+        total, rest, last = own.places
+        columns[total], columns[rest] = own.columns(exact)
+        columns[last] = np.zeros(len(planes))
+    return tuple(columns)
+
+
+def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
+    """The planes whose numbers are integers and have to be exact."""
+    found: set[int | None] = set()
+    for measure, places in zip(query.measures, layout.measures, strict=True):
+        if measure.exact and measure.is_whole:
+            found |= {places.count, places.total, places.magnitude}
+    return {plane for plane in found if plane is not None}
+
+
+def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[Number]]:
+    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one. So are those
+    with an `unsure` sum of DOUBLE.
+    """
+    fits = again & np.all(np.abs(emissions.planes[:, : recount.planes.additive]) < FITS, axis=1)
+    if np.count_nonzero(fits) < MANY:
+        fits[:] = False
+    many = _many(recount, emissions, unsure)
+    exact: dict[int, list[Number]] = {}
+    if fits.any() or many:
+        found, chosen = count_modulo(recount)
+        places = {key: i for i, key in enumerate(zip(found.groups.tolist(), found.windows.tolist(), strict=True))}
+        rows = np.flatnonzero(fits | unsure if many else fits)
+        doubles = [
+            (places_of(own), exact_sum(recount, emissions, own, rows))
+            for own in dict.fromkeys(recount.planes.measures)
+            if own.rest is not None
+        ]
+        for row in rows.tolist():
+            numbers = found.planes[places[int(emissions.groups[row]), int(emissions.windows[row])]].tolist()
+            modulo = dict(zip((0, *chosen), numbers, strict=True))
+            planes: list[Number] = emissions.planes[row, : recount.planes.additive].tolist()
+            for plane in modulo:
+                if plane == 0 or (plane > 0 and whole(recount.planes.planes[plane - 1])):
+                    planes[plane] = modulo[plane]
+            sums = [(own, sum_of(row, modulo)) for own, sum_of in doubles]
+            if all(number is not None for _, number in sums):
+                for (total, rest, last), number in sums:
+                    planes[total], planes[rest], planes[last] = number or 0, 0, 0
+                exact[row] = planes
+    for row in np.flatnonzero(again | unsure).tolist():
+        if row not in exact:
+            about = float(emissions.planes[row, 0])
+            exact[row] = recount.row(int(emissions.groups[row]), int(emissions.windows[row]), about)
+    return exact
+
+
+def _many(recount: Recount, emissions: Emissions, unsure: Bools) -> bool:
+    """Whether another pass of the kernel costs less than to look at the events of these rows one by one."""
+    rows = np.flatnonzero(unsure)
+    events = int(recount.lengths(emissions.groups[rows], emissions.windows[rows]).sum()) if len(rows) else 0
+    return events * SLOWER > recount.events.length
+
+
+def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: Floats) -> Bools:
+    """Rows in which the measure is needed as a BIGINT only, and does not fit."""
+    wanted = measure.function, measure.variable, measure.argument
+    uses = [
+        a
+        for o in query.outputs
+        for shown in aggregates(o.expression)
+        for a in counted(shown)
+        if (a.function, a.variable, a.argument) == wanted
+    ]
+    compared = query.having is not None and any(
+        (a.function, a.variable, a.argument) == wanted for shown in aggregates(query.having) for a in counted(shown)
+    )
+    if compared or not uses or not all(is_integer(a.type) for a in uses):
+        return np.zeros(len(planes), dtype=np.bool_)
+    if found.total is None:
+        return planes[:, found.count or 0] > HOPELESS
+    assert measure.argument is not None
+    assert found.magnitude is not None
+    if not is_integer(measure.argument.type) or set(query.partition) != set(query.group_by):
+        return np.zeros(len(planes), dtype=np.bool_)  # other partitions may bring the sum back
+    return np.asarray(np.abs(planes[:, found.total]) - 1e-3 * planes[:, found.magnitude] > HOPELESS)
+
+
+def _overflown(recount: Recount, found: MeasurePlanes, emissions: Emissions) -> Bools:
+    """Where a sum of floats may be infinite or NaN though no value in it is."""
+    assert found.total is not None
+    assert found.count is not None
+    planes = emissions.planes
+    lost = ~np.isfinite(planes[:, found.total]) | ~np.isfinite(planes[:, found.count])
+    if not lost.any():
+        return np.asarray(lost)
+    numbers = recount.values.matrix[recount.values.index[recount.planes.planes[found.total - 1].value]]
+    largest = float(np.max(np.abs(numbers), where=np.isfinite(numbers), initial=0.0))
+    length = np.diff(recount.events.group_starts)[emissions.groups].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(lost & ~(planes[:, 0] * length * max(largest, 1.0) < 1e300))
+
+
+def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> Column:
+    if not exact:
+        return _integers(numbers) if integers else numbers
+    rows = np.array(list(exact), dtype=np.int64)
+    known = numbers.copy()
+    known[rows] = 0
+    column = (_integers(known) if integers else known).astype(object)
+    for row, found in exact.items():
+        column[row] = found[plane]
+    if integers and all(isinstance(n, int) and abs(n) < FITS for n in column):
+        return column.astype(np.int64)
+    return column
+
+
+def _all_below(numbers: Floats, bound: float) -> bool:
+    """Whether all are smaller in magnitude; NaN is not."""
+    return not numbers.size or bool(numbers.max() < bound and numbers.min() > -bound)
+
+
+def _integers(numbers: Floats) -> Column:
+    if _all_below(numbers, EXACT):
+        return numbers.astype(np.int64)
+    # what does not fit stays as large as it is
+    return np.array([int(n) for n in np.nan_to_num(numbers, nan=0.0).tolist()] + [None], dtype=object)[:-1]

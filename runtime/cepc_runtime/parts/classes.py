@@ -1,0 +1,118 @@
+"""Which queries are run together: those whose events can be brought together by the same columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..events.segments import are_short, can_have_segments, segments_for
+from ..panes.cutting import can_be_cut, has_loops, pane_length
+from ..plan.select import SelectContiguous
+from ..plan.strategy import letters_read
+from ..plan.windows import Sliding
+from ..results.partition_sums import has_partitions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ..events.segments import Segments
+    from ..plan.strategy import PhysicalQuery
+    from ..plan.stream import Unit
+
+
+Groupings = frozenset[tuple[str, ...]]
+"""Sets of columns, each sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
+
+    `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the
+    panes into which the events are cut, so that there is more than one place: the queries' windows are products of
+    panes. With `segments` there is more than one place as well, each with all events of some windows. With `able`,
+    letters, the events of a group in which none of them occurs go nowhere: no query can match in it.
+    """
+
+    keys: tuple[str, ...]
+    queries: tuple[int, ...]
+    letters: tuple[int, ...] | None
+    pane: int | None = None
+    segments: Segments | None = None
+    able: tuple[int, ...] | None = None
+
+
+def has_segments(query: PhysicalQuery, unit: Unit) -> bool:
+    """Whether the query has one group, and so would be one task, but its windows can be found apart. Panes are another
+    stage of Spark for each query, and where they have few events twice the work of an ordinary pass, so they are for
+    long segments alone.
+    """
+    if query.kind != "aggregate" or query.group_by or has_partitions(query) or not can_have_segments(query):
+        return False
+    return bool(query.partition) or not can_be_cut(query) or has_loops(query) or are_short([query], unit)
+
+
+def pane_of(query: PhysicalQuery, unit: Unit) -> int | None:
+    """The length of a pane for a query that has one group, and so would be one task, but can be cut into panes."""
+    if query.partition or not isinstance(query.window, Sliding) or not can_be_cut(query) or has_segments(query, unit):
+        return None
+    return pane_length(query.window)
+
+
+def has_subtotals(query: PhysicalQuery, unit: Unit) -> bool:
+    """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
+    return has_partitions(query) or pane_of(query, unit) is not None
+
+
+def keys_of(query: PhysicalQuery) -> tuple[str, ...]:
+    """The columns by which the query's events have to be together.
+
+    A match lies within one partition, so match queries need no more. The results of an aggregate query are added up
+    over the partitions of a group: it needs whole groups.
+    """
+    keys = query.partition if query.kind == "match" else query.group_by
+    return tuple(sorted(keys))
+
+
+def letters_of(query: PhysicalQuery) -> frozenset[int] | None:
+    """The letters of the events that the query looks at; None for all events."""
+    if isinstance(query.select, SelectContiguous):
+        return None
+    return letters_read(query)
+
+
+def classes_of(
+    queries: Sequence[PhysicalQuery], *, cut: Unit | None = None, hot: Groupings = frozenset()
+) -> tuple[Class, ...]:
+    """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can
+    be, and that is the unit of time. So is each group of the GROUP BYs in `hot`.
+    """
+    found: dict[tuple[tuple[str, ...], int | None, bool], list[int]] = {}
+    for number, query in enumerate(queries):
+        keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
+        pane = pane_of(query, cut) if cut else None
+        is_hot = keys_of(query) in hot and can_have_segments(query)
+        apart = cut is not None and (is_hot or has_segments(query, cut))
+        found.setdefault((keys, pane, apart), []).append(number)
+    return tuple(
+        Class(
+            keys, tuple(numbers), _union(queries, numbers), pane,
+            segments_for([queries[number] for number in numbers], cut) if cut and apart else None,
+        )
+        for (keys, pane, apart), numbers in found.items()
+    )  # fmt: skip
+
+
+def _union(queries: Sequence[PhysicalQuery], numbers: list[int]) -> tuple[int, ...] | None:
+    letters: set[int] = set()
+    for number in numbers:
+        of_query = letters_of(queries[number])
+        if of_query is None:
+            return None
+        letters |= of_query
+    return tuple(sorted(letters))
+
+
+def chosen(classes: Sequence[Class], numbers: Collection[int]) -> tuple[Class, ...]:
+    """The classes with these queries alone; a class without any keeps its place, for classes go by number."""
+    return tuple(replace(one, queries=tuple(q for q in one.queries if q in numbers)) for one in classes)

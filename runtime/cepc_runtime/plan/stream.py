@@ -1,0 +1,52 @@
+"""What is known of a stream, and the letters of its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+if TYPE_CHECKING:
+    from ..sql.expression import Expression
+    from ..sql.types import DataType
+
+Unit = OneOf["us", "ms", "s", "day"]
+"""What a tick is."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """The columns that the plan reads, in the stream's order, and how events are ordered and typed.
+
+    `unit` is what a tick is: us (TIMESTAMP, TIMESTAMP_NTZ), day (DATE), or the unit of an integer column. `raw_types`
+    lists all types that some letter asks for; None when every event is needed (ANY, CONTIGUOUS). `single_type`: a
+    stream without a type column.
+    """
+
+    name: str
+    columns: tuple[tuple[str, DataType], ...]
+    all_columns: tuple[str, ...]  # of the stream as declared; canonical order compares them all
+    time_column: str
+    unit: Unit
+    order_by: tuple[str, ...]
+    type_column: str | None
+    single_type: str | None
+    raw_types: tuple[str, ...] | None
+
+    @property
+    def shown(self) -> tuple[tuple[str, DataType], ...]:
+        """The columns of an event as queries see it: without fields that queries group by."""
+        return tuple(column for column in self.columns if column[0] in self.all_columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A class of events: those of `raw_type` (None: any) for which all `conditions` are true and, of each of
+    `excluded`, not all are.
+
+    Conditions are over columns of the event at hand, `Field(None, …)`.
+    """
+
+    raw_type: str | None
+    conditions: tuple[Expression, ...] = ()
+    excluded: tuple[tuple[Expression, ...], ...] = ()

@@ -1,0 +1,1 @@
+"""From what was counted to rows: totals of groups, aggregates as columns, HAVING."""

@@ -1,0 +1,198 @@
+"""Aggregates of a query as columns, and what happens when a value does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..events.grouped import times_of
+from ..numbers.columns import Bools, Ints, flat
+from ..numbers.gathered import Gathered
+from ..plan.windows import Sliding
+from ..sql.aggregate_texts import aggregate_text, cure
+from ..sql.evaluate import evaluate
+from ..sql.expression import Aggregate, FieldKey, aggregates, counted, fields
+from ..sql.types import DOUBLE, Decimal, to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..kernel.planes import MeasurePlanes
+    from ..plan.query import Measure, QueryPlan
+    from ..plan.stream import StreamPlan
+    from ..sql.expression import Expression
+    from .totals import Totals
+
+
+class ResultOverflowError(ArithmeticError):
+    """A value of a result does not fit its type."""
+
+    def __init__(
+        self, query: str, group: dict[str, Any], window: tuple[Any, Any], aggregate: str, type_: str, cure: str
+    ):
+        self.query, self.group, self.window, self.aggregate, self.type, self.cure = (
+            query,
+            group,
+            window,
+            aggregate,
+            type_,
+            cure,
+        )
+        where = ", ".join(f"{name} = {value}" for name, value in group.items())
+        start, end = window
+        window_text = "the whole input" if start is None else f"the window from {start} to {end}"
+        super().__init__(
+            f"query {query}: {aggregate} does not fit {type_} in {window_text}{f' for {where}' if where else ''};"
+            f" {cure}"
+        )
+
+
+class WindowEdgeError(ArithmeticError):
+    """An edge of a window is beyond what the event-time column's type can hold."""
+
+    def __init__(self, query: str, column: str, type_: str) -> None:
+        super().__init__(query, column, type_)
+        self.query, self.column, self.type = query, column, type_
+
+    @property
+    def cure(self) -> str:
+        look = "look for events with a wrong time"
+        return look if self.type == "BIGINT" else f"declare {self.column} with a larger type, or {look}"
+
+    def __str__(self) -> str:
+        return f"query {self.query}: an edge of a window is no {self.type}, the type of {self.column}; {self.cure}"
+
+
+def check_edges(ticks: Ints, queries: Iterable[QueryPlan], stream: StreamPlan) -> None:
+    """Windows are computed with in ticks of 64 bits. Raises WindowEdgeError where those around the events do not fit,
+    of the first such query.
+    """
+    if not len(ticks):
+        return
+    first, last = int(ticks.min()), int(ticks.max())
+    for query in queries:
+        if isinstance(query.window, Sliding) and _leave(first, last, query.window.reach):
+            raise WindowEdgeError(query.name, stream.time_column, dict(stream.columns)[stream.time_column].sql)
+
+
+def _leave(first: int, last: int, reach: int) -> bool:
+    return first - reach < -(2**63) or last + reach >= 2**63
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of a query before they are expressions: its totals, and the edges of their windows."""
+
+    totals: Totals
+    stream: StreamPlan
+
+    def window_edges(self, rows: Ints) -> tuple[Any, Any]:
+        """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises
+        WindowEdgeError.
+        """
+        query, time = self.totals.query, dict(self.stream.columns)[self.stream.time_column]
+        type_ = to_arrow(time)
+        if not isinstance(query.window, Sliding):
+            return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
+        numbers = self.totals.windows[rows]
+        try:
+            return times_of(query.window.begin(numbers), type_), times_of(query.window.end(numbers), type_)
+        except pa.ArrowInvalid:
+            raise WindowEdgeError(query.name, self.stream.time_column, time.sql) from None
+
+    def key_column(self, name: str, rows: Ints) -> Any:
+        return flat(self.totals.keys[name]).take(pa.array(self.totals.groups[rows]))
+
+    def evaluate(self, expression: Expression, rows: Ints) -> Any:
+        """An expression over grouping attributes and aggregates, for some rows. Raises ResultOverflowError."""
+        return self._evaluate(expression, rows)[0]
+
+    def fitting(self, expression: Expression, rows: Ints) -> tuple[Any, Bools]:
+        """The same, and in which rows an aggregate does not fit and was null instead."""
+        return self._evaluate(expression, rows, strict=False)
+
+    def _evaluate(self, expression: Expression, rows: Ints, *, strict: bool = True) -> tuple[Any, Bools]:
+        columns: dict[FieldKey | Aggregate, Any] = {}
+        misfits = np.zeros(len(rows), dtype=np.bool_)
+        for aggregate in aggregates(expression):
+            columns[aggregate], misfit = self.aggregate(aggregate, rows)
+            if strict and misfit.any():
+                raise self.overflow(aggregate, int(rows[np.argmax(misfit)]))
+            misfits |= misfit
+        for field in fields(expression):
+            if field.variable is None and field.column in self.totals.keys:  # else it is of an aggregate's events
+                columns[field.key] = self.key_column(field.column, rows)
+        return flat(evaluate(expression, columns, len(rows))), misfits
+
+    def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
+        """The column of an aggregate, null where it does not fit; and where that is to be an error."""
+        column, misfits = self._computed(aggregate, rows)
+        return column, np.zeros_like(misfits) if aggregate.safe else misfits
+
+    def exact(self, aggregate: Aggregate, row: int) -> Any:
+        """A COUNT or SUM in one row as an exact number; None for null."""
+        measure, planes = self._measure(aggregate)
+        assert planes.count is not None
+        count = self.totals.planes[planes.count][row]
+        if planes.total is None:
+            return int(count)
+        total = self.totals.sums(planes.total)[row]
+        if not count:
+            return None
+        if isinstance(total, float):
+            return float(total)
+        assert measure.argument is not None
+        return Fraction(
+            int(total), 10**measure.argument.type.scale if isinstance(measure.argument.type, Decimal) else 1
+        )
+
+    def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
+        """The error of an aggregate that does not fit in a row."""
+        one = np.array([row])
+        return self.overflow(next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any()), row)
+
+    def _measure(self, aggregate: Aggregate) -> tuple[Measure, MeasurePlanes]:
+        """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is
+        asked for.
+        """
+        wanted = aggregate.function, aggregate.variable, aggregate.argument
+        query, layout = self.totals.query, self.totals.layout
+        found = [
+            (measure, planes)
+            for measure, planes in zip(query.measures, layout.measures, strict=True)
+            if (measure.function, measure.variable, measure.argument) == wanted
+        ]
+        if not found:
+            raise KeyError(f"query {query.name} has no measure for {wanted}")
+        return min(found, key=lambda m: m[0].exact == (aggregate.target == DOUBLE))
+
+    def _computed(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
+        (measure, planes), *squared = map(self._measure, counted(aggregate))
+        if planes.extreme is not None:
+            return self._extreme(aggregate, planes.extreme, rows), np.zeros(len(rows), dtype=np.bool_)
+        assert planes.count is not None
+        counts = self.totals.planes[planes.count][rows]
+        totals, rests = (None if p is None else self.totals.planes[p][rows] for p in (planes.total, planes.rest))
+        type_ = None if measure.argument is None else measure.argument.type
+        scale = type_.scale if isinstance(type_, Decimal) else 0
+        squares = next((self.totals.planes[own.total][rows] for _, own in squared if own.total is not None), None)
+        assert aggregate.function.end is not None
+        return aggregate.function.end(Gathered(counts, totals, rests, scale, squares), aggregate.type)
+
+    def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:
+        places = self.totals.planes[plane][rows]
+        absent = np.isinf(places)
+        values = self.totals.extremes[self.totals.layout.planes[plane - 1].value]
+        indices = pa.array(np.abs(np.where(absent, 0.0, places)).astype(np.int64), mask=absent)
+        return flat(values.take(indices)).cast(to_arrow(aggregate.type))
+
+    def overflow(self, aggregate: Aggregate, row: int) -> ResultOverflowError:
+        one = np.array([row])
+        start, end = (edge[0].as_py() for edge in self.window_edges(one))
+        group = {name: self.key_column(name, one)[0].as_py() for name in self.totals.keys}
+        text, type_ = aggregate_text(aggregate), aggregate.type.sql
+        return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, cure(aggregate))

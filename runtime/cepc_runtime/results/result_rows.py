@@ -1,0 +1,35 @@
+"""The rows of an aggregate query as a table: its results after HAVING, in the columns that it declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..numbers.columns import Ints, flat
+from ..sql.types import to_arrow
+from .having import kept
+from .partition_sums import sums_table
+
+if TYPE_CHECKING:
+    from ..sql.expression import Expression
+    from .as_columns import Results
+
+
+def result_table(results: Results) -> Any:
+    """The declared columns of the rows that HAVING keeps; without outputs, the sums that make them."""
+    query = results.totals.query
+    if not query.outputs:
+        return sums_table(results.totals)
+    rows = np.arange(len(results.totals))
+    if query.having is not None:
+        rows = rows[kept(results, query.having, rows)]
+    columns = {output.name: _column(results, output.expression, rows) for output in query.outputs}
+    columns["window_start"], columns["window_end"] = results.window_edges(rows)
+    return pa.table(columns)
+
+
+def _column(results: Results, expression: Expression, rows: Ints) -> Any:
+    column, type_ = flat(results.evaluate(expression, rows)), to_arrow(expression.type)
+    return column if column.type == type_ else column.cast(type_)

@@ -1,0 +1,88 @@
+"""What an evaluation fails with."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+
+from ..spark_sql import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..expression import Call, Expression
+
+    Found = TypeVar("Found")
+    Asking = TypeVar("Asking", bound="HasName")
+
+
+class EvaluationError(Exception):
+    """An expression that has no value for some row, as ANSI SQL has it: `division by zero in a / b`.
+
+    `reason` in words, `function` as in the catalogue, `expression` the text of the part that failed, `hint` how to have
+    null instead. `query` is what it was evaluated for, once that is known.
+    """
+
+    def __init__(self, reason: str, function: str, expression: str = "", hint: str = "", query: str = "") -> None:
+        self.reason = reason
+        self.function = function
+        self.expression = expression
+        self.hint = hint
+        self.query = query
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = f" in `{self.expression}`" if self.expression else ""
+        return f"{self.reason}{where}" + (f"; {self.hint}" if self.hint else "")
+
+    def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, str, str, str, str]]:
+        return EvaluationError, (self.reason, self.function, self.expression, self.hint, self.query)
+
+
+@contextmanager
+def about(query: str) -> Iterator[None]:
+    """What fails inside is about this query, unless it is known to be about another."""
+    try:
+        yield
+    except EvaluationError as error:
+        error.query = error.query or query
+        raise
+
+
+class HasName(Protocol):
+    """A query."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def naming(queries: Sequence[Asking], evaluate: Callable[[Sequence[Asking]], Found]) -> Found:
+    """What is evaluated for several queries at once. An error is about the first of them that fails by itself."""
+    try:
+        return evaluate(queries)
+    except EvaluationError:
+        for query in queries:
+            with about(query.name):
+                evaluate([query])
+        raise
+
+
+_HINTS = {
+    "+": "`try_add` gives null there",
+    "-": "`try_subtract` gives null there",
+    "*": "`try_multiply` gives null there",
+    "/": "`try_divide` gives null there",
+    "%": "`try_mod` gives null there",
+    "cast": "TRY_CAST gives null there",
+    "to_timestamp": "`try_to_timestamp` gives null there",
+}
+
+
+def fail(call: Call, reason: str) -> NoReturn:
+    """Fails on behalf of a call."""
+    raise EvaluationError(reason, call.function, describe(call), _HINTS.get(call.function, ""))
+
+
+def unsupported(expression: Expression, what: str) -> NoReturn:
+    """Fails on a function that only Spark computes."""
+    raise EvaluationError(f"`{what}` is computed by Spark only", what, describe(expression))
