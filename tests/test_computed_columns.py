@@ -54,6 +54,23 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema([("payload", payload), ("ts", pa.int64()), ("Kind", pa.string())]))
 
 
+WARNED = [
+    ("W0301", "big AS x > NULL"),
+    ("W0302", "big AS text > 7"),
+    ("W0303", "big AS TO_DATE(text, 'yyyy-mm-dd') > DATE '2026-01-01'"),
+]
+
+
+@pytest.mark.parametrize(("code", "column"), WARNED)
+def test_a_warning_about_a_column_leaves_its_stream_as_it_is(code: str, column: str) -> None:
+    text = f"""STREAM s (at TIMESTAMP, x INT, text STRING, {column}) EVENT TIME at;
+    QUERY q RETURN COUNT(*) AS n PATTERN s a WHERE a.x > 0 WITHIN 1 h;"""
+    checked = check_text(text, "s.cep")
+    assert code in {d.code for d in checked.diagnostics}
+    assert checked.program is not None
+    assert [stream.name for stream in checked.program.streams] == ["s"]
+
+
 # ---- what they are ---------------------------------------------------------------------------------------------------
 
 CASES = [

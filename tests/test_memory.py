@@ -284,7 +284,7 @@ def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     (folder := tmp_path / "temporary").mkdir()
     code = """
 import pyarrow as pa, os, signal
-from cepc_runtime.on_disk import EventFile
+from cepc_runtime.parts.on_disk import EventFile
 file = EventFile(pa.schema({"x": pa.int64()}))
 file.add(pa.table({"x": pa.array(range(100_000))}))
 print(file.batch(0).num_rows, flush=True)

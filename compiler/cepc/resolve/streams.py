@@ -78,7 +78,7 @@ def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
     problems += _event_type(resolved)
     problems += _source(stream)
     checked = None
-    if time is not None and not problems:
+    if time is not None and all(d.severity != "error" for d in problems):
         types = None if resolved.types is None or resolved.has_one_type else tuple(resolved.types)
         type_column = None if stream.event_type is None else stream.event_type.column.text
         source = None if stream.source is None else (stream.source.format, stream.source.path)
