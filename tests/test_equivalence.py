@@ -158,7 +158,31 @@ ROUNDED = {
 }
 """Sums and averages of DOUBLE that were not the exact ones, rounded once."""
 
+SHARED = {"for less": ("<=", (0, 9, 1, 5, 3)), "for more": (">=", (9, 0, 1, 5, 3))}
+"""How p compares b and e, and x of five Bs: only one of the third and the fourth may be a b of p, and the other is that
+outside of p.
+"""
+TIMES = {"tied": (1, 2, 3, 3, 4), "apart": (1, 2, 3, 4, 5)}
+SELECTED = {"ANY": "", "NEXT": "SELECT NEXT", "AFTER MATCH": "SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT"}
+
+
+def shared(test: str, xs: tuple[int, ...], times: tuple[int, ...], select: str) -> Case:
+    return Case(
+        SMALL + f"PATTERN p AS SEQ(B b, ANY e){{2,}} WHERE b.x {test} e.x;\n"
+        f"QUERY q RETURN MATCH COUNT(*) AS r, COUNT(b) AS b PATTERN AND(p, B b) {select} WITHIN 8 s;",
+        stream(*((at, "B", x, None) for at, x in zip(times, xs, strict=True))),
+    )
+
+
 REGRESSIONS = {
+    **{
+        f"what a named pattern tests was taken for what its variable is bound to beside it: {how}, {when}, {select}": shared(
+            test, xs, times, clause
+        )
+        for how, (test, xs) in SHARED.items()
+        for when, times in TIMES.items()
+        for select, clause in SELECTED.items()
+    },
     **{f"a sum of DOUBLE was not rounded once: {what}": case for what, case in ROUNDED.items()},
     "what NOT forbids at the end of an operand of AND was not counted before the other operand's last event": Case(
         SMALL + "QUERY q RETURN COUNT(*) AS r PATTERN AND(B, SEQ(A, NOT C)) WITHIN 8 s;", seconds("A1 C2 B3")

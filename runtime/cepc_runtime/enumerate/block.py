@@ -26,9 +26,9 @@ class MatchBlock:
     `first` is the first event, `end` the first position that is out of the match's bound. `tracks[t]` is the last event
     read on track t or -1 (None where there is one track), `memory` what is kept for conditions (memory.py). Bit c of
     `undecided` says that condition c could not be evaluated early. `word` numbers the different events and variables so
-    far (None where a match has one derivation), `trace` the different derivations that have yet to matter. `prefix` is
-    the state among prefixes (SELECT NEXT). `excluded` marks derivations that a NOT excludes, where they are kept
-    because their words still are prefixes.
+    far (None where a match has one derivation), `trace` the different derivations that have yet to matter, and `shares`
+    which of its events lie in a scope (shares.py). `prefix` is the state among prefixes (SELECT NEXT). `excluded` marks
+    derivations that a NOT excludes, where they are kept because their words still are prefixes.
     """
 
     depth: int
@@ -43,6 +43,7 @@ class MatchBlock:
     undecided: Ints | None = None
     word: Ints | None = None
     trace: Ints | None = None
+    shares: Ints | None = None
     prefix: Ints | None = None
     excluded: Bools | None = None
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .bound import CurrentBound, NewestBound
 from .memory import MatchMemory
+from .shares import shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,6 +56,7 @@ class Checks:
         self.pattern, self.conditions = pattern, tuple(conditions)
         self._timeline, self._evaluator = timeline, evaluator
         self.memory = MatchMemory(pattern, conditions)
+        self.shares = shares_of(pattern, conditions)
         by_cost = sorted(
             range(len(conditions)),
             key=lambda c: len(pattern.lists(conditions[c].plan.scope) & set(conditions[c].eaches)),

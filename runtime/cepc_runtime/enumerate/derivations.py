@@ -5,35 +5,17 @@ one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from .equal_rows import first_of_each, numbered
+from .shares import shares_after
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .block import MatchBlock
     from .extension import Extension
     from .timeline import Ints
-
-
-def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:
-    """The rows sorted by the columns, and a number for each row in that order: equal rows have the same, 0 first."""
-    order = np.lexsort(columns[::-1])
-    changes = np.zeros(len(order), dtype=np.bool_)
-    for column in columns:
-        ordered = column[order]
-        changes[1:] |= ordered[1:] != ordered[:-1]
-    return order, np.cumsum(changes)
-
-
-def first_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
-    """The first of all rows that are equal in the columns, in order."""
-    order, numbers = numbered(columns)
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = numbers[1:] != numbers[:-1]
-    return np.sort(order[first])
 
 
 def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> MatchBlock:
@@ -45,7 +27,8 @@ def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> Matc
     order, numbers = numbered([above, block.position, extension.pattern.variable[block.edge]])
     words = np.empty(len(block), dtype=np.int64)
     words[order] = numbers
-    block = replace(block, word=words, trace=_trace(block, extension))
+    shares = shares_after(extension.checks.shares, block, extension.pattern.target)
+    block = replace(block, word=words, trace=_trace(block, extension), shares=shares)
     if by_word:
         block = block.take(order)
     assert block.word is not None
@@ -56,7 +39,7 @@ def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> Matc
     state: list[Ints] = [block.word, extension.pattern.target[block.edge].astype(np.int64), block.end]
     state += [column for column in (block.trace, block.prefix) if column is not None]
     state += [] if block.excluded is None else [block.excluded.astype(np.int64)]
-    state += [row for rows in (block.tracks, block.memory) if rows is not None for row in rows]
+    state += [row for rows in (block.tracks, block.memory, block.shares) if rows is not None for row in rows]
     if block.undecided is not None:  # what is undecided is looked at again along its own path
         state.append(np.where(block.undecided != 0, np.arange(len(block)), -1))
     return block.take(first_of_each(state))

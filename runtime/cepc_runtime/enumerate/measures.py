@@ -17,7 +17,7 @@ from ..numbers.doubles import add_exactly
 from ..results.totals import Totals
 from ..sql.expression import fields
 from .bins import Binned, binned, joined
-from .derivations import numbered
+from .equal_rows import numbered
 from .lists import BoundLists, numbers, sums
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from .block import Path
 from .bound import PathBound
 from .checks import bit
-from .derivations import first_of_each
+from .equal_rows import first_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
