@@ -5,7 +5,7 @@ pattern.py      positions of a pattern as tables over edges and states
 block.py        partial matches as a tree of blocks; memory.py keeps what conditions will ask of them
 extension.py    one event more: ranges of candidates, cut by bounds, guards.py, negation.py and selection.py
 checks.py       when conditions are checked; condition.py for which tuples, bound.py over what, evaluation.py how
-search.py       depth first through all blocks; derivations.py and shares.py merge those of one match, budget.py limits it
+search.py       depth first through all blocks; derivations.py and shares.py merge those of a match, budget.py limits it
 standing.py     which complete matches stand, and windows.py in which windows; forbidden.py has conditional negation
 after.py        AFTER MATCH: matches that grow together; walk/ has those that machine code walks through
 enumerator.py   all of it put together for a query
