@@ -269,6 +269,14 @@ def test_a_chain_of_three_thousand_events_is_checked_in_seconds() -> None:
     assert limited("check", "p.cep", seconds=15).returncode == 0
 
 
+def test_patterns_that_double_each_other_are_refused_without_being_written_out() -> None:
+    doubled = "".join(f"PATTERN p{i} AS SEQ(p{i - 1}, p{i - 1});\n" for i in range(1, 100))
+    started = time.process_time()
+    found = check_text(STREAM + "PATTERN p0 AS SEQ(A, B);\n" + doubled, "p.cep")
+    assert time.process_time() - started < 3
+    assert [d.code for d in found.diagnostics if d.severity == "error"] == ["E0417"] * 87
+
+
 def test_nested_repetitions_that_are_too_many_are_refused_in_seconds() -> None:
     Path("p.cep").write_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN ((T{{1,12}}){{1,12}}){{1,12}} WITHIN 9 s;")
     assert "error[E0801]" in limited("check", "p.cep", seconds=15).stdout

@@ -16,7 +16,7 @@ from . import written
 from .messages import names as say
 from .messages import patterns as say_pattern
 from .substitute import in_expression, in_name
-from .walk import walk
+from .walk import atoms, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,10 +51,33 @@ class Inlined:
 def inline(pattern: ast.Pattern, declared: Declarations, types: EventTypes) -> Inlined:
     """The pattern with names resolved."""
     work = _Inlining(declared, types)
+    work.too_large = _least_events(pattern, frozenset(), declared.patterns, {}) > MOST_EVENTS
     result = work.pattern(pattern, _Place())
     if work.too_large:
         work.problems = [say_pattern.too_large(pattern.span, MOST_EVENTS, MOST_LEVELS)]
     return Inlined(result, work.complete, tuple(work.problems), work.types_used, work.patterns_used, work.aliases)
+
+
+def _least_events(
+    pattern: ast.Pattern,
+    parameters: frozenset[str],
+    patterns: Mapping[str, ast.NamedPattern],
+    known: dict[str, int],
+    depth: int = 0,
+) -> int:
+    """How many events there are at least when named patterns are written out, without writing them: to find in ten
+    thousand steps that they are too many, for each of twenty patterns that double each other, takes a second.
+    """
+    events = 0
+    for atom in atoms(pattern):
+        name = atom.name.text
+        named = None if name in parameters or depth == MOST_LEVELS else patterns.get(name)
+        if named is not None and name not in known:
+            known[name] = 1  # while it is counted, for one that contains itself
+            own = frozenset(parameter.text for parameter in named.parameters or ())
+            known[name] = _least_events(named.pattern, own, patterns, known, depth + 1)
+        events += 1 if named is None else known[name]
+    return events
 
 
 @dataclass(frozen=True, slots=True)
