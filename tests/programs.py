@@ -387,6 +387,45 @@ def between_neighbours(chance: Random, grouped: bool | None = None, keyed: bool 
     return with_computed(chance, with_stream(chance, header + text, keyed))
 
 
+# ---- named patterns beside their own variables -----------------------------------------------------------------------
+
+TESTED = (
+    ("SEQ(A a, ANY e)", "a", "e"), ("SEQ(ANY e, A a)", "e", "a"), ("SEQ(A a, B b)", "a", "b"), ("AND(A a, B b)", "a", "b"),
+    ("SEQ(A a, B? b)", "a", "b"), ("A", "A", "A"), ("SEQ(A a, A+ f)", "a", "f"),
+)  # fmt: skip
+"""A named pattern without its quantifier, and two variables of it that its condition is about."""
+BESIDE = {
+    "a": ("A a", "A a", "A+ a", "SEQ(A a, C c)", "OR(A a, C c)"), "b": ("B b", "B+ b"), "e": ("ANY e", "ANY{1,2} e"),
+    "A": ("A", "A", "A+", "SEQ(A, C)"), "f": ("A f", "SEQ(A f, C c)"),
+}  # fmt: skip
+"""What binds a variable of it once more, so that the events of a match do not say which of them the condition sees."""
+
+
+def beside_itself(chance: Random) -> Case:
+    """A query whose named pattern binds variables that are bound beside it, too, or that stands in it twice."""
+    body, v, w = chance.choice(TESTED)
+    quantified = f"{body if body.endswith(')') else f'({body})'}{chance.choice(('{2}', '{2,}', '+', '{1,2}', ''))}"
+    test = chance.choice(RUN[:3]).format(v=v) if v == w else chance.choice(PAIR).format(v=v, w=w)
+    if v == w and quantified in ("(A)", "(A){1,2}"):
+        quantified = "A{2}"
+    other = "q_p" if chance.random() < 0.2 else chance.choice(BESIDE[chance.choice((v, w))])
+    parts = ["q_p", other] if chance.random() < 0.75 else [other, "q_p"]
+    select, match = chance.choice(("ANY", "ANY", "ANY", "NEXT", "CONTIGUOUS")), chance.random() < 0.66
+    after = match and select != "ANY" and chance.random() < 0.4
+    operator = chance.choice(("AND", "AND", "AND", "SEQ", *(() if after else ("SOME",))))
+    keyed = _keyed(chance)
+    items = ["COUNT(*) AS n", f"COUNT({v}) AS of_v"] if match else ["COUNT(*) AS n", f"SUM({v}.x) AS s"]
+    window = f"{chance.choice((5, 8))} s{'' if match else chance.choice(('', ' SLIDE 2 s'))}"
+    clauses = [f"QUERY q RETURN {'MATCH ' if match else ''}{', '.join(['word', *items] if keyed else items)}"]
+    clauses += [f"PATTERN {operator}({', '.join(parts)})"]
+    clauses += ["WHERE [word]" if match else "GROUP BY word"] * keyed
+    clauses += [f"SELECT {select}"] * (select != "ANY") + ["AFTER MATCH SKIP TO NEXT EVENT"] * after
+    time, unit = _time(chance)
+    header = HEADER.format(time=time, unit=unit, order=chance.choice(("", " ORDER BY seq")))
+    text = f"PATTERN q_p AS {quantified} WHERE {test};\n" + "\n  ".join([*clauses, f"WITHIN {window};\n"])
+    return with_computed(chance, with_stream(chance, header + text, keyed))
+
+
 # ---- queries with much in common -------------------------------------------------------------------------------------
 
 PIECES = (

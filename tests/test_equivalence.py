@@ -14,7 +14,7 @@ from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.plan.strategy import has_neighbours
 from tests.equivalence import Refused, answered, by_engine, by_oracle, compile_text, same
-from tests.programs import Case, Make, between_neighbours, cases
+from tests.programs import Case, Make, beside_itself, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
 
 
@@ -43,6 +43,7 @@ KINDS: dict[str, Make] = {
     "aggregates counted with SELECT NEXT": cases(match=False, select="NEXT", pairs=False),
     "aggregates counted with SELECT CONTIGUOUS": cases(match=False, select="CONTIGUOUS", pairs=False),
     "aggregates listed with SELECT NEXT or CONTIGUOUS": cases(match=False, select="CONTIGUOUS"),
+    "named patterns beside their own variables": beside_itself,
     "several queries of one program": cases(size=3),
 }
 
