@@ -207,12 +207,9 @@ class Typer:
 
     def _warn_about_pattern(self, e: ast.Call) -> None:
         pattern = e.arguments[1] if len(e.arguments) == 2 and e.function.text.upper() in _OF_PATTERNS else None
-        if (
-            isinstance(pattern, ast.Literal)
-            and pattern.kind == "string"
-            and (better := meant(pattern.text)) is not None
-        ):
-            self.found.append(say.pattern_of_times(pattern.span, better))
+        if isinstance(pattern, ast.Literal) and pattern.kind == "string":
+            better = meant(pattern.text)
+            self.found += [] if better is None else [say.pattern_of_times(pattern.span, better)]
 
     def _arguments(self, e: ast.Call) -> tuple[Expression, ...] | None:
         """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments
