@@ -31,6 +31,21 @@ def planned(query: str) -> LogicalQuery[Countability]:
     return found
 
 
+ORDERED = [
+    ("PREV of events that may tie", "AND(A, A){2} WHERE A.x > PREV(A).x", True),
+    ("PREV of events that never tie", "SEQ(A, A+) WHERE A.x > PREV(A).x", False),
+    ("events that may tie, in no order", "AND(A, A){2} WHERE A.x > 1", False),
+    ("FIRST", "SEQ(A+, B) WHERE FIRST(A).x < B.x", True),
+]
+
+
+@pytest.mark.parametrize(("pattern", "all_columns"), [case[1:] for case in ORDERED], ids=[case[0] for case in ORDERED])
+def test_all_columns_are_read_where_the_order_of_tied_events_matters(pattern: str, all_columns: bool) -> None:
+    stream = "STREAM s (at BIGINT, kind STRING, x INT, y INT) EVENT TIME at EVENT TYPE kind;\n"
+    plan = compile_text(f"{stream}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WITHIN 9 s;").logical
+    assert ("y" in dict(plan.stream.columns)) == all_columns
+
+
 COUNTED = [
     ("all matches", "PATTERN SEQ(A, B)"),
     ("SELECT NEXT", "PATTERN SEQ(A+, B) SELECT NEXT"),

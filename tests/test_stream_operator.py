@@ -5,6 +5,7 @@ batch.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,16 +28,13 @@ from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
-from tests.programs import bounded, cases
+from tests.programs import Case, bounded, cases
 from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
 
 if TYPE_CHECKING:
-    from random import Random
-
     from cepc_runtime.plan.physical import PhysicalPlan
     from tests.equivalence import Compiled, Rows
-    from tests.programs import Case
 
 BUCKETS = 3
 PLAIN = """STREAM s (at TIMESTAMP, kind STRING) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
@@ -150,6 +148,15 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
 
 def test_rows_are_those_of_a_batch() -> None:
     hold("stream: the operator of Spark", bounded(cases(size=3)), through_the_operator)
+
+
+def test_which_of_tied_events_is_the_previous_one_does_not_depend_on_what_a_job_reads() -> None:
+    text = """STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;
+    QUERY q RETURN MATCH COUNT(*) AS n PATTERN AND(ANY e, ANY e){2} WHERE e.x > PREV(e).x WITHIN 2 s;"""
+    rows = tuple(
+        dict(zip(("at", "kind", "x"), row, strict=True)) for row in [(6, "C", 3), (6, "D", 0), (7, "C", 2), (7, "A", 1)]
+    )
+    assert through_the_operator(Case(text, rows), Random(1)).rows == 1
 
 
 def test_the_shape_of_a_packed_batch_is_kept() -> None:

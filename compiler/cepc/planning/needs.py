@@ -34,10 +34,11 @@ def _shows_canonical_order(query: QueryPlan) -> bool:
     """Do the rows depend on the order of events that tie?"""
     shown = [o.expression for o in query.outputs]
     collects = any(isinstance(n, Aggregate) and n.function.combination == "list" for e in shown for n in walk(e))
-    ends = any(
-        f.at in ("first", "last") for e in (*shown, *(c.expression for c in query.conditions)) for f in fields(e)
-    )
-    return query.returns_events or query.after is not None or collects or ends
+    asked = {f.at for e in (*shown, *(c.expression for c in query.conditions)) for f in fields(e)}
+    ends = not asked.isdisjoint(("first", "last"))
+    # The latest of earlier events is one of several that tie only where such may stand in one match.
+    latest = "prev" in asked and any(edge.tie for edge in query.positions.edges)
+    return query.returns_events or query.after is not None or collects or ends or latest
 
 
 def _expressions(letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> Iterator[Expression]:
