@@ -68,6 +68,18 @@ def test_a_file_of_events_that_is_cut_off_is_named_with_what_to_do(
     assert result.stdout == ""
 
 
+def test_a_parquet_file_with_a_number_that_is_none_of_its_dictionary_is_damaged() -> None:
+    kinds = [*"ABC"] * 40
+    pq.write_table(pa.table({"at": [*range(120)], "k": kinds}), "e.parquet", compression="none")
+    data = Path("e.parquet").read_bytes()
+    numbers = bytes([0x24, 0x49, 0x92])  # 0, 1, 2 again and again, two bits each
+    assert numbers * 2 in data
+    Path("e.parquet").write_bytes(data.replace(numbers, b"\xff\x49\x92", 1))
+    done = CliRunner().invoke(cepc, ["run", "p.cep", "--events", "e.parquet"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "`e.parquet` cannot be read: it is damaged, or no Parquet file (" in done.stderr
+
+
 def test_a_quote_in_a_value_without_quotes_is_a_quote() -> None:
     Path("e.csv").write_text('at,k\n1,A\n2,B\n3,5" pipe\n')
     result = CliRunner().invoke(cepc, ["run", "p.cep", "--events", "e.csv"])

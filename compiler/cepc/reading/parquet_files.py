@@ -44,6 +44,8 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
         try:
             for batch in parquet.iter_batches(batch_size=ROWS, columns=names):
                 done += batch.num_rows
+                if wanted.encoded in names:  # Arrow does not look whether each number is one of the dictionary's
+                    batch.column(wanted.encoded).validate(full=True)
                 yield conformed_batch(file, batch, wanted, file.size * done // max(rows, 1))
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             raise DataError([_damaged(file, error)]) from None
