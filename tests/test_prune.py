@@ -1,4 +1,4 @@
-"""Groups in which nothing can match go early: what matches need, what is left out, and that no row changes."""
+"""Groups in which nothing can match are left out: what matches need, which go, and that no row changes."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_groups_of_doubles_that_are_the_partitions_may_go() -> None:
 def test_the_pass_says_it_once_for_queries_that_need_the_same() -> None:
     found = workload(counts("SEQ(A, B)") + matches("AND(B, A, NOT C)").replace("QUERY q", "QUERY r"))
     assert [(note.queries, note.text) for note in found.notes if note.name == "prune"] == [
-        (("q", "r"), "a match has A and B; groups without go early")
+        (("q", "r"), "a match has A and B; groups without them are left out")
     ]
 
 

@@ -51,7 +51,7 @@ def prune(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 - a
     for needs in found:
         said.setdefault(_said(needs.of, workload.types), []).append(needs.query)
     for text, names in said.items():
-        workload = workload.noted("prune", tuple(names), f"{text}; groups without go early")
+        workload = workload.noted("prune", tuple(names), f"{text}; groups without them are left out")
     return replace(workload, plan=replace(plan, needs=tuple(found)))
 
 
