@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .equal_rows import first_of_each, numbered
+from .equal_rows import first_of_each, number_of_each, numbered
 from .shares import shares_after
 
 if TYPE_CHECKING:
@@ -67,7 +67,4 @@ def _trace(block: MatchBlock, extension: Extension) -> Ints | None:
         columns.append(parent.trace[block.above])
         if parent.tracks is not None:
             columns += [np.where(late, track[block.above], -1) for track in parent.tracks]
-    order, numbers = numbered(columns)
-    trace = np.empty(len(block), dtype=np.int64)
-    trace[order] = numbers
-    return trace
+    return number_of_each(columns)

@@ -23,6 +23,14 @@ def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:
     return order, np.cumsum(changes)
 
 
+def number_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
+    """A number for each row, in the rows' own order: equal rows have the same."""
+    order, numbers = numbered(columns)
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = numbers
+    return found
+
+
 def first_of_each(columns: Sequence[npt.NDArray[Any]]) -> Ints:
     """The first of all rows that are equal in the columns, in order."""
     order, numbers = numbered(columns)

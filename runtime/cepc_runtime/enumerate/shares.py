@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .equal_rows import numbered
+from .equal_rows import number_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,6 @@ def shares_after(shares: Sequence[ScopeShare], block: MatchBlock, target: Number
         before = np.zeros(len(block), dtype=np.int64)
         if block.parent is not None and block.parent.shares is not None:
             before = np.where(share.enters[block.edge], 0, block.parent.shares[number][block.above])
-        order, numbers = numbered([before, share.side[block.edge]])
-        found[number, order] = numbers + 1
-        found[number, ~share.is_open[target[block.edge]]] = 0
+        inside = number_of_each([before, share.side[block.edge]]) + 1
+        found[number] = np.where(share.is_open[target[block.edge]], inside, 0)
     return found
