@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
@@ -26,11 +26,23 @@ from . import messages as say
 from .scope import ExpressionContext, Scope, VariableInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
-    from .typing import Typer
-
 _AT: Final[dict[str, At]] = {"FIRST": "first", "LAST": "last", "PREV": "prev"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """Where a call stands: `inside` is the aggregate, or the FIRST, LAST or PREV, in whose argument. `argument` types
+    the argument of one of a name; None where it has errors, which are reported already.
+    """
+
+    scope: Scope
+    context: ExpressionContext
+    inside: str
+    argument: Callable[[str, ast.Expression], Expression | None]
 
 
 # ---- columns in their place ------------------------------------------------------------------------------------------
@@ -51,69 +63,69 @@ def several_values(
 # ---- FIRST, LAST, PREV -----------------------------------------------------------------------------------------------
 
 
-def navigation_of_variable(typer: Typer, call: ast.Call, column: ast.Name) -> tuple[Expression | None] | None:
-    """`FIRST(v).x` in a tuple, itself None where it has an error; None where the argument is no variable."""
+def navigation_of_variable(
+    site: CallSite, call: ast.Call, column: ast.Name
+) -> tuple[Expression | Diagnostic | None] | None:
+    """`FIRST(v).x`, or what is wrong with it, in a tuple; None where the argument is no variable."""
     match call.arguments:
         case (ast.Reference() as reference,):
-            variable = typer.scope.variable(reference)
+            variable = site.scope.variable(reference)
             if isinstance(variable, Diagnostic):
                 # A name alone that is no column either was meant as a variable.
-                is_column = not isinstance(typer.scope.reference(reference), Diagnostic)
-                return None if len(reference.parts) > 1 or is_column else (typer.keep(variable),)
+                is_column = not isinstance(site.scope.reference(reference), Diagnostic)
+                return None if len(reference.parts) > 1 or is_column else (variable,)
             of_column = ast.Reference((*reference.parts, column), reference.span.to(column.span))
-            return (_navigate(typer, call, of_column),)
+            return (_navigate(site, call, of_column),)
     return None
 
 
-def is_variable(typer: Typer, reference: ast.Reference) -> bool:
+def is_variable(scope: Scope, reference: ast.Reference) -> bool:
     """Whether it names a variable and no value."""
-    return isinstance(typer.scope.variable(reference), VariableInfo) and isinstance(
-        typer.scope.reference(reference), Diagnostic
-    )
+    return isinstance(scope.variable(reference), VariableInfo) and isinstance(scope.reference(reference), Diagnostic)
 
 
-def navigation(typer: Typer, call: ast.Call) -> Expression | None:
-    """`FIRST(v.x)`; without a column it is an event, not a value."""
+def navigation(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
+    """`FIRST(v.x)`; without a column it is an event, not a value. None where the argument has errors."""
     name = call.function.text.upper()
     if len(call.arguments) == 2:
-        is_row = typer.context in (ExpressionContext.MATCH, ExpressionContext.HAVING_MATCH)
-        return typer.keep(say.navigation_offset(call.span, name, is_row))
+        is_row = site.context in (ExpressionContext.MATCH, ExpressionContext.HAVING_MATCH)
+        return say.navigation_offset(call.span, name, is_row)
     if len(call.arguments) != 1:
-        return typer.keep(say.navigation_argument(call.span, name))
+        return say.navigation_argument(call.span, name)
     argument = call.arguments[0]
     if isinstance(argument, ast.Reference):
-        variable = typer.scope.variable(argument)
-        if isinstance(variable, VariableInfo) and is_variable(typer, argument):
+        variable = site.scope.variable(argument)
+        if isinstance(variable, VariableInfo) and is_variable(site.scope, argument):
             shown = f"{name}({'.'.join(p.text for p in argument.parts)})"
-            return typer.keep(say.event_as_value(call.span, shown, _some_column(variable)))
-    return _navigate(typer, call, argument)
+            return say.event_as_value(call.span, shown, _some_column(variable))
+    return _navigate(site, call, argument)
 
 
-def _navigate(typer: Typer, call: ast.Call, argument: ast.Expression) -> Expression | None:
+def _navigate(site: CallSite, call: ast.Call, argument: ast.Expression) -> Expression | Diagnostic | None:
     name = call.function.text.upper()
-    refused = _navigation_refused(typer, call, name)
+    refused = _navigation_refused(site, call, name)
     if refused is not None:
-        return typer.keep(refused)
-    typed = typer.within(name).type(argument)
+        return refused
+    typed = site.argument(name, argument)
     if typed is None:
         return None
     mentioned = variables(typed)
     if not mentioned:
-        return typer.keep(say.navigation_argument(call.span, name))
+        return say.navigation_argument(call.span, name)
     if len(mentioned) > 1:
-        return typer.keep(say.mixed_variables(call.span, name, mentioned))
-    variable = typer.scope.info(mentioned[0])
+        return say.mixed_variables(call.span, name, mentioned)
+    variable = site.scope.info(mentioned[0])
     if name == "PREV" and not variable.is_list:
-        return typer.keep(say.prev_of_single(call.span, variable.name))
+        return say.prev_of_single(call.span, variable.name)
     return rewrite(
         typed, lambda node: replace(node, at=_AT[name]) if isinstance(node, Field) and node.variable else node
     )
 
 
-def _navigation_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic | None:
-    if typer.inside:
-        return say.nested_aggregate(call.span, typer.inside, name)
-    match typer.context, name:
+def _navigation_refused(site: CallSite, call: ast.Call, name: str) -> Diagnostic | None:
+    if site.inside:
+        return say.nested_aggregate(call.span, site.inside, name)
+    match site.context, name:
         case ExpressionContext.CONDITION, _:
             return None
         case ExpressionContext.MATCH | ExpressionContext.HAVING_MATCH, "FIRST" | "LAST":
@@ -126,59 +138,59 @@ def _navigation_refused(typer: Typer, call: ast.Call, name: str) -> Diagnostic |
             hint = "MIN, MAX, SUM, AVG and COUNT are over all matches; `RETURN MATCH …` gives a row for each match"
         case _:
             hint = "PREV stands in WHERE: `WHERE v.x > PREV(v).x`"
-    return say.navigation_not_allowed(call.span, name, typer.context.value, hint)
+    return say.navigation_not_allowed(call.span, name, site.context.value, hint)
 
 
 # ---- aggregates ------------------------------------------------------------------------------------------------------
 
 
-def aggregate(typer: Typer, call: ast.Call, function: AggregateFunction) -> Expression | None:
+def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Expression | Diagnostic | None:
+    """None where the argument has errors."""
     name = call.function.text.upper()
-    refused = _aggregate_refused(typer, call, name, function)
+    refused = _aggregate_refused(site, call, name, function)
     if refused is not None:
-        typer.found.append(refused)
-        return None
+        return refused
     safe = name != function.written
     match call.arguments:
         case (ast.Star() as star,):
             if not function.counts:
-                return typer.keep(say.misplaced_star(star.span, f"; {name} requires a column"))
+                return say.misplaced_star(star.span, f"; {name} requires a column")
             return Aggregate(function, None, None, safe, None, BIGINT)
-        case (ast.Reference() as reference,) if isinstance(variable := typer.scope.variable(reference), VariableInfo):
-            if isinstance(typer.scope.reference(reference), Diagnostic) or function.counts:
-                return _of_event(typer, function, reference, variable, safe=safe)
+        case (ast.Reference() as reference,) if isinstance(variable := site.scope.variable(reference), VariableInfo):
+            if isinstance(site.scope.reference(reference), Diagnostic) or function.counts:
+                return _of_event(function, reference, variable, safe=safe)
         case (argument,):
             pass
         case _:
-            return typer.keep(say.argument_count(call.span, f"{name}(x)", 1, 1, len(call.arguments)))
+            return say.argument_count(call.span, f"{name}(x)", 1, 1, len(call.arguments))
     argument = call.arguments[0]
-    typed = typer.within(name).type(argument)
+    typed = site.argument(name, argument)
     if typed is None:
         return None
-    return typer.keep(_of_expression(typer.scope, function, name, typed, argument))
+    return _of_expression(site.scope, function, name, typed, argument)
 
 
-def _aggregate_refused(typer: Typer, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:
-    if typer.context == ExpressionContext.COLUMN:
+def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:
+    if site.context == ExpressionContext.COLUMN:
         return say.aggregate_in_column(call.span, name)
-    if not typer.context.allows_aggregates:
-        return say.aggregate_not_allowed(call.span, name, typer.context.value)
-    if typer.inside:
-        return say.nested_aggregate(call.span, typer.inside, name)
+    if not site.context.allows_aggregates:
+        return say.aggregate_not_allowed(call.span, name, site.context.value)
+    if site.inside:
+        return say.nested_aggregate(call.span, site.inside, name)
     if call.distinct:
         return say.distinct(call.span, name)
-    if not function.countable and not typer.context.is_match:
+    if not function.countable and not site.context.is_match:
         return say.collect_not_allowed(call.span)
     return None
 
 
 def _of_event(
-    typer: Typer, function: AggregateFunction, reference: ast.Reference, variable: VariableInfo, *, safe: bool
-) -> Expression | None:
+    function: AggregateFunction, reference: ast.Reference, variable: VariableInfo, *, safe: bool
+) -> Expression | Diagnostic:
     """COUNT(E); other aggregates are of a column."""
     if not function.counts:
         shown = ".".join(p.text for p in reference.parts)
-        return typer.keep(say.event_as_value(reference.span, shown, _some_column(variable)))
+        return say.event_as_value(reference.span, shown, _some_column(variable))
     return Aggregate(function, variable.name, None, safe, None, BIGINT)
 
 

@@ -113,11 +113,14 @@ class Typer:
         failed = typed is None or any(d.severity == "error" for d in self.found)
         return None if failed else typed, tuple(dict.fromkeys(self.found))
 
-    def within(self, name: str) -> Typer:
-        """The typer of the argument of an aggregate; what it finds comes here."""
-        return replace(self, inside=name)
+    def _argument(self, name: str, argument: ast.Expression) -> Expression | None:
+        """The argument of an aggregate; what is found in it comes here."""
+        return replace(self, inside=name).type(argument)
 
-    def keep(self, result: Expression | Diagnostic) -> Expression | None:
+    def _site(self) -> aggregates.CallSite:
+        return aggregates.CallSite(self.scope, self.context, self.inside, self._argument)
+
+    def keep(self, result: Expression | Diagnostic | None) -> Expression | None:
         if isinstance(result, Diagnostic):
             self.found.append(result)
             return None
@@ -162,7 +165,7 @@ class Typer:
                 return self.keep(say.misplaced_star(e.span, ""))
             case ast.Equivalence():
                 raise TypeError("an equivalence is not an expression: the parser lets it stand alone only")
-            case ast.Index(ast.Reference() as operand) if aggregates.is_variable(self, operand):
+            case ast.Index(ast.Reference() as operand) if aggregates.is_variable(self.scope, operand):
                 name = ".".join(part.text for part in operand.parts)
                 return self.keep(say.event_by_number(operand.span, name))
             case ast.Index(operand, index):
@@ -187,9 +190,9 @@ class Typer:
         """A call; around one whose type only Spark knows, the type of a cast is its `target`."""
         name = e.function.text.upper()
         if name in functions.NAVIGATION:
-            return aggregates.navigation(self, e)
+            return self.keep(aggregates.navigation(self._site(), e))
         if (function := aggregate_written(name)) is not None:
-            return aggregates.aggregate(self, e, function)
+            return self.keep(aggregates.aggregate(self._site(), e, function))
         if name == "NEXT":
             return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
         if e.distinct:
@@ -224,9 +227,9 @@ class Typer:
     def _member(self, e: ast.Member) -> Expression | None:
         call = e.operand
         if isinstance(call, ast.Call) and call.function.text.upper() in functions.NAVIGATION:
-            of_variable = aggregates.navigation_of_variable(self, call, e.name)
+            of_variable = aggregates.navigation_of_variable(self._site(), call, e.name)
             if of_variable is not None:
-                return of_variable[0]
+                return self.keep(of_variable[0])
         operand = self.type(e.operand)
         return None if operand is None else self.keep(struct_field(operand, e.name))
 
