@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .api import Checked
+    from .checked import Checked
     from .compiled_program import Compiled
 
 __all__ = [
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
 
         return Compiled
     if name == "Checked":
-        from .api import Checked
+        from .checked import Checked
 
         return Checked
     if name == "__version__":

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -18,8 +17,8 @@ from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 
-from .compiled_program import Compiled
-from .diagnostics.render import as_text, errors, render
+from .checked import Checked
+from .diagnostics.render import errors
 from .errors import ProgramError
 from .files import messages
 from .files.read import ImportReader, load
@@ -28,51 +27,13 @@ from .running.messages import nothing_to_run
 from .too_large import too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.parser import Parsed
 
-    from .model import CheckedProgram
+    from .compiled_program import Compiled
     from .resolve import Loader
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What checking a program yields.
-
-    `program` is None where there are errors, and where there is no STREAM to resolve names against. `sources` has
-    every text that the diagnostics point into.
-
-    >>> checked = check_text("QUERY q RETRUN COUNT(*) AS n PATTERN A WITHIN 1 HOUR;")
-    >>> print(checked.text().rstrip())
-    error[E0101]: `RETRUN` is no keyword
-     --> <text>:1:9
-      |
-    1 | QUERY q RETRUN COUNT(*) AS n PATTERN A WITHIN 1 HOUR;
-      |         ^^^^^^ a keyword is expected
-      |
-      = help: did you mean `RETURN`?
-    <BLANKLINE>
-    1 error
-    """
-
-    program: CheckedProgram | None
-    diagnostics: tuple[Diagnostic, ...]
-    sources: Mapping[str, Source]
-
-    @property
-    def errors(self) -> tuple[Diagnostic, ...]:
-        return tuple(errors(self.diagnostics))
-
-    @property
-    def ok(self) -> bool:
-        """No errors; there may be warnings."""
-        return not self.errors
-
-    def text(self) -> str:
-        """The diagnostics as the command line prints them."""
-        return as_text(render(self.diagnostics, self.sources))
 
 
 def check_files(names: Iterable[str]) -> Checked:
@@ -95,6 +56,8 @@ def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
 
     Raises ProgramError where it has errors.
     """
+    from .compiled_program import Compiled
+
     names = [os.fspath(program) for program in programs if not _is_text(program)]
     texts = [program for program in programs if isinstance(program, str) and _is_text(program)]
     if names and texts:

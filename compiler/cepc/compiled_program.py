@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.stream import StreamPlan
 
     from . import model
-    from .api import Checked
+    from .checked import Checked
     from .reading.bad_records import Treatment
     from .reading.read import Read
 

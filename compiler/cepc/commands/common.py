@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
-    from ..api import Checked
+    from ..checked import Checked
     from ..errors import CepcError
     from ..reading.bad_records import Treatment
     from ..reading.files import EventSource

@@ -14,7 +14,7 @@ from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
     from .. import model
-    from ..api import Checked
+    from ..checked import Checked
 
 CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cepc_runtime.parts.resources import Resources
 
     from .. import model
-    from ..api import Checked
+    from ..checked import Checked
     from ..running.local import Report
     from ..shared_plans import Options
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.parser import Parsed
 
-    from ..api import Checked
+    from ..checked import Checked
     from ..resolve.imports import Imported
     from ..resolve.names import Declarations
     from ..resolve.streams import KnownStream
