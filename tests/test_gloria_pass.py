@@ -13,7 +13,7 @@ from cepc.passes.choose import choose
 from cepc.passes.columns import columns
 from cepc.passes.engine import load
 from cepc.passes.gloria.gloria import gloria, greedy
-from cepc.passes.workload import counted
+from cepc.planning.logical import counted
 from cepc.shared_plans import Options, plan_shared
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn

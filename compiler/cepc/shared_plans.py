@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from . import model
     from .passes.engine import Load
-    from .passes.workload import Rates
+    from .passes.rates import Rates
     from .planning.logical import LogicalPlan
 
     Observe = Callable[[str, Workload, Workload], None]

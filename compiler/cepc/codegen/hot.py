@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..passes.workload import Rates
+    from ..passes.rates import Rates
     from ..planning.logical import LogicalPlan
 
 HOT: Final = 1 / 16

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.physical import PhysicalPlan
 
     from .. import model
-    from ..passes.workload import Rates
+    from ..passes.rates import Rates
     from ..planning.logical import LogicalPlan
     from .names import StreamNames
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cepc_runtime.parts.classes import Class
     from cepc_runtime.plan.strategy import PhysicalQuery
 
-    from ..passes.workload import Rates
+    from ..passes.rates import Rates
     from ..planning.logical import LogicalPlan
 
 RARE: Final = 1 / 5

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.expression import Expression
 
     from .. import model
-    from ..passes.workload import Rates
+    from ..passes.rates import Rates
     from ..planning.logical import LogicalPlan
 
 RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_able_.*|_input_.*")

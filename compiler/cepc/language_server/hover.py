@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Span
 
-    from ..passes.workload import Rates
+    from ..passes.rates import Rates
     from .program import EditedProgram
     from .references import NameUse, Symbol
 

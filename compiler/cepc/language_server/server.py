@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
 
-    from ..passes.workload import Rates
+    from ..passes.rates import Rates
     from .completion import SuggestionKind
     from .outline import OutlineEntry
     from .program import EditedProgram

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan.sharing import Member, SharedStates
 
+from ..planning.logical import counted, leaders
 from .engine import planes
-from .workload import counted, leaders
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

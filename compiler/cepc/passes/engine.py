@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cepc_runtime.plan.windows import Sliding, Window
 
-from .workload import counted, leaders
+from ..planning.logical import counted, leaders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.sharing import SharedStates
 
     from ..planning.logical import CountableQuery, LogicalPlan
-    from .workload import Rates
+    from .rates import Rates
 
 Place = tuple[str, int]
 

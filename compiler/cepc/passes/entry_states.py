@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan.sharing import Member
 
-from .workload import counted, leaders
+from ..planning.logical import counted, leaders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

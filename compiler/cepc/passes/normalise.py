@@ -17,7 +17,8 @@ from cepc_runtime.plan.automaton import DROPPED
 from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ..automaton.minimal import numbered
-from .workload import Note, counted
+from ..planning.logical import counted
+from .workload import Note
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

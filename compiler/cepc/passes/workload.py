@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
-
-from cepc_runtime.plan.select import SelectAny
-
-from ..planning.logical import is_countable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from cepc_runtime.plan.sharing import SharedStates
-    from cepc_runtime.plan.stream import Letter
 
-    from ..planning.logical import CountableQuery, LogicalPlan
+    from ..planning.logical import LogicalPlan
     from .engine import EngineModel
     from .pattern import Pattern
+    from .rates import Rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +64,6 @@ class Workload:
         return replace(self, notes=self.notes + more) if more else self
 
 
-class Rates(Protocol):
-    """What is known of a stream: see `cepc.statistics`."""
-
-    def rate(self, letter: Letter) -> float:
-        """Events of the letter in a second, over all groups."""
-        ...
-
-    def groups(self, partition: tuple[str, ...]) -> float:
-        """How many groups these attributes make."""
-        ...
-
-    def largest(self, partition: tuple[str, ...]) -> float:
-        """The share of the events that the largest of these groups has; 0 where it is not known."""
-        ...
-
-    def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:
-        """The share of the events in those groups that have an event of the letter; 1 where it is not known."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How much an optimiser may try, counted in its own steps, so that the same program gets the same plan on every
@@ -111,21 +87,3 @@ class Context:
     second: float
     forced: str | None = None
     seconds: float | None = None
-
-
-def counted(plan: LogicalPlan) -> tuple[CountableQuery, ...]:
-    """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all
-    matches.
-    """
-    return tuple(q for q in plan.queries if is_countable(q) and isinstance(q.select, SelectAny))
-
-
-def leaders(plan: LogicalPlan) -> Mapping[tuple[str, int], str]:
-    """For each state that is kept once for several queries, the first of them, whose columns stand for all."""
-    return {
-        (member.query, state): part.members[0].query
-        for part in plan.sharing
-        if part.equal
-        for member in part.members
-        for state in member.states
-    }

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from ..planning.logical import counted
 from .engine import load, width
-from .workload import counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

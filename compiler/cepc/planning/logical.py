@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
 
 from cepc_runtime.plan.query import QueryPlan
+from cepc_runtime.plan.select import SelectAny
 from cepc_runtime.plan.sharing import check_shared_once
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc_runtime.plan.automaton import Automaton
     from cepc_runtime.plan.physical import Needs
     from cepc_runtime.plan.sharing import SharedMatches, SharedStates
@@ -78,3 +81,21 @@ class LogicalPlan:
 
     def __post_init__(self) -> None:
         check_shared_once(self.sharing)
+
+
+def counted(plan: LogicalPlan) -> tuple[CountableQuery, ...]:
+    """The queries that the counting kernel can share states of: an automaton, no conditions between neighbours, and all
+    matches.
+    """
+    return tuple(q for q in plan.queries if is_countable(q) and isinstance(q.select, SelectAny))
+
+
+def leaders(plan: LogicalPlan) -> Mapping[tuple[str, int], str]:
+    """For each state that is kept once for several queries, the first of them, whose columns stand for all."""
+    return {
+        (member.query, state): part.members[0].query
+        for part in plan.sharing
+        if part.equal
+        for member in part.members
+        for state in member.states
+    }

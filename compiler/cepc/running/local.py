@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
-    from ..passes.workload import Rates, Workload
+    from ..passes.rates import Rates
+    from ..passes.workload import Workload
     from ..planning.logical import LogicalPlan
     from ..reading.read import Read
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from cepc_runtime.plan.sharing import Member, SharedStates
 from cepc_runtime.plan.stream import Letter
 
+from ...planning.logical import counted, leaders
 from ..engine import edge_rate, planes, width
 from ..pattern import events, relettered
 from ..variable_states import state_of
-from ..workload import counted, leaders
 from .alignment import Alignment, alignments
 from .cost import EngineModel, Members
 from .graph import GloriaBudget

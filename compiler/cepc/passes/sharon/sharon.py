@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from cepc_runtime.plan.sharing import Member, SharedStates
 
+from ...planning.logical import counted, leaders
 from ..pattern import flat_sequence
 from ..variable_states import state_of
-from ..workload import counted, leaders
 from .candidates import Query
 from .plan import SharonBudget, share
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from cepc_runtime.plan.sharing import Member, SharedStates
 from cepc_runtime.plan.windows import Sliding
 
+from ...planning.logical import counted, leaders
 from ..engine import planes
-from ..workload import counted, leaders
 from .share import share
 from .windows import Window
 
