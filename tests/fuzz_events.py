@@ -38,7 +38,7 @@ QUERY listed RETURN MATCH A.d AS d, B.day AS day PATTERN SEQ(ANY A, ANY B) WHERE
 
 
 @cache
-def compiled(columns: str) -> cepc.compiled_program.Compiled:
+def compiled(columns: str) -> cepc.Compiled:
     return cepc.compile(f"STREAM s ({columns}) EVENT TIME at EVENT TYPE k;{QUERIES}")
 
 

@@ -53,7 +53,7 @@ def answer(text: str | bytes, random: Random) -> bool:
         return False
     try:
         as_text.to_text(checked.program, explain(checked.program, plan_shared(checked.program, Options(seconds=None))))
-        program = cepc.compiled_program.Compiled(checked, checked.program)
+        program = cepc.Compiled(checked, checked.program)
         compile(program.job, "job.py", "exec")
         plans = plan_program(checked.program).plans
         events = {plan.stream.name: _events(checked.program.stream(plan.stream.name), plan, random) for plan in plans}
