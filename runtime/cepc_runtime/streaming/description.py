@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from ..panes.between_states import Shape
     from ..panes.shared_panes import Family, Number
+    from ..parts.classes import Class
     from ..plan.physical import PhysicalPlan
     from ..plan.stream import Letter
     from ..sql.expression import Aggregate, Expression
-    from .program import Program
 
     _Label = tuple[str, bool, int, int, int]
     _Around = tuple[int, list[_Label], list[_Label]]
@@ -175,13 +175,19 @@ def _gathered(number: Number, shape: CanonicalShape) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class StateDescription:
-    """Of a program, as JSON-able data: see docs/state-format.md."""
+    """Of a program, as JSON-able data: see docs/state-format.md. `families` are those of each class, `marked` the
+    numbers of the queries that have marks, and `letters` what the plan's are called.
+    """
 
-    program: Program
+    plan: PhysicalPlan
+    classes: tuple[Class, ...]
+    families: tuple[tuple[Family, ...], ...]
+    marked: frozenset[int]
+    letters: tuple[LetterName, ...]
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        plan, letters = self.program.plan, self.program.letter_names
+        plan, letters = self.plan, self.letters
         stream = {name: value for name, value in to_data(plan)["stream"].items() if name in STREAM}
         digests = query_digests(plan, letters)
         return {
@@ -189,7 +195,7 @@ class StateDescription:
             "letters": [list(name) for name in letters],
             "words": list(words(plan)),
             "queries": [[query.name, digests[query.name]] for query in plan.queries],
-            "classes": [self._of_class(number) for number in range(len(self.program.classes))],
+            "classes": [self._of_class(number) for number in range(len(self.classes))],
         }
 
     @cached_property
@@ -197,18 +203,17 @@ class StateDescription:
         return zlib.compress(json.dumps(self.data, separators=(",", ":")).encode())
 
     def _of_class(self, number: int) -> dict[str, Any]:
-        program, one = self.program, self.program.classes[number]
-        names = [query.name for query in program.plan.queries]
+        one = self.classes[number]
+        names = [query.name for query in self.plan.queries]
         return {
             "keys": list(one.keys),
             "queries": [names[q] for q in one.queries],
-            "marks": [names[q] for q in one.queries if q in program.beginning],
-            "families": [self._of_family(family) for family in program.families[number]],
+            "marks": [names[q] for q in one.queries if q in self.marked],
+            "families": [self._of_family(family) for family in self.families[number]],
         }
 
     def _of_family(self, family: Family) -> dict[str, Any]:
-        letters = self.program.letter_names
-        shapes = {shape: canonical(shape, letters) for shape in dict.fromkeys(n.shape for n in family.numbers)}
+        shapes = {shape: canonical(shape, self.letters) for shape in dict.fromkeys(n.shape for n in family.numbers)}
         places = {shape: place for place, shape in enumerate(shapes)}
         return {
             "partition": list(family.partition),

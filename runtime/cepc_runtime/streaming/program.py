@@ -96,7 +96,8 @@ class Program:
 
     @cached_property
     def description(self) -> StateDescription:
-        return StateDescription(self)
+        marked = frozenset(self.beginning)
+        return StateDescription(self.plan, self.classes, self.families, marked, self.letter_names)
 
     @cached_property
     def translations(self) -> dict[bytes, tuple[ClassTranslation, ...]]:

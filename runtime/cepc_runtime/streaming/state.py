@@ -71,7 +71,7 @@ def from_bytes(data: bytes, program: Program) -> State:
     found = taken_apart(data)
     classes = program.translations.get(found.packed)
     if classes is None:
-        classes = program.translations[found.packed] = translation(found.description, program)
+        classes = program.translations[found.packed] = translation(found.description, program.description)
     if not found.classes:
         return State(found.watermark)
     held = tuple(one.held(found.classes[one.place]) for one in classes)

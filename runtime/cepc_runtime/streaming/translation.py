@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from ..numbers.columns import Bools
     from ..panes.shared_panes import Family
-    from .description import LetterName
-    from .program import Program
+    from .description import LetterName, StateDescription
     from .state_bytes import ClassBytes, PaneBytes
 
 
@@ -113,17 +112,14 @@ class ClassTranslation:
         )
 
 
-def translation(about: Mapping[str, Any], program: Program) -> tuple[ClassTranslation, ...]:
-    """For each class of the program, from the description of what was kept. Raises StateError, which says what has
-    changed.
+def translation(about: Mapping[str, Any], own: StateDescription) -> tuple[ClassTranslation, ...]:
+    """For each class of the program with its `own` description, from that of what was kept. Raises StateError, which
+    says what has changed.
     """
-    own = program.description.data
-    _check_same(about, own)
+    _check_same(about, own.data)
     letters = tuple((raw_type, condition) for raw_type, condition in about["letters"])
     places = {tuple(one["keys"]): place for place, one in enumerate(about["classes"])}
-    return tuple(
-        _of_class(program, number, places[one.keys], about, letters) for number, one in enumerate(program.classes)
-    )
+    return tuple(_of_class(own, number, places[one.keys], about, letters) for number, one in enumerate(own.classes))
 
 
 def _check_same(about: Mapping[str, Any], own: Mapping[str, Any]) -> None:
@@ -142,24 +138,24 @@ def _check_same(about: Mapping[str, Any], own: Mapping[str, Any]) -> None:
 
 
 def _of_class(
-    program: Program, number: int, place: int, about: Mapping[str, Any], letters: tuple[LetterName, ...]
+    own: StateDescription, number: int, place: int, about: Mapping[str, Any], letters: tuple[LetterName, ...]
 ) -> ClassTranslation:
-    described, plan = about["classes"][place], program.plan
+    described, plan = about["classes"][place], own.plan
     marks = {name: mark for mark, name in enumerate(described["marks"])}
-    families = tuple(_of_family(program, family, described, letters) for family in program.families[number])
+    families = tuple(_of_family(own, family, described, letters) for family in own.families[number])
     used = {family.place for family in families if family is not None}
     lost = {n: one["queries"] for n, one in enumerate(described["families"]) if n not in used}
     where = {name: letter for letter, name in enumerate(letters)}
     events = EventTranslation(
         tuple((name, to_arrow(type_)) for name, type_ in plan.stream.columns), words(plan), tuple(about["words"]),
-        tuple(where.get(name) for name in program.letter_names),
+        tuple(where.get(name) for name in own.letters),
     )  # fmt: skip
-    own = tuple((q, marks[plan.queries[q].name]) for q in program.classes[number].queries if q in program.beginning)
-    return ClassTranslation(place, len(marks), own, families, lost, events)
+    marked = tuple((q, marks[plan.queries[q].name]) for q in own.classes[number].queries if q in own.marked)
+    return ClassTranslation(place, len(marks), marked, families, lost, events)
 
 
 def _of_family(
-    program: Program, family: Family, described: Mapping[str, Any], letters: tuple[LetterName, ...]
+    own: StateDescription, family: Family, described: Mapping[str, Any], letters: tuple[LetterName, ...]
 ) -> FamilyTranslation | None:
     """None where nothing was folded for its queries; they have their events."""
     names = sorted(query.name for _, query in family.queries)
@@ -170,7 +166,7 @@ def _of_family(
             names,
         ):
             numbers = {number: n for n, number in enumerate(described_numbers(other, letters))}
-            wanted = number_names(family, program.letter_names)
+            wanted = number_names(family, own.letters)
             if all(number in numbers for number in wanted):
                 return FamilyTranslation(family, place, tuple(numbers[number] for number in wanted))
     return None
