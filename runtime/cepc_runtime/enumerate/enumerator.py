@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..plan.select import Select
     from .budget import MatchBudget
     from .evaluation import Evaluator
-    from .standing import Frames, HoldingWindows, Matches
+    from .standing import Frames, HoldingWindows, Matches, Violated
     from .timeline import Bools, Ints
     from .walk.states import Walk
 
@@ -147,7 +147,7 @@ class Enumerator:
         """
         pattern = IndexedPositions(positions)
         checks = Checks(pattern, [Condition(plan) for plan in own], self.timeline, self.evaluator)
-        forbidden: dict[int, Forbidden] = {}
+        forbidden: dict[int, Violated] = {}
         ends: dict[int, Callable[[int | None], Ints]] = {}
         for number, negation in enumerate(positions.negations):
             inner = frozenset(edge.variable for edge in negation.positions.edges)
@@ -158,7 +158,8 @@ class Enumerator:
                 fits = span if negation.within is None else None
                 parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None), SelectAny())
                 search = Search(parts[0], self._means.within, False)
-                forbidden[number] = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
+                together = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
+                forbidden[number] = together.violated
             elif alone:
                 ends[number] = partial(self._ends, negation.positions, alone)
         guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)

@@ -18,16 +18,17 @@ from .checks import bit
 from .equal_rows import first_of_each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..plan.positions import Acceptance
     from .block import MatchBlock
     from .checks import Checks
     from .evaluation import Evaluator
-    from .forbidden import Forbidden
     from .guards import Gap, Guards
     from .pattern import IndexedPositions, Numbers
     from .timeline import Bools, Ints, Timeline
+
+    Violated = Callable[[MatchBlock, Ints, Gap, Ints, Ints], Bools]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,11 @@ class Bounded:
 
 
 class Standing:
-    """Finds the matches that stand among the rows of blocks."""
+    """Finds the matches that stand among the rows of blocks.
+
+    `forbidden` are the negations that conditions tie to other events; they say which rows of a block are violated in a
+    gap, from some positions to before others.
+    """
 
     def __init__(
         self,
@@ -101,7 +106,7 @@ class Standing:
         timeline: Timeline,
         checks: Checks,
         guards: Guards,
-        forbidden: Mapping[int, Forbidden],
+        forbidden: Mapping[int, Violated],
         evaluator: Evaluator,
         windows: HoldingWindows,
     ) -> None:
@@ -243,7 +248,7 @@ class Standing:
         if forbidden is None:
             return self._guards.violated(gap, frames.opens, frames.closes)
         low, high = self._guards.extent(gap, frames.opens, frames.closes)
-        return forbidden.violated(block, frames.row, gap, low, high)
+        return forbidden(block, frames.row, gap, low, high)
 
 
 def _with_bits(block: MatchBlock, bits: Ints) -> MatchBlock:
