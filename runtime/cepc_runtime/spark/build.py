@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as F  # noqa: N812
-
-from .rows import ERROR
 from .schema import JobError, Stream, conform
 from .source import read
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
     from .query_results import Answers
     from .stream_part import StreamPart
@@ -78,9 +75,3 @@ def declared(spark: SparkSession, stream: Stream) -> DataFrame:
     if stream.source is None:
         raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
     return read(spark, stream, *stream.source, dict(stream.options))
-
-
-def no_error() -> Column:
-    """True of a row of results; a row that is an error fails the job with its text alone."""
-    error = F.col(ERROR)
-    return F.when(error.isNull(), F.lit(True)).otherwise(F.raise_error(error).cast("boolean"))

@@ -9,13 +9,13 @@ from pyarrow import Table
 from ..events.segments import Segments
 from ..parts.classes import Class, chosen
 from ..plan.packed import unpacked
-from .build import no_error
 from .computed import computable, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, in_able_groups, keys, letters
 from .kernel import kernel
 from .panes import fitting, windows
 from .query_results import Answers, Rows
+from .rows import no_error
 from .rows import row_schema as _row_schema
 from .schema import ComputedColumn, JobError, Stream
 from .settings import SETTINGS

@@ -18,25 +18,34 @@ from .source import read
 from .streaming import arguments as streaming
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from pyspark.sql import DataFrame
 
     from .schema import Stream
-    from .whole_job import Job
+    from .stream_part import StreamPart
+
+    Build = Callable[
+        [SparkSession, Mapping[str, DataFrame], Collection[str], Mapping[str, Observation]], dict[str, DataFrame]
+    ]
 
 CONSOLE = "console"
 
 
-def main(argv: Sequence[str] | None, job: Job) -> int:
-    """Run a job: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is wrong."""
-    streams = job.streams
+def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build) -> int:
+    """Run a job of these parts: 0, or 1 after a sentence on standard error. `build` gives the rows of a batch. argparse
+    exits with 2 where the command is wrong.
+    """
+    streams = [part.stream for part in parts]
     parser = _parser(streams)
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
+    wanted = [s for s in streams if set(names) & set(s.queries)]
     if wrong := streaming.problem(arguments):
         parser.error(wrong)
     try:
         without = arguments.format in streaming.WITHOUT_INPUT
-        inputs = _inputs(arguments.input, [s for s in streams if set(names) & set(s.queries)], without)
+        inputs = _inputs(arguments.input, wanted, without)
     except JobError as error:
         parser.error(str(error))
     spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
@@ -46,9 +55,9 @@ def main(argv: Sequence[str] | None, job: Job) -> int:
         spark.conf.set(MOST, str(arguments.most))
     try:
         if arguments.mode == "stream":
-            streaming.run_streams(spark, [part.streamed for part in job.parts], names, inputs, arguments)
+            streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
         else:
-            _run(spark, job, names, inputs, arguments)
+            _run(spark, build, wanted, names, inputs, arguments)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
@@ -61,7 +70,8 @@ def main(argv: Sequence[str] | None, job: Job) -> int:
 
 def _run(
     spark: SparkSession,
-    job: Job,
+    build: Build,
+    wanted: Sequence[Stream],
     names: Sequence[str],
     inputs: Mapping[str, str],
     arguments: argparse.Namespace,
@@ -69,7 +79,6 @@ def _run(
     if arguments.output != CONSOLE:
         check_absent(spark, arguments.output)
     given = dict(arguments.option)
-    wanted = [s for s in job.streams if set(names) & set(s.queries)]
     events = {
         s.name: read(spark, s, _format(s, arguments), inputs[s.name], dict(s.options) | given)
         if s.name in inputs
@@ -77,7 +86,7 @@ def _run(
         for s in wanted
     }
     dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
-    results = job.build(spark, events, names, dropped)
+    results = build(spark, events, names, dropped)
     if arguments.output == CONSOLE:
         for name, rows in results.items():
             show(name, rows)

@@ -19,10 +19,10 @@ from ..plan.select import SelectContiguous
 from ..plan.windows import Sliding
 from ..sql.types import STRING, Array, quote_name, to_arrow
 from . import settings
-from .build import events_of, known_queries, no_error
+from .build import events_of, known_queries
 from .encoding import decoded, encoded
 from .events import has_letter
-from .rows import ERROR, result_columns
+from .rows import ERROR, no_error, result_columns
 from .slices import slices
 from .worker import USER_ERRORS, prepared, settled
 

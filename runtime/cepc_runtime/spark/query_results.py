@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..parts.classes import has_subtotals
-from .build import no_error
 from .caching import kept, kept_rows
 from .cut import together
 from .groups import runs
-from .rows import QUERY, of_queries, row_schema, slots_of, with_columns_of
+from .rows import QUERY, no_error, of_queries, row_schema, slots_of, with_columns_of
 from .sinks import for_each
 from .worker import prepared
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
 
 from ..numbers.columns import flat
 from ..parts.classes import has_subtotals
@@ -23,7 +24,7 @@ from ..sql.types import Array, DataType, Struct, StructField, quote_name, to_arr
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from ..plan.physical import PhysicalPlan
     from ..plan.query import QueryPlan
@@ -105,6 +106,12 @@ def of_queries(numbers: Collection[int]) -> str:
     """The condition, as SQL, of a row of these queries."""
     texts = ", ".join(f"'{number}'" for number in numbers)
     return f"{QUERY} IN ({texts})"
+
+
+def no_error() -> Column:
+    """True of a row of results; a row that is an error fails the job with its text alone."""
+    error = F.col(ERROR)
+    return F.when(error.isNull(), F.lit(True)).otherwise(F.raise_error(error).cast("boolean"))
 
 
 def row_schema(layout: RowLayout) -> str:
