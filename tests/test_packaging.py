@@ -109,6 +109,39 @@ def test_imports_between_our_packages_go_one_way(package: str) -> None:
     assert not found
 
 
+def modules() -> dict[str, Path]:
+    """Ours by their names; a package's `__init__` has that of the package."""
+    found = {}
+    for folder in PACKAGES.values():
+        for path in folder.rglob("*.py"):
+            *above, name = path.relative_to(folder.parent).with_suffix("").parts
+            found[".".join(above if name == "__init__" else [*above, name])] = path
+    return found
+
+
+def modules_imported(module: str, known: dict[str, Path]) -> set[str]:
+    """The others of these that a module imports, wherever in it: for types alone, or when a function is called."""
+    path, found = known[module], set[str]()
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    for node in nodes(path):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            found.update(name if (name := f"{base}.{alias.name}") in known else base for alias in node.names)
+    return found & known.keys() - {module}
+
+
+@pytest.mark.xdist_group("sources")
+def test_no_two_modules_import_each_other() -> None:
+    known = modules()
+    imported = {module: modules_imported(module, known) for module in known}
+    assert imported["cepc.api"] >= {"cepc.checked", "cepc.compiled_program", "cepc.files.messages", "cepc_grammar.ast"}
+    assert "cepc_runtime.sql.types" in imported["cepc_runtime.spark.schema"]
+    assert [(a, b) for a in sorted(known) for b in sorted(imported[a]) if a < b and a in imported[b]] == []
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
