@@ -80,7 +80,7 @@ def read_events(
     collected = _Collected(stream, needed, keep, resources)
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     try:
-        return _read(reader, files, wanted, collected, progress, treatment, resources.threads, certain)
+        return _read(reader, files, wanted, collected, progress, treatment, certain)
     except BaseException:
         collected.close()
         raise
@@ -93,7 +93,6 @@ def _read(
     collected: _Collected,
     progress: Callable[[int, int], None] | None,
     treatment: Treatment,
-    threads: int,
     certain: Collection[str | None],
 ) -> Read:
     total, before = sum(file.size for file in files), 0
@@ -115,7 +114,7 @@ def _read(
             return None if one[1] is None else collected.kept(one[1], bad.most)
 
         batches = ((batch, placed(batch)) for batch in reader.batches(file, inside))
-        for (batch, _), kept in in_turn(batches, kept_of, threads):
+        for (batch, _), kept in in_turn(batches, kept_of, collected.threads):
             keys |= batch.keys
             cut = dict.fromkeys(batch.cut, file.name) | cut
             wrong += batch.wrong
@@ -232,7 +231,7 @@ class _Collected:
     ) -> None:
         import pyarrow as pa
 
-        self.rows = 0
+        self.rows, self.threads = 0, resources.threads
         self._stream = stream
         first = needed.needed([name for name in (stream.time_column, stream.type_column) if name is not None]).computed
         self._first, self._then = first, tuple(column for column in needed.computed if column not in first)

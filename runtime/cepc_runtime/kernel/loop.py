@@ -38,12 +38,13 @@ from .windows import advance, clear_unit, close_group, end_runs, next_change, to
 
 if TYPE_CHECKING:
     from ..numbers.columns import Floats, Ints
+    from .windows import Buffer
 
     Matrix = npt.NDArray[np.float64]
     Numbers = npt.NDArray[np.int32]
 
 
-INLINED: Final = frozenset(["come", "do", "operate"])
+INLINED: Final = frozenset(["come", "do", "is_full", "operate"])
 
 ALL: Final = 1
 FEW: Final = 2
@@ -64,30 +65,18 @@ class Input(NamedTuple):
     values: Matrix
 
 
-class Buffer(NamedTuple):
-    """Emitted rows (query, group, window), and their planes one after the other, summed over accepting states."""
-
-    rows: Ints
-    values: Floats
-
-
-def run(
-    t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int, row_limit: int, value_limit: int,
-    last: bool,
-) -> int:  # fmt: skip
-    """Process instants from `instant` on; the first one not processed. It stops early when more than the limits is in
-    the buffer.
+def run(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int, last: bool) -> int:
+    """Process instants from `instant` on; the first one not processed. It stops early when the buffer is full.
 
     With `last`, the windows of the last group are closed when all is processed; the caller goes on until no unit is
     touched.
     """
     ticks, kinds, groups, instants, _ = events
-    rows, emitted = buffer
     end = len(instants) - 1
-    while instant < end and s[COUNTER.emitted] <= row_limit and s[COUNTER.emitted_values] <= value_limit:
+    while instant < end and not is_full(s, buffer):
         event = instants[instant]
         if groups[event] != s[COUNTER.group]:
-            close_group(t, s, m, rows, emitted)
+            close_group(t, s, m, buffer)
             s[COUNTER.group] = groups[event]
             continue  # there has to be room again
         instant += 1
@@ -97,15 +86,19 @@ def run(
         kind = kinds[event]
         block, blocks = t[kind], t[kind + 1]
         while block < blocks:
-            here = come(t, s, m, rows, emitted, block, ticks[event])
+            here = come(t, s, m, buffer, block, ticks[event])
             if here == ALL:
                 operate(t, s, m, events, block, event)
             elif here == FEW:
                 operate_few(t, s, m, events.values, block, event)
             block += len(BLOCK)
-    if last and instant == end and s[COUNTER.emitted] <= row_limit and s[COUNTER.emitted_values] <= value_limit:
-        close_group(t, s, m, rows, emitted)
+    if last and instant == end and not is_full(s, buffer):
+        close_group(t, s, m, buffer)
     return instant
+
+
+def is_full(s: Ints, buffer: Buffer) -> bool:
+    return bool(s[COUNTER.emitted] > buffer.most_rows or s[COUNTER.emitted_values] > buffer.most_values)
 
 
 def operate(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
@@ -126,7 +119,7 @@ def do(t: Ints, s: Ints, m: Floats, values: Matrix, event: int, at: int) -> None
 # ---- units -----------------------------------------------------------------------------------------------------------
 
 
-def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> int:
+def come(t: Ints, s: Ints, m: Floats, buffer: Buffer, block: int, tick: int) -> int:
     """Bring the units of a block to the time at hand. ALL are to be changed; or but a FEW, as most were not touched; or
     NONE, as none was touched and this kind of event cannot start a match.
     """
@@ -138,14 +131,14 @@ def come(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, t
                 return NONE
             touch(t, s, m, unit, p, tick)
         elif tick >= s[p + PROGRESS.change]:
-            advance(t, s, m, rows, emitted, unit, p, tick)
+            advance(t, s, m, buffer, unit, p, tick)
         return ALL
     if s[gate + GATE.group] == s[COUNTER.group] + 1 and tick < s[gate + GATE.until]:
         return ALL
-    return come_together(t, s, m, rows, emitted, block, tick)
+    return come_together(t, s, m, buffer, block, tick)
 
 
-def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, block: int, tick: int) -> int:
+def come_together(t: Ints, s: Ints, m: Floats, buffer: Buffer, block: int, tick: int) -> int:
     """Bring several units to the time at hand. If all are to be changed, that need not be done again until windows open
     or close for one of them: those that were not touched, and cannot be by this kind of event, have nothing that could
     be wrong.
@@ -161,7 +154,7 @@ def come_together(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, bloc
                 continue
             touch(t, s, m, unit, p, tick)
         elif tick >= s[p + PROGRESS.change]:
-            advance(t, s, m, rows, emitted, unit, p, tick)
+            advance(t, s, m, buffer, unit, p, tick)
         touched = True
         cost += t[other + OTHER.cost_alone]
     if not touched:
@@ -330,18 +323,17 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
     read.
     """
     ticks, kinds = events.ticks, events.kinds
-    rows, emitted = buffer
     for event in range(begin, end):
         for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
             w = t[t[t[block + BLOCK.rest] + REST.component] + COMPONENT.waiting]
             s[w] += 1
             s[w + AT_INSTANT.settling] = 0
-            come(t, s, m, rows, emitted, block, ticks[begin])
+            come(t, s, m, buffer, block, ticks[begin])
     for event in range(begin, end):
         for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
             component = t[t[block + BLOCK.rest] + REST.component]
             w = t[component + COMPONENT.waiting]
-            here = come(t, s, m, rows, emitted, block, ticks[begin])
+            here = come(t, s, m, buffer, block, ticks[begin])
             if s[w] == 1:  # no other event of the instant concerns it
                 s[w] = 0
                 if here == ALL:

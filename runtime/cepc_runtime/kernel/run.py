@@ -12,13 +12,15 @@ import numpy.typing as npt
 
 from ..sql.evaluate.errors import naming
 from . import loop, scatter
-from .loop import Buffer, Input
+from .loop import Input
 from .machine_code import run_function
 from .records import COUNTER, NONE
+from .scatter import ByQuery, Scattered
 from .table_cache import table_of
 from .tables import new_state
 from .values import Values, values_of
 from .views import on_views
+from .windows import Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,7 +122,6 @@ def run_kernel(
     """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
     found: list[tuple[Ints, npt.NDArray[Any]]] = []
     state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, matrix.dtype)
-    limits = len(buffer.rows) - layout.rows, len(buffer.values) - layout.values
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
     run, instant, end = run_function(loop, len(data.ticks) * len(planes), interpreted), 0, len(data.instants) - 1
     if run is loop.run:
@@ -129,7 +130,7 @@ def run_kernel(
         until = min(instant + AT_ONCE, end)
         part = data._replace(instants=data.instants[: until + 1])
         with np.errstate(all="ignore"):  # numbers may overflow; interpreted, numpy would warn
-            instant = run(layout.table, state.progress, state.memory, part, buffer, instant, *limits, until == end)
+            instant = run(layout.table, state.progress, state.memory, part, buffer, instant, until == end)
         tell(instant / max(end, 1))
         emitted, values = state.progress[COUNTER.emitted], state.progress[COUNTER.emitted_values]
         found.append((buffer.rows[:emitted].copy(), buffer.values[:values].copy()))
@@ -153,7 +154,10 @@ def _buffer(layout: KernelLayout, planes: Sequence[QueryPlanes], dtype: Any) -> 
     """Room for the rows, and at least for all that one instant can emit."""
     rows = max(ROWS, layout.rows)
     widest = max((own.count for own in planes), default=1)
-    return Buffer(np.empty((rows, 3), dtype=np.int64), np.empty(max(rows * widest, layout.values), dtype))
+    values = max(rows * widest, layout.values)
+    return Buffer(
+        np.empty((rows, 3), dtype=np.int64), np.empty(values, dtype), rows - layout.rows, values - layout.values
+    )
 
 
 def _by_query(
@@ -166,12 +170,12 @@ def _by_query(
     lengths = sum((np.bincount(rows[:, 0], minlength=len(planes)) for rows, _ in found), np.zeros_like(widths))
     ends, values_end = np.cumsum(lengths), np.cumsum(lengths * widths)
     rows, begins = ends - lengths, values_end - lengths * widths
-    groups, windows = np.empty(lengths.sum(), dtype=np.int64), np.empty(lengths.sum(), dtype=np.int64)
     numbers = np.empty((lengths * widths).sum(), dtype=found[0][1].dtype)
-    places, values = rows.copy(), begins.copy()
+    into = Scattered(np.empty(lengths.sum(), dtype=np.int64), np.empty(lengths.sum(), dtype=np.int64), numbers)
+    of = ByQuery(widths, lengths, rows.copy(), begins.copy())
     for part in found:
-        scattering(*part, widths, lengths, places, values, groups, windows, numbers)
+        scattering(*part, of, into)
     return tuple(
-        Emissions(groups[first:end], windows[first:end], numbers[begin:last].reshape(width, end - first).T)
+        Emissions(into.groups[first:end], into.windows[first:end], numbers[begin:last].reshape(width, end - first).T)
         for first, end, begin, last, width in zip(rows, ends, begins, values_end, widths, strict=True)
     )

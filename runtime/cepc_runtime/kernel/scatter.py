@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from ..numbers.columns import Floats, Ints
@@ -10,13 +10,29 @@ if TYPE_CHECKING:
 INLINED: Final = frozenset[str]()
 
 
-def run(
-    rows: Ints, values: Floats, widths: Ints, lengths: Ints, places: Ints, begins: Ints, groups: Ints, windows: Ints,
-    planes: Floats,
-) -> None:  # fmt: skip
-    """`places` are where the next row of each query goes, `begins` where the next number of its first plane goes. Its
-    planes, `widths` of them, stand one after the other, each with a number for each of its rows.
+class ByQuery(NamedTuple):
+    """Of each query: how many planes it has, how many rows, where its next row goes and where the next number of its
+    first plane.
     """
+
+    widths: Ints
+    lengths: Ints
+    places: Ints
+    begins: Ints
+
+
+class Scattered(NamedTuple):
+    """The rows query by query. The planes of a query stand one after the other, each with a number for each row."""
+
+    groups: Ints
+    windows: Ints
+    planes: Floats
+
+
+def run(rows: Ints, values: Floats, of: ByQuery, into: Scattered) -> None:
+    """Put rows and their numbers into their places, and count these on."""
+    widths, lengths, places, begins = of
+    groups, windows, planes = into
     value = 0
     for row in range(len(rows)):
         query = rows[row, 0]

@@ -4,7 +4,7 @@ basis columns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from ..numbers.columns import Floats, Ints
 
 INLINED: Final = frozenset[str]()
+
+
+class Buffer(NamedTuple):
+    """Emitted rows (query, group, window), and their planes one after the other, summed over accepting states. The loop
+    stops when there are more than `most_rows` or `most_values`, so that there is room for what an instant emits.
+    """
+
+    rows: Ints
+    values: Floats
+    most_rows: int
+    most_values: int
 
 
 def touch(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> None:
@@ -89,7 +100,7 @@ def next_change(t: Ints, unit: int, tick: int) -> int:
     return int(change)
 
 
-def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int, p: int, tick: int) -> None:
+def advance(t: Ints, s: Ints, m: Floats, buffer: Buffer, unit: int, p: int, tick: int) -> None:
     """Close the windows that ended by `tick`, open those that began."""
     end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
     slots = t[unit + UNIT.slots]
@@ -97,7 +108,7 @@ def advance(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int,
     window = s[p + PROGRESS.open]
     slot = window % slots
     while window < min(first, s[p + PROGRESS.open_end]):
-        emit(t, s, m, rows, emitted, unit, window, slot)
+        emit(t, s, m, buffer, unit, window, slot)
         clear_slot(t, m, t[unit + UNIT.zeros], t[unit + UNIT.zeros_end], slot, 0.0)
         clear_slot(t, m, t[unit + UNIT.infinites], t[unit + UNIT.infinites_end], slot, np.inf)
         window += 1
@@ -115,8 +126,9 @@ def clear_slot(t: Ints, m: Floats, begin: int, end: int, slot: int, empty: float
             place += step
 
 
-def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int, window: int, slot: int) -> None:
+def emit(t: Ints, s: Ints, m: Floats, buffer: Buffer, unit: int, window: int, slot: int) -> None:
     """A row for each query of the unit that has a match in the window, or as many as it asks for."""
+    rows, values, _, _ = buffer
     row, at = s[COUNTER.emitted], s[COUNTER.emitted_values]
     for output in range(t[unit + UNIT.outputs], t[unit + UNIT.outputs_end], len(OUTPUT)):
         place, accepting = t[output + OUTPUT.places], t[output + OUTPUT.accepting]
@@ -138,20 +150,20 @@ def emit(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats, unit: int, wi
                     value += number
                 elif number < value:
                     value = number
-            emitted[at] = value
+            values[at] = value
             at += 1
             place += accepting
     s[COUNTER.emitted], s[COUNTER.emitted_values] = row, at
 
 
-def close_group(t: Ints, s: Ints, m: Floats, rows: Ints, emitted: Floats) -> None:
+def close_group(t: Ints, s: Ints, m: Floats, buffer: Buffer) -> None:
     """Close all windows of the group at hand."""
     unit = s[COUNTER.last_touched]
     while unit != NONE:
         p = t[unit + UNIT.progress]
         end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
         for window in range(s[p + PROGRESS.open], s[p + PROGRESS.open_end]):
-            emit(t, s, m, rows, emitted, unit, window, window % t[unit + UNIT.slots])
+            emit(t, s, m, buffer, unit, window, window % t[unit + UNIT.slots])
         s[p + PROGRESS.touched] = 0
         unit = s[p + PROGRESS.touched_before]
     s[COUNTER.last_touched] = NONE

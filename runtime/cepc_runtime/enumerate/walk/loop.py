@@ -212,7 +212,7 @@ def look_back(t: Ints, s: Ints, events: WalkEvents, ends: Small, nexts: Small) -
         plain = t[record + PLAIN] != 0
         instant, least = NONE, NOWHERE
         if plain:
-            instant, least = common(t, s, events, ends, state, stop, size)
+            instant, least = common(t, s, events, ends, state, stop)
         for p in range(begin, stop):
             if events.letters[p] & t[record + ENTERING] == 0:
                 continue
@@ -221,8 +221,8 @@ def look_back(t: Ints, s: Ints, events: WalkEvents, ends: Small, nexts: Small) -
             elif not plain:
                 instant = following(t, s, state, stop)
                 if instant != NONE and t[CONTIGUOUS] == 0:
-                    instant = seek(t, s, events, record, p, instant, s[HIGH], NONE)
-                least = NOWHERE if instant == NONE else earliest(t, s, events, ends, record, p, instant, size)
+                    instant = seek(t, s, events, record, p, instant, NONE)
+                least = NOWHERE if instant == NONE else earliest(t, s, events, ends, record, p, instant)
             ends[state * size + p - low] = p - low if t[record + ACCEPTING] != 0 else least
             nexts[state * size + p - low] = NOWHERE if instant == NONE else instant - low
     for state in range(1, t[STATES]):
@@ -238,7 +238,7 @@ def following(t: Ints, s: Ints, state: int, stop: int) -> int:
     return int(s[COUNTERS + state * MEMORY + NEXT])
 
 
-def common(t: Ints, s: Ints, events: WalkEvents, ends: Small, state: int, stop: int, size: int) -> tuple[int, int]:
+def common(t: Ints, s: Ints, events: WalkEvents, ends: Small, state: int, stop: int) -> tuple[int, int]:
     """Of a state for which events of one instant are alike: the instant of the next event, and where the earliest match
     ends.
     """
@@ -248,12 +248,15 @@ def common(t: Ints, s: Ints, events: WalkEvents, ends: Small, state: int, stop: 
         return NONE, NOWHERE
     if s[memory + SEEN] != instant:
         s[memory + SEEN] = instant
-        s[memory + FOUND] = earliest(t, s, events, ends, RECORDS + state * STATE, NONE, instant, size)
+        s[memory + FOUND] = earliest(t, s, events, ends, RECORDS + state * STATE, NONE, instant)
     return instant, s[memory + FOUND]
 
 
-def seek(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, stop: int, first: int) -> int:
-    """Of SELECT NEXT the instant of the first event from `x` to before `stop` that may not be skipped after `p`."""
+def seek(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, first: int) -> int:
+    """Of SELECT NEXT the instant of the first event from `x` on that may not be skipped after `p`: of the piece, or of
+    what a match that begins with `first` reaches.
+    """
+    stop = s[HIGH] if first == NONE else s[REACH]
     while x < stop:
         letters = events.letters[x]
         s[WORK] += 1
@@ -269,9 +272,9 @@ def seek(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, stop
     return NONE
 
 
-def earliest(t: Ints, s: Ints, events: WalkEvents, ends: Small, record: int, p: int, instant: int, size: int) -> int:
+def earliest(t: Ints, s: Ints, events: WalkEvents, ends: Small, record: int, p: int, instant: int) -> int:
     """Where the earliest match ends that goes on from event `p` with one of the instant; of a plain state any event."""
-    low, least = s[LOW], NOWHERE
+    low, size, least = s[LOW], s[HIGH] - s[LOW], NOWHERE
     stop = events.instant_end[instant]
     for option in range(t[record + OPTIONS], t[record + OPTIONS_END], OPTION):
         if t[option + TARGET] == NONE:
@@ -417,7 +420,7 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
 def after(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, state: int, p: int, first: int) -> int:
     """The instant of the next event after event `p`; 0, in which no next event lies, if there is none."""
     if t[RECORDS + state * STATE + LOOSE] != 0:
-        instant = seek(t, s, events, RECORDS + state * STATE, p, events.instant_end[p], s[REACH], first)
+        instant = seek(t, s, events, RECORDS + state * STATE, p, events.instant_end[p], first)
         return 0 if instant == NONE else instant
     place = known.nexts[state * (s[HIGH] - s[LOW]) + p - s[LOW]]
     return 0 if place == NOWHERE else int(place + s[LOW])

@@ -74,38 +74,48 @@ if TYPE_CHECKING:
 INLINED: Final[frozenset[str]] = frozenset()
 
 
-class SliceBatch(NamedTuple):
-    """Slices: the events of slice i are `own[bounds[i]:bounds[i + 1]]`. Of all events: their kinds and instants."""
-
-    own: Ints
-    bounds: Ints
-    kinds: npt.NDArray[np.int32]
-    instants: Ints
-
-
-class Numbers(NamedTuple):
-    """What tests compare. `left` and `right`: ranks by comparison and event, -1 for null. `places` and `ends`: by index
-    and place in the batch, where in a tree an event's row belongs (from 1), and up to where (or in which cell) it
-    looks; 0 is nowhere. `base`, `ordinal`, `truths`: whether pairs of events pass; `base` is of the block at hand.
+class Ranks(NamedTuple):
+    """What comparisons compare. `left` and `right`: ranks by comparison and event, -1 for null. `places` and `ends`: by
+    index and place in the batch, where in a tree an event's row belongs (from 1), and up to where (or in which cell) it
+    looks; 0 is nowhere.
     """
 
     left: Ints
     right: Ints
     places: Ints
     ends: Ints
+
+
+class SliceBatch(NamedTuple):
+    """Slices: the events of slice i are `own[bounds[i]:bounds[i + 1]]`. Of all events: their kinds and instants, and
+    what is added up of them, by row.
+    """
+
+    own: Ints
+    bounds: Ints
+    kinds: npt.NDArray[np.int32]
+    instants: Ints
+    values: Matrix
+    ranks: Ranks
+
+
+class Block(NamedTuple):
+    """Places of a batch, from `begin` to before `end`, both between instants, and which pairs of their events pass
+    other tests: `truths`, those of one later event from `base` on, in the order of the earlier ones' `ordinal`.
+    """
+
+    begin: int
+    end: int
     base: Ints
     ordinal: Ints
     truths: npt.NDArray[np.bool_]
 
 
-def run(
-    t: Ints, s: Ints, m: Floats, values: Matrix, batch: SliceBatch, numbers: Numbers, emitted: Matrix, block: int,
-    stop: int,
-) -> None:  # fmt: skip
-    """Read the events of a block: from place `block` of the batch to `stop`, both between instants."""
-    own, bounds, kinds, instants = batch
-    x = block
-    while x < stop:
+def run(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: Block, emitted: Matrix) -> None:
+    """Read the events of a block."""
+    own, bounds, kinds, instants, _, ranks = batch
+    x = block.begin
+    while x < block.end:
         end = bounds[s[SLICE] + 1]
         if x == bounds[s[SLICE]]:
             begin_slice(t, s, m, end - x)
@@ -113,12 +123,12 @@ def run(
         instant = instants[own[x]]
         present = 0
         while x < end and instants[own[x]] == instant:
-            read(t, s, m, values, numbers, own, kinds[own[x]], x, block)
+            read(t, s, m, batch, block, x)
             present |= t[t[MASKS] + kinds[own[x]]]
             x += 1
         if present != 0:
-            move(t, s, m, numbers.places, end - s[BEGIN], present)
-        end_instant(t, s, m, numbers.places, end - s[BEGIN])
+            move(t, s, m, ranks.places, end - s[BEGIN], present)
+        end_instant(t, s, m, ranks.places, end - s[BEGIN])
         if x == end:
             emit(t, m, emitted, s[SLICE])
             s[SLICE] += 1
@@ -138,13 +148,13 @@ def begin_slice(t: Ints, s: Ints, m: Floats, length: int) -> None:
                 clear_row(m, t[index + TREE] + place * planes, additive, planes)
 
 
-def read(
-    t: Ints, s: Ints, m: Floats, values: Matrix, numbers: Numbers, own: Ints, kind: int, x: int, block: int
-) -> None:  # fmt: skip
+def read(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: Block, x: int) -> None:
     """One event of an instant. It reads what stood before it, so what it adds is kept apart until it is done."""
     additive, planes = t[ADDITIVE], t[PLANES]
     second = t[STATES] * planes
     third = 2 * second
+    event, ends = batch.own[x], batch.ranks.ends
+    kind = batch.kinds[event]
     first, end = t[KINDS + kind], t[KINDS + kind + 1]
     for step in range(first, end, STEP):
         source = t[step + SOURCE] + second * t[step + CODE]
@@ -153,15 +163,15 @@ def read(
             clear_row(m, source, additive, planes)
             if t[step + HOW] == PREFIX:
                 find_prefix(
-                    m, t[t[step + INDEX] + TREE], numbers.ends[t[t[step + INDEX] + NUMBER], x], source, additive, planes
+                    m, t[t[step + INDEX] + TREE], ends[t[t[step + INDEX] + NUMBER], x], source, additive, planes
                 )
             elif t[step + HOW] == POINT:
-                place = numbers.ends[t[t[step + INDEX] + NUMBER], x]
+                place = ends[t[t[step + INDEX] + NUMBER], x]
                 if place > 0:
                     merge_row(m, source, t[t[step + INDEX] + TREE] + (place - 1) * planes, additive, planes)
             else:
-                scan(t, s, m, numbers, own, step, x, block, source)
-        add_row(t, m, third + t[step + TARGET], source, values, own[x], step, additive, planes)
+                scan(t, s, m, batch, block, step, x)
+        add_row(t, m, third + t[step + TARGET], source, batch.values, event, step)
     for step in range(first, end, STEP):
         added = third + t[step + TARGET]
         if m[added] > 0:  # not yet by another step with the same target
@@ -188,20 +198,21 @@ def find_prefix(m: Floats, tree: int, place: int, into: int, additive: int, plan
         place -= place & -place
 
 
-def scan(t: Ints, s: Ints, m: Floats, numbers: Numbers, own: Ints, step: int, x: int, block: int, into: int) -> None:
+def scan(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: Block, step: int, x: int) -> None:
     """Add up the rows of the events that pass all tests."""
     kept = t[step + KEPT_SOURCE]
-    planes = t[PLANES]
+    own, planes = batch.own, t[PLANES]
+    into = 3 * t[STATES] * planes
     for number in range(s[t[kept + STANDING]]):
         earlier = own[s[t[kept + EVENTS] + number]]
         passes = True
         for test in range(t[step + TESTS], t[step + TESTS_END], TEST_RECORD):
             row = t[test + TEST]
             if t[test + OPERATOR] == PAIRS:
-                first = numbers.ordinal[row, own[s[BEGIN]]]
-                passes = numbers.truths[numbers.base[row, x - block] + numbers.ordinal[row, earlier] - first]
+                first = block.ordinal[row, own[s[BEGIN]]]
+                passes = block.truths[block.base[row, x - block.begin] + block.ordinal[row, earlier] - first]
             else:
-                passes = compare(t[test + OPERATOR], numbers.left[row, own[x]], numbers.right[row, earlier])
+                passes = compare(t[test + OPERATOR], batch.ranks.left[row, own[x]], batch.ranks.right[row, earlier])
             if not passes:
                 break
         if passes:

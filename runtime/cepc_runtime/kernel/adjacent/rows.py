@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .tables import ADDITIVE, PLANES
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -29,12 +31,11 @@ LEAST: Final = 2
 BINDING: Final = 3
 
 
-def add_row(
-    t: Ints, m: Floats, target: int, source: int, values: Matrix, event: int, o: int, additive: int, planes: int
-) -> None:
+def add_row(t: Ints, m: Floats, target: int, source: int, values: Matrix, event: int, o: int) -> None:
     """Add a row, with the event bound as operation `o` says. The row may be the target itself, so the count comes
     last.
     """
+    additive, planes = t[ADDITIVE], t[PLANES]
     for i in range(1, additive):
         m[target + i] += m[source + i]
     for i in range(additive, planes):

@@ -13,7 +13,7 @@ from ..machine_code import run_function
 from ..run import Emissions
 from ..views import on_views
 from . import loop
-from .loop import Numbers, SliceBatch
+from .loop import Block, Ranks, SliceBatch
 from .slices import Slices, ranges, slices_of
 from .tables import SLICE, AdjacentLayout, Index, RecordBuilder
 from .tests import (
@@ -135,14 +135,13 @@ class Neighbours:
         own, bounds = slices.events(), slices.bounds()
         of = np.repeat(np.arange(len(slices)), np.diff(bounds))
         placed = [_places(self._comparisons[i.test], i, own, of) for i in layout.indexes]
-        places, ends = _matrix([p for p, _ in placed]), _matrix([e for _, e in placed])
         emitted = np.zeros((len(slices), planes), dtype=memory.dtype)
         progress = np.zeros(layout.progress, dtype=np.int64)
-        batch = SliceBatch(own, bounds, self.kinds.of, self._instants)
-        for block, stop, base, truths in self._blocks(own, of, bounds):
-            numbers = Numbers(*self._ranks, places, ends, base, self._ordinals, truths)
+        ranks = Ranks(*self._ranks, _matrix([p for p, _ in placed]), _matrix([e for _, e in placed]))
+        batch = SliceBatch(own, bounds, self.kinds.of, self._instants, values, ranks)
+        for block in self._blocks(own, of, bounds):
             with np.errstate(all="ignore"):
-                run(layout.table, progress, memory, values, batch, numbers, emitted, block, stop)
+                run(layout.table, progress, memory, batch, block, emitted)
         assert progress[SLICE] == len(slices)
         return emitted
 
@@ -150,10 +149,10 @@ class Neighbours:
     def _ordinals(self) -> Ints:
         return _matrix([test.ordinal for test in self._pairs])
 
-    def _blocks(self, own: Ints, of: Ints, bounds: Ints) -> Iterator[tuple[int, int, Ints, npt.NDArray[np.bool_]]]:
+    def _blocks(self, own: Ints, of: Ints, bounds: Ints) -> Iterator[Block]:
         """The batch in blocks of whole instants with at most so many pairs, if one instant alone has not more."""
         if not self._pairs:
-            yield 0, len(own), _matrix([]), np.zeros(0, dtype=np.bool_)
+            yield Block(0, len(own), _matrix([]), self._ordinals, np.zeros(0, dtype=np.bool_))
             return
         instant_first = np.maximum(self.events.instant_starts[self._instants[own]], own[bounds[of]])
         counts = [np.where(t.later[own], t.ordinal[instant_first] - t.ordinal[own[bounds[of]]], 0) for t in self._pairs]
@@ -165,8 +164,9 @@ class Neighbours:
         i = 0
         while i < len(starts):
             j = max(i + 1, int(np.searchsorted(done, done[i] + self.most_pairs, side="right")) - 1)
-            block, stop = int(cuts[i]), int(cuts[j])
-            yield block, stop, *self._truths(own, of, bounds, [c[block:stop] for c in counts], block)
+            begin, end = int(cuts[i]), int(cuts[j])
+            base, truths = self._truths(own, of, bounds, [c[begin:end] for c in counts], begin)
+            yield Block(begin, end, base, self._ordinals, truths)
             i = j
 
     def _truths(
