@@ -130,6 +130,12 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
+def test_a_file_that_a_page_names_by_its_folder_exists(page: Path) -> None:
+    named = re.findall(rf"`((?:{'|'.join(CODE)}|docs|tools|examples)/[a-z0-9_/.]+)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_the_index_leads_to_every_page() -> None:
     docs = ROOT / "docs"
     listed = {(docs / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", (docs / "README.md").read_text())}

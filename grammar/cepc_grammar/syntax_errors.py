@@ -1,6 +1,6 @@
 """The sentences for a token that cannot stand where it stands.
 
-First come the habits of other languages, which have sentences of their own (`habits.py`); then one token added, changed
+First come the habits of other languages, which have sentences of their own (`habits/`); then one token added, changed
 or left out, where that makes the statement parse (`repair.py`); else what the parser would accept (`expected.py`).
 """
 

@@ -127,7 +127,7 @@ operations.
 
 @dataclass(frozen=True)
 class EngineModel:
-    """Costs in the runtime's terms (`enumerate/joins`): rows are joined, operand by operand, with ranges of events.
+    """Costs in the runtime's terms (`enumerate/joins.py`): rows are joined, operand by operand, with ranges of events.
 
     A range is cut by the events that are bound on both sides, so an event between two of the source's is looked for
     there alone, and no order has to be filtered.
