@@ -18,7 +18,6 @@ from ..plan.automaton import DROPPED
 from ..plan.windows import Sliding
 from .effects import moved
 from .long import Long, long_of
-from .planes import is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,8 +138,7 @@ class Recount:
         if key.role in ("rest", "last"):  # an exact total leaves nothing
             return _Sum([], place, 1)
         found = dict(zip(rows.tolist(), self.values.exact(key, rows), strict=True))
-        assert key.argument is not None
-        if key.role == "present" or is_exact(key.argument.type):
+        if key.is_whole:
             return _Sum([Track(plane.variable, {e: int(v) for e, v in found.items() if v is not None})], place, 1)
         return _float_sum(plane.variable, {e: float(v) for e, v in found.items() if v is not None}, place)
 

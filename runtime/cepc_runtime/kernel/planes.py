@@ -40,6 +40,13 @@ class ValueKey:
     argument: Expression | None
     letters: frozenset[int]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is 1, or an integer."""
+        return self.role in ("one", "present", "magnitude") or (
+            self.role == "value" and self.argument is not None and is_exact(self.argument.type)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Plane:
@@ -53,10 +60,7 @@ class Plane:
     @property
     def is_whole(self) -> bool:
         """Whether it is a count or a sum of integers."""
-        role, argument = self.value.role, self.value.argument
-        return role in ("one", "present", "magnitude") or (
-            role == "value" and argument is not None and is_exact(argument.type)
-        )
+        return self.value.is_whole
 
 
 @dataclass(frozen=True, slots=True)
