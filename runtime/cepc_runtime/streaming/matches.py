@@ -68,7 +68,6 @@ def chosen(
 
     `beginning` is `Program.beginning` of the query.
     """
-    assert decision.after_first is not None
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
