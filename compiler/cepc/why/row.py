@@ -55,8 +55,7 @@ def aggregate_rows(
     """
     types = finder.program.stream(query.stream).column_types
     keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types.items() if n in query.group_by)
-    plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))
-    assert plan is not None  # the program has been planned before
+    plan = finder.own_plan(replace(query, outputs=(*query.outputs, *keys)))
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
     table = in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
     starts = (
@@ -112,8 +111,7 @@ def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
 
 
 def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValues:
-    plan = finder.plan(query)
-    assert plan is not None
+    plan = finder.own_plan(query)
     names = tuple(dict.fromkeys(bound.variable for bound in match))
     positions = np.array([[bound.row] for bound in match], dtype=np.int64)
     variables = np.array([[names.index(bound.variable)] for bound in match], dtype=np.int32)
