@@ -53,11 +53,6 @@ class Plane:
     def additive(self) -> bool:
         return self.value.role not in ("least", "greatest")
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is a count or a sum of integers."""
-        return self.value.is_whole
-
 
 @dataclass(frozen=True, slots=True)
 class CountPlane:
@@ -151,7 +146,7 @@ def _found(places: dict[Role, int]) -> MeasurePlanes:
             return ExtremePlane(extreme)
         case {"present": count} | {"one": count}:
             return CountPlane(count)
-    return CountPlane(0)
+    return CountPlane(0)  # of matches
 
 
 def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[Role, Plane]:

@@ -229,4 +229,4 @@ def _replaced(column: Column, rows: Bools, exact: Column, whole: bool) -> Column
 
 
 def _is_whole(layout: QueryPlanes, plane: int) -> bool:
-    return plane == 0 or (plane < layout.additive and layout.planes[plane - 1].is_whole)
+    return plane == 0 or (plane < layout.additive and layout.planes[plane - 1].value.is_whole)
