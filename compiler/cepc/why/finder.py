@@ -63,11 +63,6 @@ class Finder:
         planned = plan_program(replace(self.program, queries=(query,)), listed=listed)
         return planned.plans[0] if planned.plans else None
 
-    def own_plan(self, query: model.Query) -> LogicalPlan:
-        """That of the query itself, whatever it returns: it has been planned before."""
-        (plan,) = plan_program(replace(self.program, queries=(query,))).plans
-        return plan
-
     def first(self, query: model.Query, rows: Ints, start: int | None = None) -> Match | None:
         """A match of the query among the events `rows`, the earliest of the first that are found; one that begins at
         `start` if that is given. None as well where there is none within reason.
