@@ -87,7 +87,13 @@ class Recount:
             added = self._sum(plane, rows, len(tracks) + 1)
             tracks += added.tracks
             sums.append(added)
-        totals = self._neighbours(group, window, tracks) if self.neighbours else self._run(first, end, tracks)
+        if self.neighbours is None:
+            totals = self._run(first, end, tracks)
+        else:
+            bindings: dict[int, list[list[int]]] = {}
+            for i, track in enumerate(tracks):
+                bindings.setdefault(track.variable, []).append([i + 1, i, 0])
+            totals = self.neighbours.exactly(group, window, bindings, _Tracks(tracks), 1 + len(tracks))
         return [totals[0], *(added.total(totals) for added in sums)]
 
     @property
@@ -141,13 +147,6 @@ class Recount:
         if key.is_whole:
             return _Sum([Track(plane.variable, {e: int(v) for e, v in found.items() if v is not None})], place, 1)
         return _float_sum(plane.variable, {e: float(v) for e, v in found.items() if v is not None}, place)
-
-    def _neighbours(self, group: int, window: int, tracks: Sequence[Track]) -> Row:
-        assert self.neighbours is not None
-        bindings: dict[int, list[list[int]]] = {}
-        for i, track in enumerate(tracks):
-            bindings.setdefault(track.variable, []).append([i + 1, i, 0])
-        return self.neighbours.exactly(group, window, bindings, _Tracks(tracks), 1 + len(tracks))
 
     def _instants(self, first: int, end: int) -> Iterator[range]:
         starts = self.events.instant_starts
