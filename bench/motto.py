@@ -39,7 +39,7 @@ from cepc_runtime.enumerate.search import SearchMeans
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letters import classify
 from cepc_runtime.plan.physical import PhysicalPlan
-from cepc_runtime.plan.sharing import MatchAnswer, MatchPart, SharedMatches
+from cepc_runtime.plan.sharing import JoinMatches, MatchAnswer, MatchPart, SharedMatches
 
 TYPES = 13
 STREAMS = (
@@ -167,7 +167,9 @@ def unshared(several: Sequence[Asked], model: EngineModel) -> SharedMatches:
 
 
 def _renumbered(part: MatchPart, moved: int) -> MatchPart:
-    joins = tuple(join if join.part is None else replace(join, part=join.part + moved) for join in part.joins)
+    joins = tuple(
+        replace(join, part=join.part + moved) if isinstance(join, JoinMatches) else join for join in part.joins
+    )
     return replace(part, source=None if part.source is None else part.source + moved, joins=joins)
 
 

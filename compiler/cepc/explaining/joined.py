@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan.sharing import part_inputs
+from cepc_runtime.plan.sharing import JoinEvents, part_inputs
 
 from .automata import START, Drawn, NamedStep
 
@@ -58,7 +58,7 @@ def _drawn(
     steps: list[NamedStep] = []
     for number in sorted(made):
         inputs = part_inputs(parts[number])
-        alone = [called[join.letter] for join in parts[number].joins if join.letter is not None]
+        alone = [called[join.letter] for join in parts[number].joins if isinstance(join, JoinEvents)]
         read = f"with {', '.join(alone)}" if inputs and alone else names[number]
         steps += [NamedStep(names[used], names[number], read) for used in inputs] or [
             NamedStep(START, names[number], read)
@@ -80,9 +80,9 @@ def _patterns(parts: Sequence[MatchPart], called: Sequence[str]) -> Iterable[str
             named = _put(named, part.places, types[part.source])
             order |= {(part.places[a], part.places[b]) for a, b in orders[part.source]}
         for join in part.joins:
-            if join.letter is not None:
+            if isinstance(join, JoinEvents):
                 named = _put(named, join.leaves, [called[join.letter]])
-            if join.part is not None:
+            else:
                 named = _put(named, join.leaves, types[join.part])
                 order |= {(join.leaves[a], join.leaves[b]) for a, b in orders[join.part]}
             order |= {(a, leaf) for a in join.after for leaf in join.leaves}

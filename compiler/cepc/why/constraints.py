@@ -39,7 +39,10 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class AfterMatchConstraint:
-    """What an earlier match has taken is gone."""
+    """What an earlier match has taken is gone, up to where AFTER MATCH SKIP says."""
+
+    skip: str
+    variable: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
         found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
     found += (Negated(node) for node in walk(query.pattern) if isinstance(node, Not))
     if query.after_match is not None:
-        found.append(AfterMatchConstraint())
+        found.append(AfterMatchConstraint(query.after_match.skip, query.after_variable))
     if query.select != "ANY":
         found.append(SelectionConstraint())
     if query.window.span is not None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.numbers.columns import nulls
 from cepc_runtime.parts.resources import Resources
-from cepc_runtime.plan.windows import MatchBound, Sliding
+from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded
 from cepc_runtime.sql.evaluate.errors import EvaluationError
 from cepc_runtime.sql.spark_sql import describe
 
@@ -99,7 +99,7 @@ def at_a_glance(looked: LookedAt) -> Sentences:
 
 
 def _of_the_pattern(looked: LookedAt, sources: Mapping[str, Source]) -> Sentences:
-    query = looked.query
+    query, window = looked.query, looked.query.window
     reach = looked.reach(query.partition)
     if not reach.is_completed:
         if query.partition and looked.reach(()).is_completed:
@@ -107,8 +107,8 @@ def _of_the_pattern(looked: LookedAt, sources: Mapping[str, Source]) -> Sentence
         yield _furthest(looked, reach)
         return
     fitting = _fitting(looked, reach)
-    if not fitting.any():
-        yield _too_short(looked, reach)
+    if not isinstance(window, Unbounded) and not fitting.any():
+        yield _too_short(looked, reach, window)
         return
     refused = (
         None if query.having is None else _refused(looked, query.having, _sample(reach, fitting, COUNTED), sources)
@@ -195,9 +195,8 @@ def _fitting(looked: LookedAt, reach: Reach) -> Bools:
     return np.asarray(complete)
 
 
-def _too_short(looked: LookedAt, reach: Reach) -> str:
-    window, events = looked.query.window, reach.events
-    assert window.span is not None
+def _too_short(looked: LookedAt, reach: Reach, window: Sliding | MatchBound) -> str:
+    events = reach.events
     complete = reach.completed < events.length
     ticks = looked.reading.ticks[events.order]
     soonest = int((ticks[reach.completed[complete]] - ticks[reach.starts[complete]]).min())

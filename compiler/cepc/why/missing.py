@@ -81,10 +81,9 @@ def spoiled_by(finder: Finder, asked: Question, stopped: Stopped, constraint: Co
     """The rows of the events because of which the match does not stand under a NOT or a SELECT."""
     if not isinstance(constraint, Negated | SelectionConstraint):
         return ()
-    left_out = [c for c in constraints_of(asked.query) if c != constraint and c in stopped.by]
-    asking = without(
-        asked.query, [*left_out, *([AfterMatchConstraint()] if isinstance(constraint, SelectionConstraint) else [])]
-    )
+    after = AfterMatchConstraint if isinstance(constraint, SelectionConstraint) else ()
+    others = (c for c in constraints_of(asked.query) if c != constraint)
+    asking = without(asked.query, [c for c in others if c in stopped.by or isinstance(c, after)])
     own = {bound.row for bound in stopped.match}
     return spoilers(finder, asking, stopped.match, np.array([r for r in asked.rows.tolist() if r not in own], np.int64))
 

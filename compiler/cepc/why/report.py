@@ -178,7 +178,7 @@ class _Report:
     def _row_text(self, row: Row) -> str:
         group = {**self.scope.group, **row.group}
         where = f" for {group_text(group)}" if group else ""
-        return where if row.start is None else f"{where}, in the window {self._window_text(row.start)}"
+        return f"{where}{self._window_text(row.start, 'in the window')}"
 
     def _other_windows(self, group: Ints) -> Lines:
         rows = aggregate_rows(self.finder, self.query, group, None, self.sources)
@@ -272,15 +272,15 @@ class _Report:
 
     def _what(self) -> str:
         where = f", {group_text(self.scope.group)}" if self.scope.group else ""
-        if self.scope.start is None:
-            return f"{self.query.name}{where}"
-        if self.query.kind == "match":
+        if self.query.kind == "match" and self.scope.start is not None:
             return f"{self.query.name}{where}, matches that begin at {time_text(self.scope.start, self.stream)}"
-        return f"{self.query.name}{where}, window {self._window_text(self.scope.start)}"
+        return f"{self.query.name}{where}{self._window_text(self.scope.start, 'window')}"
 
-    def _window_text(self, start: int) -> str:
-        assert self.query.window.span is not None
-        return f"from {time_text(start, self.stream)} to {time_text(start + self.query.window.span, self.stream)}"
+    def _window_text(self, start: int | None, what: str) -> str:
+        span = self.query.window.span
+        if start is None or span is None:
+            return ""
+        return f", {what} from {time_text(start, self.stream)} to {time_text(start + span, self.stream)}"
 
 
 def _says_itself(values: str) -> bool:

@@ -17,6 +17,7 @@ from cepc_runtime.sql.expression import Aggregate, Field, walk
 
 from .. import model
 from ..passes.strategy import strategy
+from ..planning import plan_program
 from ..reading.read import Read
 from ..running.local import execute_plan
 from ..writing.order import in_order
@@ -55,8 +56,8 @@ def aggregate_rows(
     """
     types = finder.program.stream(query.stream).column_types
     keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types.items() if n in query.group_by)
-    plan = finder.plan(replace(query, outputs=(*query.outputs, *keys)))
-    assert plan is not None  # the program has been planned before
+    asked = replace(query, outputs=(*query.outputs, *keys))
+    (plan,) = plan_program(replace(finder.program, queries=(asked,))).plans  # of its pattern there is one
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
     table = in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
     starts = (
@@ -112,8 +113,7 @@ def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
 
 
 def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValues:
-    plan = finder.plan(query)
-    assert plan is not None
+    (plan,) = plan_program(replace(finder.program, queries=(query,))).plans
     names = tuple(dict.fromkeys(bound.variable for bound in match))
     positions = np.array([[bound.row] for bound in match], dtype=np.int64)
     variables = np.array([[names.index(bound.variable)] for bound in match], dtype=np.int32)

@@ -44,10 +44,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return f"the condition {condition.text}" + (f" of the pattern {scope}" if scope else "")
         case Negated(negation):
             return pattern_text(_typed(negation, query), stream)
-        case AfterMatchConstraint():
-            assert query.after_match is not None
-            to = f" {query.after_variable}" if query.after_variable else ""
-            return f"AFTER MATCH SKIP {query.after_match.skip}{to}"
+        case AfterMatchConstraint(skip, variable):
+            return f"AFTER MATCH SKIP {skip}{f' {variable}' if variable else ''}"
         case SelectionConstraint():
             return f"SELECT {query.select}"
         case WithinConstraint(span):

@@ -230,10 +230,9 @@ class AfterMatch:
         for number in np.unique(chosen.level).tolist():
             some = np.flatnonzero(chosen.level == number)
             path = Path(levels[number].block, chosen.row[some])
-            if self._skip == "PAST LAST EVENT":
+            if self._variable is None:  # PAST LAST EVENT
                 resume[some] = self._timeline.instant_end[path.level(number)[1]]
                 continue
-            assert self._variable is not None
             binds = self._extension.pattern.binds(self._variable, None)
             event = path.earliest(binds, None, None) if self._skip == "TO FIRST" else path.latest(binds, None, None)
             resume[some] = np.maximum(resume[some], event)

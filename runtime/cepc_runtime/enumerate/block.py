@@ -88,11 +88,10 @@ class Path:
 
     def level(self, depth: int) -> tuple[Numbers, Ints]:
         """The edge and the position that each row read as event number `depth`."""
-        while len(self._levels) < self.length - depth:
-            block, rows = self._walked
-            assert block is not None
+        block, rows = self._walked
+        while block is not None and len(self._levels) < self.length - depth:
             self._levels.append((block.edge[rows], block.position[rows]))
-            self._walked = block.parent, block.above[rows]
+            block, rows = self._walked = block.parent, block.above[rows]
         return self._levels[self.length - 1 - depth]
 
     def sources(self) -> Ints:

@@ -25,24 +25,24 @@ def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> Matc
     parent = block.parent
     above = np.zeros(len(block), dtype=np.int64) if parent is None or parent.word is None else parent.word[block.above]
     order, numbers = numbered([above, block.position, extension.pattern.variable[block.edge]])
-    words = np.empty(len(block), dtype=np.int64)
-    words[order] = numbers
     shares = shares_after(extension.checks.shares, block, extension.pattern.target)
-    block = replace(block, word=words, trace=_trace(block, extension), shares=shares)
+    block = replace(block, trace=_trace(block, extension), shares=shares)
     if by_word:
-        block = block.take(order)
-    assert block.word is not None
+        block, words = block.take(order), numbers
+    else:
+        words = np.empty(len(block), dtype=np.int64)
+        words[order] = numbers
     if block.excluded is not None:
         # Without a derivation that is not excluded, a word leads to no match.
-        block = block.take(np.isin(block.word, block.word[~block.excluded]))
-    assert block.word is not None
-    state: list[Ints] = [block.word, extension.pattern.target[block.edge].astype(np.int64), block.end]
+        kept = np.isin(words, words[~block.excluded])
+        block, words = block.take(kept), words[kept]
+    state: list[Ints] = [words, extension.pattern.target[block.edge].astype(np.int64), block.end]
     state += [column for column in (block.trace, block.prefix) if column is not None]
     state += [] if block.excluded is None else [block.excluded.astype(np.int64)]
     state += [row for rows in (block.tracks, block.memory, block.shares) if rows is not None for row in rows]
     if block.undecided is not None:  # what is undecided is looked at again along its own path
         state.append(np.where(block.undecided != 0, np.arange(len(block)), -1))
-    return block.take(first_of_each(state))
+    return replace(block, word=words).take(first_of_each(state))
 
 
 def _trace(block: MatchBlock, extension: Extension) -> Ints | None:
@@ -62,8 +62,7 @@ def _trace(block: MatchBlock, extension: Extension) -> Ints | None:
     parent = block.parent
     late = waits[block.edge]
     columns = [np.where(late, block.edge, -1).astype(np.int64)]
-    if parent is not None:
-        assert parent.trace is not None
+    if parent is not None and parent.trace is not None:
         columns.append(parent.trace[block.above])
         if parent.tracks is not None:
             columns += [np.where(late, track[block.above], -1) for track in parent.tracks]

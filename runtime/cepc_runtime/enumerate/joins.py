@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan.sharing import part_inputs
+from ..plan.sharing import JoinEvents, part_inputs
 from ..sql.evaluate.errors import about
 from .condition import Condition
 from .extension import Sources
@@ -322,11 +322,10 @@ class Joins:
                 yield kept
 
     def _begun(self, join: JoinStep, tables: Mapping[int, _Rows], low: int, stop: int) -> _Rows:
-        if join.letter is not None:
+        if isinstance(join, JoinEvents):
             events = self._timeline.events_of(join.letter)
             events = events[np.searchsorted(events, low) : np.searchsorted(events, stop)]
             return _Rows.of({join.leaves[0]: events})
-        assert join.part is not None
         table = tables[join.part]
         rows = table.take(slice(*np.searchsorted(table.first, [low, stop]).tolist()))
         return _Rows({join.leaves[i]: at for i, at in rows.events.items()}, rows.first, rows.last)
@@ -355,11 +354,10 @@ class Joins:
             return
         (join, tests), *more = joins
         low, high = self._range(rows, join, plan.within, portion)
-        if join.letter is not None:
+        if isinstance(join, JoinEvents):
             rank = self._timeline.rank(join.letter)
             start, count = rank[low], rank[high] - rank[low]
         else:
-            assert join.part is not None
             start = np.searchsorted(tables[join.part].first, low)
             count = np.searchsorted(tables[join.part].first, high) - start
         for begin, end in slices(count, self._means.block):
@@ -385,11 +383,10 @@ class Joins:
     ) -> _Rows:
         """Rows `above` with the events, or the matches, number `chosen` of what is joined, where these fit."""
         self._means.budget.spend(tried=len(above), partial=0)
-        if join.letter is not None:
+        if isinstance(join, JoinEvents):
             at = self._timeline.events_of(join.letter)[chosen]
             new, first, last = {join.leaves[0]: at}, at, at
         else:
-            assert join.part is not None
             table = tables[join.part]
             fits = table.last[chosen] < high[above]
             above, chosen = above[fits], chosen[fits]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..numbers.columns import approximate, exact_integers, flat, nulls, ranks
 from ..numbers.doubles import ROUNDING, add_exactly, halves, pair, rounds_once
 from ..numbers.gathered import Gathered
-from ..sql.types import Decimal, is_float, is_integer, to_arrow
+from ..sql.types import is_float, is_integer, to_arrow
 from .ragged import starts_of
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
     """
     fits = np.zeros(len(counts), dtype=np.bool_)
     function = aggregate.function
-    if values is None:
+    if aggregate.argument is None:
         return _ended(aggregate, Gathered(counts))
     values = flat(values)
     if function.combination == "list":
@@ -88,13 +88,11 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
         return _extreme(aggregate, counts, values), fits
     if not function.adds:
         return _ended(aggregate, Gathered(counts))
-    assert aggregate.argument is not None
     type_ = aggregate.argument.type
-    scale = type_.scale if isinstance(type_, Decimal) else 0
     found = numbers(values, type_)
     totals, rests = (sums(counts, found), None) if not is_float(type_) else sums_of_doubles(counts, found)
-    squares = sums(counts, _squared(found)) if function.squares else None
-    return _ended(aggregate, Gathered(counts, totals, rests, scale, squares))
+    squares = (sums(counts, _squared(found)),) if function.squares else ()
+    return _ended(aggregate, Gathered(counts, (totals, *squares), rests, aggregate.scale))
 
 
 def _ended(aggregate: Aggregate, gathered: Gathered) -> tuple[Any, Bools]:

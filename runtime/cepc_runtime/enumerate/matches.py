@@ -15,7 +15,7 @@ from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
 from ..sql.expression import Aggregate, Field, FieldKey, aggregates, fields
-from ..sql.types import Decimal, is_float, to_arrow
+from ..sql.types import is_float, to_arrow
 from .lists import BoundLists, aggregated, numbers, sums
 
 if TYPE_CHECKING:
@@ -104,21 +104,16 @@ class MatchValues:
     def exact(self, aggregate: Aggregate, row: int) -> Any:
         """A COUNT or SUM of one match as an exact number; None for null."""
         counts, values = self._of(aggregate, self._matches.take(np.array([row])))
-        if values is None:
+        if aggregate.argument is None:
             return int(counts[0])
         present = values.filter(pa.array(~nulls(values)))
         if aggregate.function.counts:
             return len(present)
         if not len(present):
             return None
-        assert aggregate.argument is not None
         type_ = aggregate.argument.type
         total = sums(np.array([len(present)]), numbers(present, type_))[0]
-        return (
-            float(total)
-            if is_float(type_)
-            else Fraction(int(total), 10**type_.scale if isinstance(type_, Decimal) else 1)
-        )
+        return float(total) if is_float(type_) else Fraction(int(total), 10**aggregate.scale)
 
     def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
         """The error of an aggregate that does not fit for a match."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..kernel.planes import MeasurePlanes, Plane, QueryPlanes, ValueKey, is_exact
+from ..kernel.planes import CountPlane, ExtremePlane, Plane, QueryPlanes, SumPlanes, ValueKey, is_exact
 from ..numbers.columns import codes, combine_codes, dense, flat, nulls, ranks
 from ..numbers.doubles import add_exactly
 from ..results.totals import Totals
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..events.grouped import Events
-    from ..kernel.planes import Role
+    from ..kernel.planes import MeasurePlanes, Role
     from ..plan.query import Measure
     from ..plan.strategy import PhysicalQuery
+    from ..sql.expression import Expression
     from .evaluation import Evaluator
     from .lists import Column, Lists
     from .standing import Frames, Matches
@@ -109,7 +110,7 @@ class Measuring:
         """For each match what the measure adds: the sums, and the extreme value (None where none is needed)."""
         if measure.argument is None:
             return [lists.counts], None
-        values = self._argument(measure, lists.positions)
+        values = self._argument(measure.argument, lists.positions)
         present = ~nulls(values)
         counts = np.bincount(
             np.repeat(np.arange(len(lists.counts)), lists.counts)[present], minlength=len(lists.counts)
@@ -122,12 +123,11 @@ class Measuring:
         found = numbers(values, measure.argument.type)
         return [counts, sums(counts, found) if is_exact(measure.argument.type) else binned(counts, found)], None
 
-    def _argument(self, measure: Measure, positions: Ints) -> Any:
-        """The measure's argument for events, evaluated once for each."""
-        assert measure.argument is not None
+    def _argument(self, argument: Expression, positions: Ints) -> Any:
+        """A measure's argument for events, evaluated once for each."""
         events, places = np.unique(positions, return_inverse=True)
-        keys = {field.key: events for field in fields(measure.argument)}
-        return flat(self._evaluator.values(measure.argument, keys, len(events))).take(pa.array(places))
+        keys = {field.key: events for field in fields(argument)}
+        return flat(self._evaluator.values(argument, keys, len(events))).take(pa.array(places))
 
 
 def _layout(measures: Sequence[Measure]) -> QueryPlanes:
@@ -139,17 +139,15 @@ def _layout(measures: Sequence[Measure]) -> QueryPlanes:
     for number, measure in enumerate(measures):
         own = frozenset((number,))  # tells measures of the same argument apart
         if measure.variable is None:
-            found.append(MeasurePlanes(count=0))
+            found.append(CountPlane(0))
         elif measure.function.extreme:
             extremes.append(Plane(number, ValueKey(measure.function.extreme, measure.argument, own)))
-            found.append(MeasurePlanes(extreme=kept + len(extremes) - 1))
+            found.append(ExtremePlane(kept + len(extremes) - 1))
         else:
-            place = 1 + len(additive)
-            additive.append(Plane(number, ValueKey("present", measure.argument, own)))
-            roles: list[Role] = ["value", "rest"]
-            additive += [Plane(number, ValueKey(r, measure.argument, own)) for r in roles[: _width(measure) - 1]]
-            total, rest = (place + n if _width(measure) > n else None for n in (1, 2))
-            found.append(MeasurePlanes(count=place, total=total, rest=rest))
+            places = range(1 + len(additive), 1 + len(additive) + _width(measure))
+            roles: list[Role] = ["present", "value", "rest"]
+            additive += [Plane(number, ValueKey(r, measure.argument, own)) for r in roles[: len(places)]]
+            found.append(SumPlanes(*places) if len(places) > 1 else CountPlane(*places))
     return QueryPlanes((*additive, *extremes), kept, tuple(found))
 
 

@@ -81,10 +81,9 @@ class Search:
 
     def _grown(self, block: MatchBlock, sources: Sources) -> Iterator[MatchBlock]:
         ranges = self._extension.ranges(block)
-        if not self._merging:
+        if block.word is None:
             yield from self._portions(ranges, block, sources)
             return
-        assert block.word is not None
         ranges = ranges.by_row()  # and so by word
         words = block.word[ranges.row]
         counts = np.bincount(words, ranges.count, minlength=1).astype(np.int64)

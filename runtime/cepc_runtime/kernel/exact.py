@@ -18,7 +18,6 @@ from ..plan.automaton import DROPPED
 from ..plan.windows import Sliding
 from .effects import moved
 from .long import Long, long_of
-from .planes import is_exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,7 +87,13 @@ class Recount:
             added = self._sum(plane, rows, len(tracks) + 1)
             tracks += added.tracks
             sums.append(added)
-        totals = self._neighbours(group, window, tracks) if self.neighbours else self._run(first, end, tracks)
+        if self.neighbours is None:
+            totals = self._run(first, end, tracks)
+        else:
+            bindings: dict[int, list[list[int]]] = {}
+            for i, track in enumerate(tracks):
+                bindings.setdefault(track.variable, []).append([i + 1, i, 0])
+            totals = self.neighbours.exactly(group, window, bindings, _Tracks(tracks), 1 + len(tracks))
         return [totals[0], *(added.total(totals) for added in sums)]
 
     @property
@@ -139,17 +144,9 @@ class Recount:
         if key.role in ("rest", "last"):  # an exact total leaves nothing
             return _Sum([], place, 1)
         found = dict(zip(rows.tolist(), self.values.exact(key, rows), strict=True))
-        assert key.argument is not None
-        if key.role == "present" or is_exact(key.argument.type):
+        if key.is_whole:
             return _Sum([Track(plane.variable, {e: int(v) for e, v in found.items() if v is not None})], place, 1)
         return _float_sum(plane.variable, {e: float(v) for e, v in found.items() if v is not None}, place)
-
-    def _neighbours(self, group: int, window: int, tracks: Sequence[Track]) -> Row:
-        assert self.neighbours is not None
-        bindings: dict[int, list[list[int]]] = {}
-        for i, track in enumerate(tracks):
-            bindings.setdefault(track.variable, []).append([i + 1, i, 0])
-        return self.neighbours.exactly(group, window, bindings, _Tracks(tracks), 1 + len(tracks))
 
     def _instants(self, first: int, end: int) -> Iterator[range]:
         starts = self.events.instant_starts

@@ -23,7 +23,7 @@ FITS: Final = 2.0**62
 
 def whole(plane: Plane) -> bool:
     """Whether the plane is a sum of integers that this module computes."""
-    return plane.is_whole and plane.value.role != "magnitude"
+    return plane.value.is_whole and plane.value.role != "magnitude"
 
 
 def in_units(plane: Plane) -> bool:

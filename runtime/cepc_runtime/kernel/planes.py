@@ -16,13 +16,9 @@ from ..sql.types import DataType, is_float
 if TYPE_CHECKING:
     from ..plan.automaton import Automaton
     from ..plan.query import Measure
-    from ..sql.aggregate_functions import Gathers
     from ..sql.expression import Expression
 
 Role = OneOf["one", "present", "value", "rest", "last", "magnitude", "least", "greatest"]
-
-_PLACES: Final[dict[Gathers, str]] = {"present": "count", "value": "total", "least": "extreme", "greatest": "extreme"}
-"""Of a measure's planes, by what they gather."""
 
 PARTS: Final[tuple[Role, Role, Role]] = ("value", "rest", "last")
 """Of a FLOAT or DOUBLE."""
@@ -40,6 +36,13 @@ class ValueKey:
     argument: Expression | None
     letters: frozenset[int]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is 1, or an integer."""
+        return self.role in ("one", "present", "magnitude") or (
+            self.role == "value" and self.argument is not None and is_exact(self.argument.type)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Plane:
@@ -50,25 +53,55 @@ class Plane:
     def additive(self) -> bool:
         return self.value.role not in ("least", "greatest")
 
+
+@dataclass(frozen=True, slots=True)
+class CountPlane:
+    count: int
+
     @property
-    def is_whole(self) -> bool:
-        """Whether it is a count or a sum of integers."""
-        role, argument = self.value.role, self.value.argument
-        return role in ("one", "present", "magnitude") or (
-            role == "value" and argument is not None and is_exact(argument.type)
-        )
+    def integers(self) -> tuple[int, ...]:
+        return (self.count,)
 
 
 @dataclass(frozen=True, slots=True)
-class MeasurePlanes:
-    """The indexes of the planes that a measure is computed from; None where it needs none."""
+class SumPlanes:
+    """How many values there are, and their total; a rest is to be added to one of FLOAT and DOUBLE."""
 
-    count: int | None = None
-    total: int | None = None
-    rest: int | None = None  # of totals of FLOAT and DOUBLE: what is to be added,
-    last: int | None = None  # and what the kernel adds up apart; then it is in the rest
-    magnitude: int | None = None  # of exact totals: below 2^53 it proves that the total is exact
-    extreme: int | None = None
+    count: int
+    total: int
+    rest: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerSumPlanes(SumPlanes):
+    """As the kernel keeps them: a magnitude below 2^53 proves that the total is exact."""
+
+    magnitude: int
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        return self.count, self.total, self.magnitude
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubleSumPlanes(SumPlanes):
+    """As the kernel keeps them: it adds up the last part apart; then it is in the rest."""
+
+    rest: int
+    last: int
+
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        return self.total, self.rest, self.last
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremePlane:
+    extreme: int
+
+
+MeasurePlanes = CountPlane | SumPlanes | ExtremePlane
+"""The indexes of the planes that a measure is computed from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +130,26 @@ def planes_of(automaton: Automaton, measures: tuple[Measure, ...], *, rests: boo
     planes = list(dict.fromkeys(plane for needed in wanted for plane in needed.values()))
     planes.sort(key=lambda plane: not plane.additive)
     index = {plane: i + 1 for i, plane in enumerate(planes)}
-    found = []
-    for measure, needed in zip(measures, wanted, strict=True):
-        places = {name: index[plane] for name, plane in needed.items()}
-        if measure.variable is None:
-            places["count"] = 0
-        found.append(MeasurePlanes(**places))
-    return QueryPlanes(tuple(planes), 1 + sum(plane.additive for plane in planes), tuple(found))
+    found = tuple(_found({role: index[plane] for role, plane in needed.items()}) for needed in wanted)
+    return QueryPlanes(tuple(planes), 1 + sum(plane.additive for plane in planes), found)
 
 
-def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[str, Plane]:
+def _found(places: dict[Role, int]) -> MeasurePlanes:
+    match places:
+        case {"present": count, "value": total, "magnitude": magnitude}:
+            return IntegerSumPlanes(count, total, magnitude=magnitude)
+        case {"present": count, "value": total, "rest": rest, "last": last}:
+            return DoubleSumPlanes(count, total, rest=rest, last=last)
+        case {"present": count, "value": total}:
+            return SumPlanes(count, total)
+        case {"least": extreme} | {"greatest": extreme}:
+            return ExtremePlane(extreme)
+        case {"present": count} | {"one": count}:
+            return CountPlane(count)
+    return CountPlane(0)  # of matches
+
+
+def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[Role, Plane]:
     if measure.variable is None:
         return {}
     # A variable that the automaton never binds gets planes that stay empty.
@@ -118,8 +161,8 @@ def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[str, Pl
         return Plane(variable, ValueKey(role, None if role == "one" else measure.argument, letters))
 
     if measure.argument is None:
-        return {"count": plane("one")}
-    needed = {_PLACES[role]: plane(role) for role in measure.function.gathers}
+        return {"one": plane("one")}
+    needed: dict[Role, Plane] = {role: plane(role) for role in measure.function.gathers}
     if not measure.function.adds:
         return needed
     if is_exact(measure.argument.type):

@@ -12,7 +12,7 @@ from ..events.letters import evaluate_on
 from ..numbers.columns import approximate, exact_integers, low_words, nulls, ranks
 from ..numbers.doubles import parts
 from ..sql.expression import of_no_variable
-from .planes import PARTS, is_exact
+from .planes import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,15 +43,14 @@ class Values:
 
     matrix: npt.NDArray[np.float64]
     index: dict[ValueKey, int]
-    arguments: dict[tuple[Expression, frozenset[int]], Argument]
+    arguments: dict[ValueKey, Argument]
     extremes: dict[ValueKey, Any]
     scales: dict[ValueKey, Scale]
     groups: Ints
 
     def exact(self, key: ValueKey, events: Ints) -> list[int | float | None]:
         """The values of a `present`, `value` or `magnitude` key at some events, as Python numbers; null for None."""
-        assert key.argument is not None
-        argument = self.arguments[key.argument, key.letters]
+        argument = self.arguments[key]
         places = np.searchsorted(argument.rows, events)
         bound = np.append(argument.rows, -1)[places] == events
         numbers = _python_numbers(argument.column.take(places[bound]), key)
@@ -62,8 +61,7 @@ class Values:
 
     def small(self, key: ValueKey, most: float) -> Ints | None:
         """The numbers of an additive key that are integers, all of them smaller than that; None for others."""
-        whole = key.argument is None or key.role == "present" or is_exact(key.argument.type)
-        if not whole or np.abs(self.matrix[self.index[key]]).max(initial=0) >= most:
+        if not key.is_whole or np.abs(self.matrix[self.index[key]]).max(initial=0) >= most:
             return None
         row: Ints = self.modulo([key])[0]
         return np.abs(row) if key.role == "magnitude" else row
@@ -81,7 +79,7 @@ class Values:
             elif key.argument is None:
                 row[:] = 1
             else:
-                argument = self.arguments[key.argument, key.letters]
+                argument = self.arguments[key]
                 row[argument.rows] = ~nulls(argument.column) if key.role == "present" else low_words(argument.column)
         return matrix
 
@@ -101,7 +99,7 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) 
             letters[expression] = letters.get(expression, frozenset()).union(*(key.letters for key in alike))
     evaluated = {expression: _argument(expression, bound, table, kinds) for expression, bound in letters.items()}
     matrix = np.zeros((len(same), len(kinds.of)), dtype=np.float64)
-    arguments: dict[tuple[Expression, frozenset[int]], Argument] = {}
+    arguments: dict[ValueKey, Argument] = {}
     extremes: dict[ValueKey, Any] = {}
     scales: dict[ValueKey, Scale] = {}
     for row, ((role, expression), alike) in zip(matrix, same.items(), strict=True):
@@ -109,7 +107,7 @@ def values_of(keys: Iterable[ValueKey], table: Any, kinds: Kinds, groups: Ints) 
             row[:] = 1
             continue
         argument = evaluated[expression]
-        arguments |= {(key.argument, key.letters): argument for key in alike if key.argument is not None}
+        arguments |= dict.fromkeys(alike, argument)
         if role in ("least", "greatest"):
             row[:] = np.inf
             row[argument.rows], values = _places(argument.column, role == "greatest")
@@ -153,7 +151,5 @@ def _places(column: Any, negated: bool) -> tuple[Floats, Any]:
 def _python_numbers(column: Any, key: ValueKey) -> list[int | float | None]:
     if key.role == "present":
         return [None if absent else 1 for absent in nulls(column).tolist()]
-    assert key.argument is not None
-    numbers: list[int | float | None]
-    numbers = [*exact_integers(column)] if is_exact(key.argument.type) else column.to_pylist()
+    numbers: list[int | float | None] = [*exact_integers(column)] if key.is_whole else column.to_pylist()
     return [None if n is None else abs(n) for n in numbers] if key.role == "magnitude" else numbers

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..kernel.planes import DoubleSumPlanes
 from ..kernel.run import Emissions
 from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once, together
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..kernel.exact import Number, Recount
-    from ..kernel.planes import MeasurePlanes
     from .columns import Bools, Floats, Ints
     from .doubles import Scale
 
@@ -118,22 +118,14 @@ class DoubleSums:
 
 def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) -> list[DoubleSums]:
     """Those of a query. Rows with equal `targets` will be one row of results; without, each is one by itself."""
-    divided: dict[MeasurePlanes, bool] = {}
+    divided: dict[DoubleSumPlanes, bool] = {}
     for measure, own in zip(recount.query.measures, recount.planes.measures, strict=True):
-        if own.rest is not None:
+        if isinstance(own, DoubleSumPlanes):
             divided[own] = divided.get(own, False) or measure.function.divided
     if not divided or not len(emissions.planes):
         return []
     known = None if targets is None else _targets(targets)
     return [_double_sums(recount, emissions, known, own, average) for own, average in divided.items()]
-
-
-def places_of(own: MeasurePlanes) -> tuple[int, int, int]:
-    """The planes of a sum's parts."""
-    assert own.total is not None
-    assert own.rest is not None
-    assert own.last is not None
-    return own.total, own.rest, own.last
 
 
 def _targets(targets: Ints) -> Targets:
@@ -142,10 +134,9 @@ def _targets(targets: Ints) -> Targets:
 
 
 def _double_sums(
-    recount: Recount, emissions: Emissions, targets: Targets | None, own: MeasurePlanes, divided: bool
+    recount: Recount, emissions: Emissions, targets: Targets | None, own: DoubleSumPlanes, divided: bool
 ) -> DoubleSums:
-    assert own.count is not None
-    places, planes = places_of(own), emissions.planes
+    places, planes = own.parts, emissions.planes
     with np.errstate(all="ignore"):
         parts = [planes[:, place] for place in places]
         counts, error = planes[:, own.count], _errors(recount, emissions, own)
@@ -163,12 +154,12 @@ def _double_sums(
 
 
 def _added(
-    recount: Recount, emissions: Emissions, targets: Targets, own: MeasurePlanes, error: Floats
+    recount: Recount, emissions: Emissions, targets: Targets, own: DoubleSumPlanes, error: Floats
 ) -> tuple[list[Floats], Floats, Floats]:
     """The parts, the counts and by how much the parts may be off, of each target."""
-    places, order, starts = places_of(own), targets.order, targets.starts
+    places, order, starts = own.parts, targets.order, targets.starts
     parts = [emissions.planes[order, place] for place in places]
-    counts, error = emissions.planes[order, own.count or 0], error[order]
+    counts, error = emissions.planes[order, own.count], error[order]
     if len(starts) == len(order):
         return parts, counts, error
     first, left = halves(parts[0], starts)
@@ -185,11 +176,11 @@ def _added(
     )
 
 
-def _errors(recount: Recount, emissions: Emissions, own: MeasurePlanes) -> Floats:
+def _errors(recount: Recount, emissions: Emissions, own: DoubleSumPlanes) -> Floats:
     """How far the total and the rest of each row may be off, together."""
-    counts = emissions.planes[:, own.count or 0]
+    counts = emissions.planes[:, own.count]
     inexact, most = np.zeros(len(counts)), counts.max()
-    for plane in places_of(own):
+    for plane in own.parts:
         if recount.values.scales[recount.planes.planes[plane - 1].value].exact(most).all():
             continue
         scale = _scale(recount, emissions, plane)
@@ -202,14 +193,14 @@ def _scale(recount: Recount, emissions: Emissions, plane: int) -> Scale:
     return recount.values.scales[recount.planes.planes[plane - 1].value].take(emissions.groups)
 
 
-def exact_sum(recount: Recount, emissions: Emissions, own: MeasurePlanes, rows: Ints) -> Found:
+def exact_sum(recount: Recount, emissions: Emissions, own: DoubleSumPlanes, rows: Ints) -> Found:
     """What finds the sum of one of the rows, which is known roughly, from its parts modulo 2**64. It is None where
     these do not tell, or where what they lack might make another double of it, or of its average.
     """
     some = Emissions(emissions.groups[rows], emissions.windows[rows], emissions.planes[rows])
-    counts, roundings = some.planes[:, own.count or 0].tolist(), _roundings(recount, some).tolist()
+    counts, roundings = some.planes[:, own.count].tolist(), _roundings(recount, some).tolist()
     known = []
-    for plane in places_of(own):
+    for plane in own.parts:
         scale = _scale(recount, some, plane)
         columns = some.planes[:, plane], scale.size, scale.unit, scale.lost
         known.append((plane, [column.tolist() for column in columns]))

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernel.modulo import FITS, count_modulo, whole
+from ..kernel.planes import CountPlane, DoubleSumPlanes, IntegerSumPlanes, SumPlanes
 from ..sql.expression import aggregates, counted
 from ..sql.types import is_integer
-from .double_sums import double_sums, exact_sum, places_of
+from .double_sums import double_sums, exact_sum
 
 if TYPE_CHECKING:
     from ..kernel.exact import Number, Recount
-    from ..kernel.planes import MeasurePlanes, QueryPlanes
+    from ..kernel.planes import QueryPlanes
     from ..kernel.run import Emissions
     from ..plan.query import Measure, QueryPlan
     from .columns import Bools, Floats, Ints
@@ -48,13 +49,13 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
     again = np.zeros(len(planes), dtype=np.bool_)
     if not _all_below(planes[:, : layout.additive], EXACT):  # else they are all exact that have to be
         for measure, found in zip(query.measures, layout.measures, strict=True):
-            if measure.is_whole:
-                if measure.exact:
-                    needed = [p for p in (found.count, found.total, found.magnitude) if p is not None]
-                    inexact = ~np.all(np.abs(planes[:, needed]) < EXACT, axis=1)
-                    again |= inexact & ~_hopeless(query, measure, found, planes)
-            elif found.total is not None:
-                again |= _overflown(recount, found, emissions)
+            match found:
+                case CountPlane() | IntegerSumPlanes():
+                    if measure.exact:
+                        inexact = ~np.all(np.abs(planes[:, found.integers]) < EXACT, axis=1)
+                        again |= inexact & ~_hopeless(query, measure, found, planes)
+                case SumPlanes():
+                    again |= _overflown(recount, found, emissions)
     sums = double_sums(recount, emissions, targets)
     unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
     exact = _counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
@@ -71,11 +72,11 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
 
 def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
     """The planes whose numbers are integers and have to be exact."""
-    found: set[int | None] = set()
+    found: set[int] = set()
     for measure, places in zip(query.measures, layout.measures, strict=True):
-        if measure.exact and measure.is_whole:
-            found |= {places.count, places.total, places.magnitude}
-    return {plane for plane in found if plane is not None}
+        if measure.exact and isinstance(places, CountPlane | IntegerSumPlanes):
+            found.update(places.integers)
+    return found
 
 
 def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[Number]]:
@@ -92,9 +93,9 @@ def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure:
         places = {key: i for i, key in enumerate(zip(found.groups.tolist(), found.windows.tolist(), strict=True))}
         rows = np.flatnonzero(fits | unsure if many else fits)
         doubles = [
-            (places_of(own), exact_sum(recount, emissions, own, rows))
+            (own.parts, exact_sum(recount, emissions, own, rows))
             for own in dict.fromkeys(recount.planes.measures)
-            if own.rest is not None
+            if isinstance(own, DoubleSumPlanes)
         ]
         for row in rows.tolist():
             numbers = found.planes[places[int(emissions.groups[row]), int(emissions.windows[row])]].tolist()
@@ -122,7 +123,7 @@ def _many(recount: Recount, emissions: Emissions, unsure: Bools) -> bool:
     return events * SLOWER > recount.events.length
 
 
-def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: Floats) -> Bools:
+def _hopeless(query: QueryPlan, measure: Measure, found: CountPlane | IntegerSumPlanes, planes: Floats) -> Bools:
     """Rows in which the measure is needed as a BIGINT only, and does not fit."""
     wanted = measure.function, measure.variable, measure.argument
     uses = [
@@ -137,19 +138,15 @@ def _hopeless(query: QueryPlan, measure: Measure, found: MeasurePlanes, planes: 
     )
     if compared or not uses or not all(is_integer(a.type) for a in uses):
         return np.zeros(len(planes), dtype=np.bool_)
-    if found.total is None:
-        return planes[:, found.count or 0] > HOPELESS
-    assert measure.argument is not None
-    assert found.magnitude is not None
-    if not is_integer(measure.argument.type) or set(query.partition) != set(query.group_by):
+    if isinstance(found, CountPlane):
+        return planes[:, found.count] > HOPELESS
+    if not (measure.argument and is_integer(measure.argument.type)) or set(query.partition) != set(query.group_by):
         return np.zeros(len(planes), dtype=np.bool_)  # other partitions may bring the sum back
     return np.asarray(np.abs(planes[:, found.total]) - 1e-3 * planes[:, found.magnitude] > HOPELESS)
 
 
-def _overflown(recount: Recount, found: MeasurePlanes, emissions: Emissions) -> Bools:
+def _overflown(recount: Recount, found: SumPlanes, emissions: Emissions) -> Bools:
     """Where a sum of floats may be infinite or NaN though no value in it is."""
-    assert found.total is not None
-    assert found.count is not None
     planes = emissions.planes
     lost = ~np.isfinite(planes[:, found.total]) | ~np.isfinite(planes[:, found.count])
     if not lost.any():

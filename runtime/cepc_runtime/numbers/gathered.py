@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The sums that an aggregate ends from: in each place how many values there are, and their total times 10**scale. A
-    total of DOUBLE has a rest (doubles.py). Squares are times 100**scale.
+    """The sums that an aggregate ends from: in each place how many values there are, and as `sums` their total times
+    10**scale, and that of their squares times 100**scale, where the aggregate needs them. A total of DOUBLE has a rest
+    (doubles.py).
     """
 
     counts: Column
-    totals: Column | None = None
+    sums: tuple[Column, ...] = ()
     rests: Column | None = None
     scale: int = 0
-    squares: Column | None = None

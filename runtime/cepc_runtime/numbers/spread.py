@@ -21,10 +21,9 @@ def spreads(gathered: Gathered, *, sample: bool, root: bool) -> tuple[Any, Bools
     """How far the values of each place are from their mean: null where there are none, of a sample where there is one
     alone.
     """
-    assert gathered.totals is not None
-    assert gathered.squares is not None
-    sums = zip(gathered.counts.tolist(), gathered.totals.tolist(), gathered.squares.tolist(), strict=True)
-    found = [_spread(int(n), int(total), int(squares), gathered.scale, sample, root) for n, total, squares in sums]
+    totals, squares = gathered.sums
+    rows = zip(gathered.counts.tolist(), totals.tolist(), squares.tolist(), strict=True)
+    found = [_spread(int(n), int(total), int(square), gathered.scale, sample, root) for n, total, square in rows]
     return pa.array(found, pa.float64()), np.zeros(len(found), dtype=np.bool_)
 
 

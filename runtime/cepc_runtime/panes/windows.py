@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ..kernel.planes import IntegerSumPlanes
 from ..numbers.columns import codes, combine_codes, dense
 from ..numbers.number_columns import integers, one_after_the_other, whole
 from ..plan.windows import Sliding
@@ -182,7 +183,7 @@ class _Windows:
     def _plane(self, query: int, plane: int, block: PaneBlock) -> Column:
         """Of all ways from the start to an accepting state."""
         layout, rows = self.family.layouts[query], self.family.products.rows
-        totals = {m.magnitude: m.total for m in layout.measures if m.magnitude is not None}
+        totals = {m.magnitude: m.total for m in layout.measures if isinstance(m, IntegerSumPlanes)}
         found = [entry[totals.get(plane) or plane] for entry in self._ends(query)]
         numbers = [number for number in found if number is not None]
         if plane >= layout.additive:
@@ -228,4 +229,4 @@ def _replaced(column: Column, rows: Bools, exact: Column, whole: bool) -> Column
 
 
 def _is_whole(layout: QueryPlanes, plane: int) -> bool:
-    return plane == 0 or (plane < layout.additive and layout.planes[plane - 1].is_whole)
+    return plane == 0 or (plane < layout.additive and layout.planes[plane - 1].value.is_whole)

@@ -20,7 +20,7 @@ from .physical import Need, Needs, PhysicalPlan
 from .positions import Acceptance, ConditionPlan, Edge, Guard, Negation, Positions
 from .query import Measure, OutputPlan
 from .select import SelectAny, SelectContiguous, SelectNext
-from .sharing import JoinStep, LeafCondition, MatchAnswer, MatchPart, Member, SharedMatches, SharedStates
+from .sharing import JoinEvents, JoinMatches, LeafCondition, MatchAnswer, MatchPart, Member, SharedMatches, SharedStates
 from .strategy import AdjacentCondition, Count, CountNeighbours, Join, List, QueryBy
 from .stream import Letter, StreamPlan
 from .windows import MatchBound, Sliding, Unbounded
@@ -148,6 +148,10 @@ _STRATEGIES: Final[dict[str, type[Any]]] = {
     "join": Join,
 }
 
+_JOIN: Final = _Codec(
+    lambda join: _record(type(join)).encode(join),
+    lambda data: _record(JoinMatches if "part" in data else JoinEvents).decode(data),
+)
 _STEPS: Final = _many(_record(Step))
 _MOVES: Final = _many(_record(Move))
 _GUARDS: Final = _many(_record(Guard))
@@ -164,7 +168,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     Needs: {"of": _many(_record(Need))},
     SharedStates: {"members": _many(_record(Member))},
     SharedMatches: {"parts": _many(_record(MatchPart)), "answers": _many(_record(MatchAnswer))},
-    MatchPart: {"joins": _many(_record(JoinStep)), "conditions": _many(_record(LeafCondition))},
+    MatchPart: {"joins": _many(_JOIN), "conditions": _many(_record(LeafCondition))},
     LeafCondition: {"condition": _record(ConditionPlan)},
     StreamPlan: {"columns": _many(_COLUMN)},
     Letter: {"conditions": _many(_EXPRESSION), "excluded": _many(_many(_EXPRESSION))},

@@ -54,17 +54,30 @@ class LeafCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinStep:
-    """The events of `letter`, or the matches of part number `part`, become the leaves `leaves`: after the events at the
-    leaves `after`, before those at `before`, and none of those at `apart`.
+class JoinEvents:
+    """The events of `letter` become the leaf in `leaves`: after the events at the leaves `after`, before those at
+    `before`, and none of those at `apart`.
     """
 
     leaves: tuple[int, ...]
-    letter: int | None = None
-    part: int | None = None
+    letter: int
     after: tuple[int, ...] = ()
     before: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JoinMatches:
+    """The matches of part number `part` become the leaves `leaves`, likewise."""
+
+    leaves: tuple[int, ...]
+    part: int
+    after: tuple[int, ...] = ()
+    before: tuple[int, ...] = ()
+    apart: tuple[int, ...] = ()
+
+
+JoinStep = JoinEvents | JoinMatches
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +127,7 @@ class SharedMatches:
 
 def part_inputs(part: MatchPart) -> tuple[int, ...]:
     """The parts whose matches it uses."""
-    found = (part.source, *(join.part for join in part.joins))
+    found = (part.source, *(join.part for join in part.joins if isinstance(join, JoinMatches)))
     return tuple(dict.fromkeys(number for number in found if number is not None))
 
 

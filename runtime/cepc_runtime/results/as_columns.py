@@ -10,19 +10,20 @@ import numpy as np
 import pyarrow as pa
 
 from ..events.grouped import times_of
+from ..kernel.planes import CountPlane, ExtremePlane, SumPlanes
 from ..numbers.columns import Bools, Ints, flat
 from ..numbers.gathered import Gathered
 from ..plan.windows import Sliding
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
 from ..sql.expression import Aggregate, FieldKey, aggregates, counted, fields
-from ..sql.types import DOUBLE, Decimal, to_arrow
+from ..sql.types import DOUBLE, to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..kernel.planes import MeasurePlanes
-    from ..plan.query import Measure, QueryPlan
+    from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
     from ..sql.expression import Expression
     from .totals import Totals
@@ -135,27 +136,20 @@ class Results:
 
     def exact(self, aggregate: Aggregate, row: int) -> Any:
         """A COUNT or SUM in one row as an exact number; None for null."""
-        measure, planes = self._measure(aggregate)
-        assert planes.count is not None
-        count = self.totals.planes[planes.count][row]
-        if planes.total is None:
-            return int(count)
-        total = self.totals.sums(planes.total)[row]
-        if not count:
-            return None
-        if isinstance(total, float):
-            return float(total)
-        assert measure.argument is not None
-        return Fraction(
-            int(total), 10**measure.argument.type.scale if isinstance(measure.argument.type, Decimal) else 1
-        )
+        match self._planes(aggregate):
+            case CountPlane(count):
+                return int(self.totals.planes[count][row])
+            case SumPlanes(count, plane) if self.totals.planes[count][row]:
+                total = self.totals.sums(plane)[row]
+                return float(total) if isinstance(total, float) else Fraction(int(total), 10**aggregate.scale)
+        return None
 
     def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
         """The error of an aggregate that does not fit in a row."""
         one = np.array([row])
         return self.overflow(next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any()), row)
 
-    def _measure(self, aggregate: Aggregate) -> tuple[Measure, MeasurePlanes]:
+    def _planes(self, aggregate: Aggregate) -> MeasurePlanes:
         """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is
         asked for.
         """
@@ -168,20 +162,18 @@ class Results:
         ]
         if not found:
             raise KeyError(f"query {query.name} has no measure for {wanted}")
-        return min(found, key=lambda m: m[0].exact == (aggregate.target == DOUBLE))
+        return min(found, key=lambda m: m[0].exact == (aggregate.target == DOUBLE))[1]
 
     def _computed(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
-        (measure, planes), *squared = map(self._measure, counted(aggregate))
-        if planes.extreme is not None:
+        planes, *squared = map(self._planes, counted(aggregate))
+        if isinstance(planes, ExtremePlane):
             return self._extreme(aggregate, planes.extreme, rows), np.zeros(len(rows), dtype=np.bool_)
-        assert planes.count is not None
-        counts = self.totals.planes[planes.count][rows]
-        totals, rests = (None if p is None else self.totals.planes[p][rows] for p in (planes.total, planes.rest))
-        type_ = None if measure.argument is None else measure.argument.type
-        scale = type_.scale if isinstance(type_, Decimal) else 0
-        squares = next((self.totals.planes[own.total][rows] for _, own in squared if own.total is not None), None)
+        of = [own for own in (planes, *squared) if isinstance(own, SumPlanes)]
+        sums = tuple(self.totals.planes[own.total][rows] for own in of)
+        rests = next((self.totals.planes[own.rest][rows] for own in of if own.rest is not None), None)
+        gathered = Gathered(self.totals.planes[planes.count][rows], sums, rests, aggregate.scale)
         assert aggregate.function.end is not None
-        return aggregate.function.end(Gathered(counts, totals, rests, scale, squares), aggregate.type)
+        return aggregate.function.end(gathered, aggregate.type)
 
     def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:
         places = self.totals.planes[plane][rows]

@@ -49,7 +49,7 @@ def sums_table(totals: Totals) -> Any:
             columns.append(values_at(totals.planes[place], totals.extremes[plane.value]))
         else:
             column = totals.sums(place)
-            columns.append(to_arrow(column if plane.is_whole else floats(column)))
+            columns.append(to_arrow(column if plane.value.is_whole else floats(column)))
     return pa.table(columns, [str(place) for place in range(len(columns))])
 
 

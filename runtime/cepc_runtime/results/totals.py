@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..kernel.exact import Recount
+from ..kernel.planes import SumPlanes
 from ..numbers.columns import Ints, codes, combine_codes, dense
 from ..numbers.doubles import add_exactly, added
 from ..numbers.exactness import exact_planes
@@ -44,7 +45,7 @@ class Totals:
 
     def sums(self, plane: int) -> Column:
         """The numbers of a plane; those of a total of DOUBLE with their rests, rounded once."""
-        rest = next((m.rest for m in self.layout.measures if m.total == plane), None)
+        rest = next((m.rest for m in self.layout.measures if isinstance(m, SumPlanes) and m.total == plane), None)
         return self.planes[plane] if rest is None else added(self.planes[plane], self.planes[rest])
 
 

@@ -182,16 +182,16 @@ def _total(gathered: Gathered, type_: DataType) -> tuple[Any, Bools]:
     from ..numbers.doubles import added
     from ..numbers.exact_columns import cast_column
 
-    assert gathered.totals is not None
-    totals = gathered.totals if gathered.rests is None else added(gathered.totals, gathered.rests)
+    (totals,) = gathered.sums
+    totals = totals if gathered.rests is None else added(totals, gathered.rests)
     return cast_column(totals, gathered.scale, np.asarray(gathered.counts == 0, dtype=np.bool_), type_)
 
 
 def _average(gathered: Gathered, type_: DataType) -> tuple[Any, Bools]:
     from ..numbers.exact_columns import quotients
 
-    assert gathered.totals is not None
-    return quotients(gathered.totals, gathered.counts, gathered.scale, type_, gathered.rests)
+    (totals,) = gathered.sums
+    return quotients(totals, gathered.counts, gathered.scale, type_, gathered.rests)
 
 
 # ---- Spark's SQL -----------------------------------------------------------------------------------------------------

@@ -98,6 +98,11 @@ class Aggregate:
         if self.target is not None and self.target != self.type:
             raise ValueError(f"the type {self.type.sql} differs from the target {self.target.sql}")
 
+    @property
+    def scale(self) -> int:
+        """That of its argument: numbers are kept times 10**scale."""
+        return self.argument.type.scale if self.argument and isinstance(self.argument.type, Decimal) else 0
+
 
 Expression = Literal | Field | Call | Aggregate
 

@@ -55,7 +55,8 @@ class Windows:
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Of a match query: a match is known when the watermark reaches `last + after_last` and `first + after_first`,
-    where `first` and `last` are the times of its first and last event.
+    where `first` and `last` are the times of its first and last event; where the first asks for no more, `after_first`
+    is `after_last`.
 
     `span` is WITHIN; `looks_back`: an event before the first one may forbid a match. With AFTER MATCH, what a first
     event leads to is known at `first + after_first`.
@@ -63,21 +64,18 @@ class Decision:
 
     span: int
     after_last: int
-    after_first: int | None
+    after_first: int
     looks_back: bool
 
     def known(self, first: Ints, last: Ints, watermark: int) -> Bools:
         """Which matches are."""
-        known = before(last, watermark - self.after_last + 1)
-        return known if self.after_first is None else known & before(first, watermark - self.after_first + 1)
+        return before(last, watermark - self.after_last + 1) & before(first, watermark - self.after_first + 1)
 
     def may_decide(self, ticks: Ints, earlier: int, watermark: int) -> Bools:
         """Which events may be the first or last one of a match that becomes known as the watermark goes on from
         `earlier`.
         """
         found = _between(ticks, earlier - self.after_last, watermark - self.after_last)
-        if self.after_first is None:
-            return found
         return found | _between(ticks, earlier - self.after_first, watermark - self.after_first)
 
     def needed_from(self, watermark: int) -> int:
@@ -86,14 +84,12 @@ class Decision:
         What a NOT forbids fits in the bound together with the last event.
         """
         needed = watermark - self.after_last + 1 - (self.span - 1)
-        if self.after_first is None:
-            return needed
         return min(needed, watermark - self.after_first + 1 - (self.span - 1 if self.looks_back else 0))
 
     def due(self, ticks: Ints, watermark: int) -> int | None:
         """The next watermark at which a match with one of the events may become known."""
         found = []
-        for after in {self.after_last, self.after_last if self.after_first is None else self.after_first}:
+        for after in {self.after_last, self.after_first}:
             first = least(ticks, watermark - after + 1)
             if first is not None:
                 found.append(first + after)
@@ -119,7 +115,7 @@ def decision_of(query: QueryPlan) -> Windows | Decision:
     looks_back = _looks_back(query.positions)
     if query.after is not None:  # a longer match may be preferred as long as one can begin with the event
         return Decision(window.span, after_last, window.span + after_last - 1, looks_back)
-    return Decision(window.span, after_last, window.span if to_the_end else None, looks_back)
+    return Decision(window.span, after_last, window.span if to_the_end else after_last, looks_back)
 
 
 def _open_gaps(positions: Positions) -> Iterator[tuple[Negation, int]]:

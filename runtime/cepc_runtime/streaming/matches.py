@@ -68,7 +68,6 @@ def chosen(
 
     `beginning` is `Program.beginning` of the query.
     """
-    assert decision.after_first is not None
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
@@ -98,19 +97,19 @@ def _partitions_of(events: Reading, query: PhysicalQuery, some: Bools) -> Bools:
 
 def _resume(matches: Matches, query: PhysicalQuery, timeline: Timeline) -> Ints:
     """Before which position no match begins any more (docs/language.md, "Selection")."""
-    assert query.after is not None
-    skip, variable = query.after
-    first, last = matches.positions[0], matches.positions[-1]
-    resume: Ints = timeline.instant_end[last if skip == "PAST LAST EVENT" else first]
-    if skip in ("PAST LAST EVENT", "TO NEXT EVENT") or variable not in matches.names:
-        return resume
-    bound = matches.variables == matches.names.index(variable)
-    if skip == "TO FIRST":
-        event = np.where(bound, matches.positions, timeline.length).min(axis=0)
-        event[event == timeline.length] = -1
-    else:
-        event = np.where(bound, matches.positions, -1).max(axis=0)
-    return np.asarray(np.maximum(resume, event), dtype=np.int64)
+    resume: Ints = timeline.instant_end[matches.positions[0]]
+    match query.after:
+        case ("PAST LAST EVENT", _):
+            resume = timeline.instant_end[matches.positions[-1]]
+        case (skip, str(variable)) if variable in matches.names:
+            bound = matches.variables == matches.names.index(variable)
+            if skip == "TO FIRST":
+                event = np.where(bound, matches.positions, timeline.length).min(axis=0)
+                event[event == timeline.length] = -1
+            else:
+                event = np.where(bound, matches.positions, -1).max(axis=0)
+            resume = np.maximum(resume, event)
+    return resume
 
 
 def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: PhysicalQuery) -> Ints:

@@ -94,8 +94,7 @@ class Weigher:
                 cost += model.alone(t.source, t.target, self.members(here))
                 if known_by_snapshot(pool, qset, t.source) & here:
                     cost += model.evaluated(t.source, snapshot, self.members(here))
-        if renewals:
-            assert isinstance(snapshot, Type)
+        if renewals and isinstance(snapshot, Type):
             cost += model.renewed(renewals, snapshot, members)
         return cost
 

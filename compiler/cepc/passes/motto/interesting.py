@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from .patterns import UNORDERED, Pattern, pattern_of
+from .patterns import UNORDERED, Pattern, flattened
 from .suffix import common_substrings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def interesting(left: Pattern, right: Pattern) -> tuple[Pattern, ...]:
     operator = _common_operator(left.operator, right.operator)
     if operator is None:
         return ()
-    first, second = _operands(left, operator), _operands(right, operator)
+    first, second = flattened(operator, left.operands), flattened(operator, right.operands)
     whole = _longest_part(first, second)
     common = common_substrings(first, second)
     found: dict[Pattern, None] = {}
@@ -47,9 +47,7 @@ def interesting(left: Pattern, right: Pattern) -> tuple[Pattern, ...]:
     candidates += _long_strings(first, second, singles, operator)
     for operands in candidates:
         if len(operands) > 1:
-            made = pattern_of(operator, operands)
-            assert isinstance(made, Pattern)
-            found[made] = None
+            found[Pattern(operator, flattened(operator, operands))] = None
     return tuple(found)
 
 
@@ -57,13 +55,6 @@ def _common_operator(left: Operator, right: Operator) -> Operator | None:
     if left == right:
         return left
     return TRANSFORMED.get((left, right)) or TRANSFORMED.get((right, left))
-
-
-def _operands(pattern: Pattern, operator: Operator) -> tuple[Operand, ...]:
-    """The operand list under an operator into which the pattern's own can be transformed."""
-    made = pattern_of(operator, pattern.operands)
-    assert isinstance(made, Pattern)
-    return made.operands
 
 
 def _longest_part(left: Sequence[Operand], right: Sequence[Operand]) -> Sequence[Operand] | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
 from cepc_runtime.plan.select import SelectAny
-from cepc_runtime.plan.sharing import JoinStep, LeafCondition, MatchAnswer, MatchPart, SharedMatches
+from cepc_runtime.plan.sharing import JoinEvents, JoinMatches, LeafCondition, MatchAnswer, MatchPart, SharedMatches
 from cepc_runtime.sql.expression import Field, rewrite, variables
 
 from .. import pattern as tree
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan.positions import ConditionPlan
     from cepc_runtime.plan.query import QueryPlan
+    from cepc_runtime.plan.sharing import JoinStep
     from cepc_runtime.sql.expression import Expression
 
     from ..workload import Context, Workload
@@ -208,9 +209,11 @@ def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping
     joins: list[JoinStep] = []
     bound = sorted(derivation.places)
     for i in derivation.rest:
-        joins.append(_join(pattern, i, bound, number.get(inner[i]) if i in inner else None))
+        of, own = pattern.operands[i], tuple(where[i])
+        made = JoinEvents(own, of) if isinstance(of, int) else JoinMatches(own, number[inner[i]])
+        joins.append(_join(made, pattern, i, bound))
         if i in inner:
-            given |= _placed(inner[i].conditions, tuple(where[i]))
+            given |= _placed(inner[i].conditions, own)
         bound = sorted([*bound, i])
     order: tuple[tuple[int, int], ...] = ()
     if "order" in derivation.filters:
@@ -231,11 +234,9 @@ def _part(derivation: Derivation, number: Mapping[SubQuery, int], tests: Mapping
     )
 
 
-def _join(pattern: Pattern, operand: int, bound: Sequence[int], part: int | None) -> JoinStep:
-    """How an operand is joined to those that are bound: in a SEQ only its neighbours among these matter."""
+def _join(made: JoinStep, pattern: Pattern, operand: int, bound: Sequence[int]) -> JoinStep:
+    """The operand as it is joined to those that are bound: in a SEQ only its neighbours among these matter."""
     where = extents(pattern)
-    letter = pattern.operands[operand]
-    made = JoinStep(tuple(where[operand]), letter if isinstance(letter, int) else None, part)
     if pattern.operator == "AND":
         return replace(made, apart=tuple(leaf for i in bound for leaf in where[i]))
     earlier, later = [i for i in bound if i < operand], [i for i in bound if i > operand]

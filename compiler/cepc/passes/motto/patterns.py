@@ -38,15 +38,19 @@ def pattern_of(operator: Operator, operands: Sequence[Operand]) -> Operand:
     >>> str(pattern_of("AND", (3, pattern_of("AND", (2, 1)), pattern_of("SEQ", (5, 4)))))
     'AND(1, 2, 3, SEQ(5, 4))'
     """
+    flat = flattened(operator, operands)
+    if not flat:
+        raise ValueError(f"{operator} of nothing")
+    return flat[0] if len(flat) == 1 else Pattern(operator, flat)
+
+
+def flattened(operator: Operator, operands: Sequence[Operand]) -> tuple[Operand, ...]:
+    """The operands as a pattern of the operator has them."""
     flat: list[Operand] = []
     for operand in operands:
         inside = isinstance(operand, Pattern) and operand.operator == operator
         flat += operand.operands if inside else (operand,)  # type: ignore[union-attr]
-    if not flat:
-        raise ValueError(f"{operator} of nothing")
-    if operator in UNORDERED:
-        flat.sort(key=sort_key)
-    return flat[0] if len(flat) == 1 else Pattern(operator, tuple(flat))
+    return tuple(sorted(flat, key=sort_key) if operator in UNORDERED else flat)
 
 
 def sort_key(operand: Operand) -> tuple[object, ...]:
