@@ -99,7 +99,7 @@ class SliceBatch(NamedTuple):
     ranks: Ranks
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """Places of a batch, from `begin` to before `end`, both between instants, and which pairs of their events pass
     other tests: `truths`, those of one later event from `base` on, in the order of the earlier ones' `ordinal`.
     """
@@ -111,7 +111,7 @@ class Block(NamedTuple):
     truths: npt.NDArray[np.bool_]
 
 
-def run(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: Block, emitted: Matrix) -> None:
+def run(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: PairBlock, emitted: Matrix) -> None:
     """Read the events of a block."""
     own, bounds, kinds, instants, _, ranks = batch
     x = block.begin
@@ -148,7 +148,7 @@ def begin_slice(t: Ints, s: Ints, m: Floats, length: int) -> None:
                 clear_row(m, t[index + TREE] + place * planes, additive, planes)
 
 
-def read(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: Block, x: int) -> None:
+def read(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: PairBlock, x: int) -> None:
     """One event of an instant. It reads what stood before it, so what it adds is kept apart until it is done."""
     additive, planes = t[ADDITIVE], t[PLANES]
     second = t[STATES] * planes
@@ -198,7 +198,7 @@ def find_prefix(m: Floats, tree: int, place: int, into: int, additive: int, plan
         place -= place & -place
 
 
-def scan(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: Block, step: int, x: int) -> None:
+def scan(t: Ints, s: Ints, m: Floats, batch: SliceBatch, block: PairBlock, step: int, x: int) -> None:
     """Add up the rows of the events that pass all tests."""
     kept = t[step + KEPT_SOURCE]
     own, planes = batch.own, t[PLANES]

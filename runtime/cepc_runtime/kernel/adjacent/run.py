@@ -13,7 +13,7 @@ from ..machine_code import run_function
 from ..run import Emissions
 from ..views import on_views
 from . import loop
-from .loop import Block, Ranks, SliceBatch
+from .loop import PairBlock, Ranks, SliceBatch
 from .slices import Slices, ranges, slices_of
 from .tables import SLICE, AdjacentLayout, Index, RecordBuilder
 from .tests import (
@@ -149,10 +149,10 @@ class Neighbours:
     def _ordinals(self) -> Ints:
         return _matrix([test.ordinal for test in self._pairs])
 
-    def _blocks(self, own: Ints, of: Ints, bounds: Ints) -> Iterator[Block]:
+    def _blocks(self, own: Ints, of: Ints, bounds: Ints) -> Iterator[PairBlock]:
         """The batch in blocks of whole instants with at most so many pairs, if one instant alone has not more."""
         if not self._pairs:
-            yield Block(0, len(own), _matrix([]), self._ordinals, np.zeros(0, dtype=np.bool_))
+            yield PairBlock(0, len(own), _matrix([]), self._ordinals, np.zeros(0, dtype=np.bool_))
             return
         instant_first = np.maximum(self.events.instant_starts[self._instants[own]], own[bounds[of]])
         counts = [np.where(t.later[own], t.ordinal[instant_first] - t.ordinal[own[bounds[of]]], 0) for t in self._pairs]
@@ -166,7 +166,7 @@ class Neighbours:
             j = max(i + 1, int(np.searchsorted(done, done[i] + self.most_pairs, side="right")) - 1)
             begin, end = int(cuts[i]), int(cuts[j])
             base, truths = self._truths(own, of, bounds, [c[begin:end] for c in counts], begin)
-            yield Block(begin, end, base, self._ordinals, truths)
+            yield PairBlock(begin, end, base, self._ordinals, truths)
             i = j
 
     def _truths(
