@@ -18,10 +18,14 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--spark", action="store_true", help="kill drivers, JVMs and Python workers of real jobs")
+    parser.add_argument("--streams", type=int, default=10, help="of a job of Spark's: all that run are killed at once")
     given = parser.parse_args()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as directory:
-        told = (spark.run if given.spark else process.run)(Path(directory), given.faults, given.seed)
+        if given.spark:
+            told = spark.run(Path(directory), given.faults, given.seed, streams=given.streams)
+        else:
+            told = process.run(Path(directory), given.faults, given.seed)
     for what in (told.faults, told.places):
         print(*(f"{number:6} {name}" for name, number in what.most_common()), "", sep="\n")
     print(

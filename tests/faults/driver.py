@@ -1,7 +1,11 @@
-"""A job that is killed at a named place: `python -m tests.faults.driver PLACE TIME TARGET job.py ARGUMENT…`."""
+"""A job that is killed at a named place: `python -m tests.faults.driver PLACE TIME TARGET job.py ARGUMENT…`.
+
+When it is killed it says which of its streams ran, and which place each had come to last.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import runpy
 import signal
@@ -25,6 +29,9 @@ PLACES: Final = (
     "after rows are written", "before a commit", "after a commit", "the flush begins", "before rows are flushed", "amid flushed rows",
     "after rows are flushed", "the flush ends",
 )  # fmt: skip
+ENDED: Final = PLACES[-1]
+ONCE: Final = (*PLACES[:2], "the flush begins", ENDED)
+"""Where each stream comes once in a run."""
 TARGETS: Final = ("driver", "jvm", "worker")
 SAID: Final = "killed at the place"
 
@@ -34,16 +41,26 @@ class Killer:
 
     def __init__(self, place: str, number: int, target: str) -> None:
         self._place, self._left, self._target = place, number, target
+        self._running: dict[str, str] = {}
+        self._ended: set[str] = set()
 
-    def at(self, place: str) -> None:
+    def at(self, place: str, stream: str) -> None:
+        if stream in self._ended:
+            return
+        self._running[stream] = place
         if place == self._place:
             self._left -= 1
             if self._left == 0:
                 self.kill()
 
-    def amid(self, place: str) -> None:
+    def amid(self, place: str, stream: str) -> None:
         """Soon after this."""
-        threading.Timer(0.05, self.at, [place]).start()
+        threading.Timer(0.05, self.at, [place, stream]).start()
+
+    def over(self, stream: str) -> None:
+        """It ends, or fails."""
+        self._ended.add(stream)
+        self._running.pop(stream, None)
 
     def kill(self) -> None:
         found = {pid: command(pid) for pid in descendants(os.getpid())}
@@ -53,7 +70,7 @@ class Killer:
             found = {pid: said for pid, said in found.items() if "java" in said.partition(" ")[0]}
         if not found and self._target != "driver":
             return
-        print(SAID, self._target, file=sys.stderr, flush=True)
+        print(SAID, json.dumps({**self._running}), file=sys.stderr, flush=True)
         for pid in found:
             end(pid)
         if self._target == "driver":
@@ -95,23 +112,30 @@ def end(pid: int) -> None:
 def watched(killer: Killer) -> None:
     """Let the killer hear of the places."""
 
-    def around(of: Any, name: str, before: str, after: str) -> None:
+    def around(of: Any, name: str, stream: Callable[..., str], before: str, after: str) -> None:
         whole = getattr(of, name)
 
         @wraps(whole)
         def call(*given: Any, **named: Any) -> Any:
-            killer.at(before)
-            done = whole(*given, **named)
-            killer.at(after)
+            if before:
+                killer.at(before, stream(*given))
+            try:
+                done = whole(*given, **named)
+            except BaseException:
+                killer.over(stream(*given))
+                raise
+            killer.at(after, stream(*given))
+            if after == ENDED:
+                killer.over(stream(*given))
             return done
 
         setattr(of, name, call)
 
-    around(run, "take", "", "the lease is taken")
-    around(checkpoint, "claim", "", "the checkpoint is claimed")
-    around(checkpoint, "flush", "the flush begins", "the flush ends")
-    around(Writing, "__call__", "a micro-batch begins", "before a commit")
-    around(run.Running, "report", "", "after a commit")  # often, and so a moment after it
+    around(run, "take", _of_folder, "", "the lease is taken")
+    around(checkpoint, "claim", _of_folder, "", "the checkpoint is claimed")
+    around(checkpoint, "flush", _of_folder, "the flush begins", ENDED)
+    around(Writing, "__call__", _of_stream, "a micro-batch begins", "before a commit")
+    around(run.Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
     module: Any = outputs
     files = module.files
 
@@ -119,15 +143,29 @@ def watched(killer: Killer) -> None:
         write = files(*given)
 
         def call(query: str, rows: Any, batch: int) -> None:
+            stream = query.rpartition("_of_")[2]
             flushed = batch == FLUSHED
-            killer.at("before rows are flushed" if flushed else "before rows are written")
-            killer.amid("amid flushed rows" if flushed else "amid rows")
+            killer.at("before rows are flushed" if flushed else "before rows are written", stream)
+            killer.amid("amid flushed rows" if flushed else "amid rows", stream)
             write(query, rows, batch)
-            killer.at("after rows are flushed" if flushed else "after rows are written")
+            killer.at("after rows are flushed" if flushed else "after rows are written", stream)
 
         return call
 
     module.files = files_watched
+
+
+def _of_folder(_: object, folder: str, *_more: object) -> str:
+    """The stream of a checkpoint."""
+    return Path(folder).name
+
+
+def _of_stream(writing: Writing, *_: object) -> str:
+    return writing.what.streamed.stream.name
+
+
+def _of_running(running: run.Running, *_: object) -> str:
+    return running.place.what.streamed.stream.name
 
 
 def main() -> None:

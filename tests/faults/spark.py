@@ -9,7 +9,6 @@ import os
 import random
 import subprocess
 import sys
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.parquet as pq
@@ -19,12 +18,12 @@ from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
 from cepc_runtime.batch import execute
 from tests.equivalence import same
-from tests.faults.driver import AT_RANDOM, PLACES, SAID, TARGETS, descendants, end
+from tests.faults import work
+from tests.faults.driver import AT_RANDOM, ONCE, PLACES, SAID, TARGETS, descendants, end
 from tests.faults.process import Told
-from tests.faults.work import PROGRAM, compiled, work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -43,76 +42,93 @@ TO_THE_END: Final = ("--trigger", "available-now", "--flush")
 NO_SENTENCE: Final = ("Traceback", "a bug in cepc", "JSONDecodeError")
 
 
-def run(folder: Path, faults: int, seed: int = 1, files: int = 6) -> Told:
-    """Stream after stream, until there were so many faults."""
+def run(folder: Path, faults: int, seed: int = 1, files: int = 6, streams: int = 1) -> Told:
+    """Job after job, until there were so many faults. A kill is a fault of each of a job's streams that runs then."""
     told = Told()
-    for number in count(seed):
-        told.add(suffer(folder / str(number), work(files, number, keys=20), number, min(faults, OF_A_STREAM)))
+    for number in range(seed, seed + faults * streams, streams):
+        works = {f"s{own}": work.work(files, own, keys=20) for own in range(number, number + streams)}
+        told.add(suffer(folder / str(number), works, number, faults - told.faults.total()))
         print(f"{told.faults.total()} faults, {len(told.wrong)} wrong", file=sys.stderr, flush=True)
         if told.faults.total() >= faults or told.wrong:
             return told
     raise AssertionError
 
 
-def suffer(folder: Path, work: Work, seed: int, faults: int) -> Told:
-    """Run a job with one fault after another, until it ends or there were so many."""
+def suffer(folder: Path, works: Mapping[str, Work], seed: int, faults: int) -> Told:
+    """Run a job with one fault after another, until it ends or there were so many, or enough for each stream."""
     chance, told = random.Random(seed), Told()
-    prepare(folder, work)
-    while told.faults.total() < faults:
-        if chance.random() < 0.2 and _damaged(folder, chance, told):
+    prepare(folder, works)
+    while told.faults.total() < min(faults, OF_A_STREAM * len(works)):
+        if chance.random() < 0.2 and _damaged(folder, chance.choice([*works]), chance, told):
             continue
         place, target = chance.choice((AT_RANDOM, *PLACES)), chance.choice(TARGETS)
-        number = chance.randrange(3, 16) if place == AT_RANDOM else chance.choice((1, 1, 2, 3))
-        code, said = finished(begin(folder, place, number, target))
-        if SAID not in said and code == 0:
+        if place == AT_RANDOM:
+            number = chance.randrange(3, 13 + 3 * len(works))
+        else:
+            number = 1 + chance.randrange(len(works) if place in ONCE else 3 * len(works))
+        code, said = finished(begin(folder, works, place, number, target))
+        killed = said.partition(SAID)[2]
+        if not killed and code == 0:
             break
-        if SAID in said:
-            told.faults[target] += 1
-            told.places[place] += 1
-        if _ending(folder):  # closes every window, and must not be taken
-            put(folder, len(work.files), work.after)
+        if killed:
+            running = json.loads(killed.splitlines()[0])
+            told.faults[target] += len(running)
+            told.places.update(running.values())
+        for stream in works:
+            if _ending(folder, stream):  # closes every window, and must not be taken
+                put(folder, stream, len(works[stream].files), works[stream].after)
     else:
-        code, said = finished(begin(folder))
+        code, said = finished(begin(folder, works))
     if code != 0 and "was ended by --flush" not in said:
         told.wrong.append(said[-2000:])
-    told.wrong = [f"stream {seed}: {what}" for what in [*told.wrong, *wrong(folder, work)]]
+    told.wrong = [f"job {seed}: {what}" for what in [*told.wrong, *wrong(folder, works)]]
     return told
 
 
-def wrong(folder: Path, work: Work) -> list[str]:
-    """Of a stream that has ended: what is not as in a batch."""
+def wrong(folder: Path, works: Mapping[str, Work]) -> list[str]:
+    """Of streams that have ended: what is not as in a batch."""
     told = []
-    for name, table in execute(compiled().plan, work.in_time).tables.items():
-        found = pq.read_table(folder / "out" / name).drop_columns(["batch"]).cast(table.schema)
-        if not same(found.to_pylist(), table.to_pylist()):
-            told.append(f"rows of {name}: {found.num_rows} instead of {table.num_rows}")
-    late = sum(len(part.read_text().splitlines()) for part in (folder / "late").glob("s/batch=*/part-*"))
-    return [*told, *([f"{late} late events instead of {work.late}"] if late != work.late else [])]
+    for stream, done in works.items():
+        for name, table in execute(work.compiled().plan, done.in_time).tables.items():
+            path = folder / "out" / work.query_of(name, stream)
+            found = pq.read_table(path).drop_columns(["batch"]).cast(table.schema).to_pylist() if path.exists() else []
+            if not same(found, table.to_pylist()):
+                told.append(f"rows of {path.name}: {len(found)} instead of {table.num_rows}")
+        late = sum(len(part.read_text().splitlines()) for part in (folder / "late").glob(f"{stream}/batch=*/part-*"))
+        told += [f"{late} late events of {stream} instead of {done.late}"] if late != done.late else []
+    return told
 
 
-def prepare(folder: Path, work: Work) -> None:
+def prepare(folder: Path, works: Mapping[str, Work]) -> None:
     """The files of events and the job."""
-    (folder / "in").mkdir(parents=True)
-    for number, table in enumerate(work.files):
-        put(folder, number, table)
-    checked = check_text(PROGRAM)
+    for stream, given in works.items():
+        (folder / "in" / stream).mkdir(parents=True)
+        for number, table in enumerate(given.files):
+            put(folder, stream, number, table)
+    checked = check_text(work.program([*works]))
     assert checked.program is not None
     (folder / "job.py").write_text(job_of(checked.program, checked.sources).text)
 
 
-def put(folder: Path, number: int, table: pa.Table) -> None:
-    path = folder / "in" / f"{number}.parquet"
+def put(folder: Path, stream: str, number: int, table: pa.Table) -> None:
+    path = folder / "in" / stream / f"{number}.parquet"
     pq.write_table(table, path)
     os.utime(path, (FIRST + number, FIRST + number))
 
 
 def begin(
-    folder: Path, place: str = "", number: int = 0, target: str = "", arguments: Sequence[str] = TO_THE_END
+    folder: Path,
+    streams: Iterable[str],
+    place: str = "",
+    number: int = 0,
+    target: str = "",
+    arguments: Sequence[str] = TO_THE_END,
 ) -> subprocess.Popen[str]:
     """The job, which is killed there."""
+    inputs = [f"--input={stream}={folder}/in/{stream}" for stream in streams]
     command = [
         sys.executable, "-m", "tests.faults.driver", place, str(number), target, str(folder / "job.py"), "--mode", "stream",
-        "--checkpoint", f"{folder}/checkpoint", "--input", f"{folder}/in", "--format", "parquet", "--option", "maxFilesPerTrigger=1",
+        "--checkpoint", f"{folder}/checkpoint", *inputs, "--format", "parquet", "--option", "maxFilesPerTrigger=1",
         "--output", f"{folder}/out", "--late", f"{folder}/late", "--buckets", "2", *arguments,
     ]  # fmt: skip
     environment: dict[str, Any] = {**os.environ, **spark_environment(), "PYSPARK_SUBMIT_ARGS": SUBMIT}
@@ -135,27 +151,27 @@ def finished(job: subprocess.Popen[str]) -> tuple[int, str]:
     return job.returncode, said
 
 
-def _ending(folder: Path) -> bool:
-    program = folder / "checkpoint" / "s" / "cepc" / "program.json"
+def _ending(folder: Path, stream: str) -> bool:
+    program = folder / "checkpoint" / stream / "cepc" / "program.json"
     return program.exists() and json.loads(program.read_text())["flush"] is not None
 
 
-def _damaged(folder: Path, chance: random.Random, told: Told) -> bool:
-    """A file of the checkpoint is cut short; the job says which, and goes on when it is put back. False where there is
-    none yet.
+def _damaged(folder: Path, stream: str, chance: random.Random, told: Told) -> bool:
+    """A file of a stream's checkpoint is cut short; the job says which, and goes on when it is put back. False where
+    there is none yet.
     """
-    checkpoint = folder / "checkpoint" / "s"
+    checkpoint = folder / "checkpoint" / stream
     kind = chance.choice(("cepc/program.json", "metadata", "offsets", "sources/0", "state/0/0"))
     found = checkpoint / kind
     if found.is_dir():
         numbered = [path for path in found.iterdir() if path.stem.isdecimal() and path.suffix in ("", ".changelog")]
         found = max(numbered, key=lambda path: int(path.stem), default=found)
-    if not found.is_file() or _ending(folder):
+    if not found.is_file() or _ending(folder, stream):
         return False
     whole, sums = found.read_bytes(), found.with_name(f".{found.name}.crc")
     found.write_bytes(whole[: chance.randrange(1, len(whole))])
     sums.unlink(missing_ok=True)
-    code, said = finished(begin(folder))
+    code, said = finished(begin(folder, [path.name for path in (folder / "in").iterdir()]))
     sentence = said.rpartition("error: ")[2].splitlines()[0] if "error: " in said else said[-500:]
     told.faults["damaged"] += 1
     told.places[kind] += 1

@@ -14,15 +14,19 @@ from cepc_runtime.batch import execute
 from tests.equivalence import compile_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.equivalence import Compiled, Rows
 
-PROGRAM = """STREAM s (at BIGINT, kind STRING, k BIGINT, x INT)
+_OF_A_STREAM = """STREAM $s (at BIGINT, kind STRING, k BIGINT, x INT)
 EVENT TIME at UNIT s WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C');
-QUERY folded RETURN k, COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A, B) GROUP BY k WITHIN 20 s SLIDE 10 s;
-QUERY skipping RETURN MATCH k, a.at AS since, COUNT(b) AS n PATTERN SEQ(A a, B+ b, C c) WHERE [k]
+QUERY folded_of_$s FROM $s RETURN k, COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A, B) GROUP BY k WITHIN 20 s SLIDE 10 s;
+QUERY skipping_of_$s FROM $s RETURN MATCH k, a.at AS since, COUNT(b) AS n PATTERN SEQ(A a, B+ b, C c) WHERE [k]
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 12 s;
-QUERY absent RETURN k, A.at AS since PATTERN SEQ(A, NOT C WITHIN 9 s) WHERE [k] WITHIN 3 s;
+QUERY absent_of_$s FROM $s RETURN k, A.at AS since PATTERN SEQ(A, NOT C WITHIN 9 s) WHERE [k] WITHIN 3 s;
 """
+STREAM = "s"
+"""The one stream of `compiled`."""
 SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("k", pa.int64()), ("x", pa.int32())])
 DELAY = 5
 SECONDS = 10
@@ -47,9 +51,19 @@ class Work:
         return {name: table.to_pylist() for name, table in execute(compiled().plan, self.in_time).tables.items()}
 
 
+def program(streams: Sequence[str]) -> str:
+    """The three queries, for each stream."""
+    return "".join(_OF_A_STREAM.replace("$s", stream) for stream in streams)
+
+
 @cache
 def compiled() -> Compiled:
-    return compile_text(PROGRAM)
+    return compile_text(program([STREAM]))
+
+
+def query_of(name: str, stream: str) -> str:
+    """What a query of `compiled` is called in another stream."""
+    return name.removesuffix(STREAM) + stream
 
 
 def work(files: int, seed: int, a_second: int = 4, keys: int = 4) -> Work:
