@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 INLINED: Final[frozenset[str]] = frozenset()
 
 
-class Ranks(NamedTuple):
+class EventRanks(NamedTuple):
     """What comparisons compare. `left` and `right`: ranks by comparison and event, -1 for null. `places` and `ends`: by
     index and place in the batch, where in a tree an event's row belongs (from 1), and up to where (or in which cell) it
     looks; 0 is nowhere.
@@ -96,7 +96,7 @@ class SliceBatch(NamedTuple):
     kinds: npt.NDArray[np.int32]
     instants: Ints
     values: Matrix
-    ranks: Ranks
+    ranks: EventRanks
 
 
 class PairBlock(NamedTuple):

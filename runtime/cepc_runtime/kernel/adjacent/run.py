@@ -13,7 +13,7 @@ from ..machine_code import run_function
 from ..run import Emissions
 from ..views import on_views
 from . import loop
-from .loop import PairBlock, Ranks, SliceBatch
+from .loop import EventRanks, PairBlock, SliceBatch
 from .slices import Slices, ranges, slices_of
 from .tables import SLICE, AdjacentLayout, Index, RecordBuilder
 from .tests import (
@@ -137,7 +137,7 @@ class Neighbours:
         placed = [_places(self._comparisons[i.test], i, own, of) for i in layout.indexes]
         emitted = np.zeros((len(slices), planes), dtype=memory.dtype)
         progress = np.zeros(layout.progress, dtype=np.int64)
-        ranks = Ranks(*self._ranks, _matrix([p for p, _ in placed]), _matrix([e for _, e in placed]))
+        ranks = EventRanks(*self._ranks, _matrix([p for p, _ in placed]), _matrix([e for _, e in placed]))
         batch = SliceBatch(own, bounds, self.kinds.of, self._instants, values, ranks)
         for block in self._blocks(own, of, bounds):
             with np.errstate(all="ignore"):

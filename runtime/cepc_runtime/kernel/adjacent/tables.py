@@ -60,7 +60,7 @@ INDEXES_END: Final = 6
 KEPT_RECORD: Final = 7
 
 TREE: Final = 0  # in memory
-NUMBER: Final = 1  # row of `Ranks.places` and `ends`
+NUMBER: Final = 1  # row of `EventRanks.places` and `ends`
 BY_POINT: Final = 2
 INDEX_RECORD: Final = 3
 
