@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float64]
 
-INLINED: Final[frozenset[str]] = frozenset()
+INLINED: Final = frozenset(["read"])
 
 
 class EventRanks(NamedTuple):
