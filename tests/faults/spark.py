@@ -65,7 +65,7 @@ def suffer(folder: Path, works: Mapping[str, Work], seed: int, faults: int) -> T
         if place == AT_RANDOM:
             number = chance.randrange(3, 13 + 3 * len(works))
         else:
-            number = 1 + chance.randrange(len(works) if place in ONCE else 3 * len(works))
+            number = 1 + chance.randrange(len(works) * (1 if place in ONCE else chance.choice((1, 1, 3))))
         code, said = finished(begin(folder, works, place, number, target))
         killed = said.partition(SAID)[2]
         if not killed and code == 0:
