@@ -52,6 +52,8 @@ class Killer:
             self._left -= 1
             if self._left == 0:
                 self.kill()
+        if place == ENDED:
+            self.over(stream)
 
     def amid(self, place: str, stream: str) -> None:
         """Soon after this."""
@@ -125,8 +127,6 @@ def watched(killer: Killer) -> None:
                 killer.over(stream(*given))
                 raise
             killer.at(after, stream(*given))
-            if after == ENDED:
-                killer.over(stream(*given))
             return done
 
         setattr(of, name, call)
