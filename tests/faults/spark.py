@@ -36,8 +36,10 @@ FIRST: Final = 1_000_000
 SUBMIT: Final = (
     "--master local[2] --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false"
     " --conf spark.sql.shuffle.partitions=2 --conf spark.driver.host=127.0.0.1"
-    " --conf spark.driver.bindAddress=127.0.0.1 pyspark-shell"
+    " --conf spark.driver.bindAddress=127.0.0.1 --driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'"
+    " pyspark-shell"
 )
+"""A JVM that is killed within seconds is not worth a second compilation of its code."""
 TO_THE_END: Final = ("--trigger", "available-now", "--flush")
 NO_SENTENCE: Final = ("Traceback", "a bug in cepc", "JSONDecodeError")
 
