@@ -27,7 +27,8 @@ def test_bad_values_are_those_that_cannot_be_converted_alone(type_: DataType) ->
     random = Random(str(type_))
     texts = random.choices(WRITTEN, k=400)
     for _ in range(200):  # most of a file is right, or one character is not
-        text = list(random.choice(WRITTEN) or "0")
+        chosen = random.choice(WRITTEN) or "0"
+        text = [*chosen]
         text[random.randrange(len(text) or 1) :][:0] = random.choice("0123456789-:.TZx ")
         texts.append("".join(text))
     alone = [i for i, text in enumerate(texts) if not _is_of(text, type_)]
