@@ -30,7 +30,6 @@ from cepc.planning import plan_program
 from cepc.shared_plans import Options, plan_shared
 from cepc.statistics import Statistics
 from cepc.statistics.statistics import Grouping
-from cepc_runtime.kernel import loop
 from cepc_runtime.plan import as_json as plan_data
 from cepc_runtime.spark.encoding import needs_encoding
 from tests.equivalence import Refused, compile_text
@@ -325,40 +324,44 @@ def test_a_bundle_has_the_plan_of_each_stream_to_be_read(tmp_path: Path) -> None
     assert "plan.json" in (tmp_path / "README.md").read_text()
 
 
-def test_machine_code_of_an_archive_is_known_by_a_file_that_stays(tmp_path: Path) -> None:
+IN_ARCHIVE = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+import numpy as np
+from cepc_runtime.kernel import scatter
+from cepc_runtime.kernel.machine_code import machine_code
+rows, places, planes = np.array([[0, 7, 9]]), np.zeros((4, 1), dtype=np.int64), np.zeros(1)
+found = scatter.Scattered(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), planes)
+machine_code(scatter)(rows, np.array([3.0]), scatter.ByQuery(*(places + [[1], [1], [0], [0]])), found)
+print([column.tolist() for column in found], "numba" in sys.modules)
+"""
+
+
+def _in_archive(folder: Path, kept: Path) -> str:
+    """What a program says that uses machine code of an archive."""
+    folder.mkdir()
+    archive = folder / "cepc_runtime.zip"
+    archive.write_bytes(runtime_archive())
+    environment = {**os.environ, "PYTHONPATH": str(archive), "XDG_CACHE_HOME": str(kept)}
+    environment.pop("CEPC_INTERPRETED", None)
+    command = [sys.executable, "-c", IN_ARCHIVE]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def test_machine_code_of_an_archive_is_made_once(tmp_path: Path) -> None:
     """Spark gives the archive another place in every application."""
-    asked = (
-        "from cepc_runtime.kernel import loop, machine_code;"
-        "print(loop.__file__); print(machine_code.compiled(loop)['run'].__code__.co_filename)"
-    )
-    seen = []
-    for application in ("app-1", "app-2"):
-        archive = tmp_path / application / "cepc_runtime.zip"
-        archive.parent.mkdir()
-        archive.write_bytes(runtime_archive())
-        environment = {**os.environ, "PYTHONPATH": str(archive), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-        environment.pop("CEPC_INTERPRETED", None)
-        done = subprocess.run(
-            [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True, timeout=120
-        )
-        place, file = done.stdout.splitlines()
-        assert place.startswith(str(archive))
-        seen.append(file)
-    assert seen[0] == seen[1]
-    assert Path(seen[0]).is_relative_to(tmp_path / "kept")
-    assert Path(seen[0]).read_bytes() == Path(loop.__file__).read_bytes()
+    first, second = (_in_archive(tmp_path / application, tmp_path / "kept") for application in ("app-1", "app-2"))
+    assert first == f"translating cepc_runtime.kernel.scatter to machine code, once for this installation\n{ROW} True\n"
+    assert second == f"{ROW} False\n"
+    assert len(list((tmp_path / "kept").glob("cepc/kernel/cepc_runtime.kernel.scatter-*.o"))) == 1
 
 
 def test_machine_code_is_not_kept_where_others_can_write(tmp_path: Path) -> None:
-    archive = tmp_path / "cepc_runtime.zip"
-    archive.write_bytes(runtime_archive())
     open_to_all = tmp_path / "open"
     open_to_all.mkdir()
     open_to_all.chmod(0o777)
-    environment = {**os.environ, "PYTHONPATH": str(archive), "NUMBA_CACHE_DIR": str(open_to_all)}
-    environment.pop("CEPC_INTERPRETED", None)
-    asked = "from cepc_runtime.kernel import loop, machine_code; print(type(machine_code.compiled(loop)['run']._cache).__name__)"
-    done = subprocess.run(
-        [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
-    assert (done.stdout, list(open_to_all.iterdir())) == ("NullCache\n", [])
+    assert _in_archive(tmp_path / "app", open_to_all).endswith(f"{ROW} True\n")
+    assert list(open_to_all.iterdir()) == []
+
+
+ROW = "[[7], [9], [3.0]]"

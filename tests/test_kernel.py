@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +18,6 @@ from hypothesis import strategies as st
 
 from cepc_runtime.events.grouped import arrange, read
 from cepc_runtime.events.letters import classify
-from cepc_runtime.kernel import loop
-from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.adjacent.run import Neighbours
 from cepc_runtime.kernel.adjacent.slices import Slices
 from cepc_runtime.kernel.adjacent.tests import (
@@ -36,7 +33,7 @@ from cepc_runtime.kernel.adjacent.tests import (
 from cepc_runtime.kernel.effects import effect
 from cepc_runtime.kernel.joint import atoms_of, emptied_by, in_place
 from cepc_runtime.kernel.lanes import memory_of, queries_of
-from cepc_runtime.kernel.machine_code import FEW, LITTLE, Interpreted, compiled
+from cepc_runtime.kernel.machine_code import FEW, LITTLE, Interpreted
 from cepc_runtime.kernel.numbers import OPERATION, apply_all
 from cepc_runtime.kernel.operations import ADD, COPY, LEAST, MULTIPLY, TWICE, ZERO
 from cepc_runtime.kernel.planes import planes_of
@@ -68,6 +65,7 @@ from tests.driven import driven
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 C, D = 2, 3  # letters
 
@@ -458,43 +456,12 @@ def test_windows_are_counted_in_batches_of(sizes: list[int], expected: list[list
     assert slices.longest == max(sizes, default=0)
 
 
-def test_both_loops_are_compiled_where_numba_is_and_their_machine_code_is_kept() -> None:
-    for module in (loop, adjacent_loop):
-        functions = compiled(module)
-        assert functions is not None
-        assert Path(functions["run"].stats.cache_path).is_dir()  # type: ignore[attr-defined]
-
-
-RECORD = """from typing import NamedTuple
-INLINED = ()
-class {name}(NamedTuple):
-    x: int
-def run(given):
-    return given.x + 1
-"""
-RUN = (
-    "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "import made\n"
-    "from cepc_runtime.kernel.machine_code import compiled\n"
-    "assert compiled(made)['run'](getattr(made, sys.argv[2])(1)) == 2\n"
-)
-
-
-def test_machine_code_that_was_kept_for_a_class_of_another_name_is_not_looked_at(tmp_path: Path) -> None:
-    for name in ("Older", "Renamed"):  # of another length: Python tells sources apart by size and whole seconds
-        (tmp_path / "made.py").write_text(RECORD.format(name=name))
-        subprocess.run([sys.executable, "-c", RUN, tmp_path, name], check=True)
-        assert list((tmp_path / "__pycache__").glob("made.run_*.nbi"))
-
-
-def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
+def test_a_worker_of_many_small_tasks_loads_machine_code_in_the_end() -> None:
     so_far = Interpreted()
     assert [so_far.allows((LITTLE - 1) // 3, lambda: True) for _ in range(5)] == [True, True, True, False, False]
 
 
-def test_machine_code_is_made_where_that_takes_less_than_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
+def test_machine_code_is_made_where_that_takes_less_than_to_do_without() -> None:
     so_far = Interpreted()
     assert [so_far.allows(FEW // 3, lambda: False) for _ in range(5)] == [True, True, False, False, False]
 
@@ -503,10 +470,8 @@ def test_a_first_run_on_few_events_makes_no_machine_code(tmp_path: Path) -> None
     """It would take twenty seconds, for a run of two."""
     said = "from cepc_runtime.kernel import loop\nfrom cepc_runtime.kernel.machine_code import run_function\n"
     first = f"{said}assert run_function(loop, {FEW // 2}) is loop.run\nimport sys\nassert 'numba' not in sys.modules"
-    nothing_kept = f"import cepc_runtime.kernel.machine_code as m\nm._is_kept = lambda *_: False\n{first}"
-    subprocess.run(
-        [sys.executable, "-c", nothing_kept], check=True, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    )
+    nothing_kept = f"import cepc_runtime.kernel.machine_code as m\nm.is_kept = lambda _: False\n{first}"
+    subprocess.run([sys.executable, "-c", nothing_kept], check=True, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)})
 
 
 PLAIN = (
