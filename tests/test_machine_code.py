@@ -65,6 +65,26 @@ def test_a_second_process_loads_what_the_first_has_made_and_needs_no_numba(tmp_p
     assert [use(tmp_path, "Given") for _ in range(2)] == ["True\n", "False\n"]
 
 
+IN_THREADS = """
+import sys; sys.path.insert(0, sys.argv[1])
+import made
+import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+from cepc_runtime.kernel.machine_code import machine_code
+given = made.Given(1, np.arange(3, dtype=np.int32))
+with ThreadPoolExecutor(8) as threads:
+    found = list(threads.map(lambda n: machine_code(made)(given, np.zeros((3, 2)), n % 2 == 0), range(8)))
+assert found == [4, 1] * 4
+"""
+
+
+def test_threads_that_want_it_at_once_wait_for_the_first(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(MODULE.format(name="Given"))
+    done = subprocess.run([sys.executable, "-c", IN_THREADS, tmp_path], check=False)
+    assert done.returncode == 0
+    assert len(kept(tmp_path)) == 1
+
+
 def test_what_was_kept_of_another_source_is_not_looked_at(tmp_path: Path) -> None:
     assert [use(tmp_path, name) for name in ("Older", "Renamed")] == ["True\n", "True\n"]
     assert len(kept(tmp_path)) == 2

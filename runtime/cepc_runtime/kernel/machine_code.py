@@ -60,6 +60,9 @@ class Interpreted:
 
 _SO_FAR: Final = Interpreted()
 
+_ONE_AT_A_TIME: Final = RLock()
+"""numba and LLVM are not for several threads."""
+
 
 def run_function(module: Any, work: int, interpreted: bool | None = None) -> Callable[..., Any]:
     """`run` of a module: plain if it is to be interpreted, cannot be translated, or this process has had so little to
@@ -72,9 +75,14 @@ def run_function(module: Any, work: int, interpreted: bool | None = None) -> Cal
     return module.run if found is None else found
 
 
-@cache
 def machine_code(module: Any) -> MachineCode | None:
-    """None without numba, or where the environment says so."""
+    """None without numba, or where the environment says so. Threads that ask at once get the same."""
+    with _ONE_AT_A_TIME:
+        return _machine_code(module)
+
+
+@cache
+def _machine_code(module: Any) -> MachineCode | None:
     if os.environ.get(INTERPRETED) == "1" or find_spec("numba") is None:
         return None
     if not is_kept(module):
@@ -91,14 +99,13 @@ class MachineCode:
 
     module: Any
     _loaded: dict[tuple[int, ...], Loaded] = field(default_factory=dict)
-    _one_at_a_time: RLock = field(default_factory=RLock)
 
     def __call__(self, *arguments: Any) -> int:
         given = Words([], [])
         given.add(arguments)
         arrays = tuple(given.arrays)
         if arrays not in self._loaded:
-            with self._one_at_a_time:
+            with _ONE_AT_A_TIME:
                 if arrays not in self._loaded:
                     self._loaded[arrays] = self._load(tuple(map(form_of, arguments)), len(given.words))
         return self._loaded[arrays].call(*given.words)
