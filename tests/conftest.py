@@ -72,6 +72,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         pytest.fail(str(error))
     from pyspark.sql import SparkSession
 
+    from cepc_runtime.spark.settings import COMPILED_ONCE
+
     directory = tmp_path_factory.mktemp("spark")
     session = (
         SparkSession.builder.master("local[2]")
@@ -79,7 +81,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         .config("spark.driver.bindAddress", "127.0.0.1")  # works where the host's own name does not resolve
         .config("spark.driver.host", "127.0.0.1")
         # Jobs of few events: what the second compiler of the JVM costs, they never earn.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.driver.extraJavaOptions", f"{COMPILED_ONCE} -XX:+UseSerialGC")
         # Nor what Spark's own compiler costs, stage by stage. Jobs that tests submit have both, as users do.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.local.dir", str(directory / "local"))

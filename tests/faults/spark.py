@@ -17,6 +17,7 @@ from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
 from cepc_runtime.batch import execute
+from cepc_runtime.spark.settings import COMPILED_ONCE
 from tests.equivalence import same
 from tests.faults import work
 from tests.faults.driver import AT_RANDOM, ONCE, PLACES, SAID, TARGETS, descendants, end
@@ -36,7 +37,7 @@ FIRST: Final = 1_000_000
 SUBMIT: Final = (
     "--master local[2] --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false"
     " --conf spark.sql.shuffle.partitions=2 --conf spark.driver.host=127.0.0.1"
-    " --conf spark.driver.bindAddress=127.0.0.1 --driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'"
+    f" --conf spark.driver.bindAddress=127.0.0.1 --driver-java-options '{COMPILED_ONCE} -XX:+UseSerialGC'"
     " pyspark-shell"
 )
 """A JVM that is killed within seconds is not worth a second compilation of its code."""

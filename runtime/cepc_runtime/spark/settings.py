@@ -64,8 +64,12 @@ JVM: Final = {
 }
 """Settings for who starts the JVM: in a session that runs it is too late for them."""
 
-JVM_OF_LITTLE: Final = {name: f"{options} -XX:TieredStopAtLevel=1" for name, options in JVM.items()}
-"""The same for a JVM with so little to do that code is never worth a second compilation."""
+COMPILED_ONCE: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+"""For a JVM with so little to do that code is never worth a second compilation. It would then keep a fifth of the room
+for code, which some hundred sinks fill, and a JVM without room stops working on tasks, and says so to nobody.
+"""
+
+JVM_OF_LITTLE: Final = {name: f"{options} {COMPILED_ONCE}" for name, options in JVM.items()}
 
 
 @contextmanager
