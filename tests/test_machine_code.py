@@ -121,3 +121,5 @@ def test_an_array_that_is_not_in_one_piece_is_no_argument() -> None:
 def test_what_machine_code_is_never_given_is_no_argument(argument: object) -> None:
     with pytest.raises(TypeError, match="no argument of machine code"):
         form_of(argument)
+    with pytest.raises(TypeError):
+        Words([], []).add((argument,))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from ctypes import c_size_t
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ def form_of(argument: Any) -> Form:
         return ArrayForm(argument.dtype.str, argument.ndim)
     if isinstance(argument, tuple):
         return RecordForm(type(argument), tuple(map(form_of, argument)))
-    if isinstance(argument, int | np.integer | np.bool_):
+    if isinstance(argument, int | np.integer):
         return IntegerForm()
     raise TypeError(f"no argument of machine code: {type(argument).__name__}")
 
@@ -67,7 +68,7 @@ class Words(NamedTuple):
     arrays: list[int]
 
     def add(self, arguments: tuple[Any, ...]) -> None:
-        """Raises ValueError for an array that is not in one piece."""
+        """Raises ValueError for an array that is not in one piece, TypeError for what machine code is never given."""
         words, arrays = self
         for argument in arguments:
             if isinstance(argument, np.ndarray):
@@ -79,7 +80,7 @@ class Words(NamedTuple):
             elif isinstance(argument, tuple):
                 self.add(argument)
             else:
-                words.append(int(argument))
+                words.append(index(argument))
 
 
 def _places() -> Iterator[int]:
