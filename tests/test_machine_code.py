@@ -108,7 +108,7 @@ def test_an_argument_is_addresses_lengths_and_numbers() -> None:
     found = Words([], [])
     found.add(given)
     assert found.words == [row.ctypes.data, 5] * 4 + [matrix.ctypes.data, 2, 3, 1, 7]
-    assert found.arrays == [row.dtype.num, 1] * 4 + [matrix.dtype.num, 2]
+    assert found.arrays == [row.dtype.num << 8 | 1] * 4 + [matrix.dtype.num << 8 | 2]
     assert " ".join(map(str, map(form_of, given))) == "ByQuery(<i8·1 <i8·1 <i8·1 <i8·1) <i4·2 i i"
 
 
