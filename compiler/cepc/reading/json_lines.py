@@ -166,7 +166,7 @@ def _rows(block: Block, numbers: list[int], exact: bool) -> tuple[list[dict[str,
     lines = block.lines if len(numbers) == len(block.lines) else [block.lines[i] for i in numbers]
     number = Exact if exact else None
     try:
-        rows = json.loads("[" + ",".join(lines) + "]", parse_float=number)
+        rows = json.loads("[" + ",".join(lines) + "]", parse_float=number, parse_constant=number)
     except (ValueError, RecursionError):
         rows = []
     if len(rows) == len(lines) and set(map(type, rows)) <= {dict}:
@@ -179,7 +179,7 @@ def _rows(block: Block, numbers: list[int], exact: bool) -> tuple[list[dict[str,
 def _row(block: Block, index: int, number: type[Exact] | None) -> dict[str, Any] | NotARecord:
     line = block.lines[index]
     try:
-        row = json.loads(line, parse_float=number)
+        row = json.loads(line, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
         said = "there is more after the object" if error.msg == "Extra data" else error.msg[0].lower() + error.msg[1:]
         return _malformed(block, index, error.pos, said)
