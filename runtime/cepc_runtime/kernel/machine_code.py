@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..private import is_private
 from .arguments import Words, form_of
-from .translation import OPTIONS, functions_of
+from .object_code import load, made_for
+from .translation import OPTIONS, functions_of, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,13 +112,9 @@ class MachineCode:
         return self._loaded[arrays].call(*given.words)
 
     def _load(self, forms: tuple[Form, ...], words: int) -> Loaded:
-        from .object_code import load
-
         file = _file(self.module, forms)
         code = None if file is None else _read(file)
         if code is None:
-            from .translation import translate
-
             if not is_kept(self.module):
                 LOG.info("translating %s to machine code, once for this installation", self.module.__name__)
             code = translate(self.module, forms)
@@ -139,8 +136,6 @@ def is_kept(module: Any) -> bool:
 
 def _file(module: Any, forms: Sequence[Form]) -> Path | None:
     """Where it is kept for such arguments and this processor."""
-    from .object_code import made_for
-
     folder = _folder(module)
     text = f"{made_for()} {' '.join(map(str, forms))}"
     return None if folder is None else folder / f"{_name(module)}-{_digest(text)}.o"

@@ -23,19 +23,24 @@ def target_machine() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    processor, features = _processor()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     return target.create_target_machine(cpu=processor, features=features, opt=3, reloc="static", codemodel="jitdefault")
+
+
+def _processor() -> tuple[str, str]:
+    """Its name, and what it can do."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 @cache
 def made_for() -> str:
     """What object code depends on beside what it was made of: the processor, and LLVM."""
     import llvmlite
-    import llvmlite.binding as llvm
 
-    processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    return f"{target_machine().triple} {processor} {features} {llvmlite.__version__}"
+    return " ".join((target_machine().triple, *_processor(), llvmlite.__version__))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def translate(module: Any, forms: Sequence[Form]) -> bytes:
 
     text, words, records = _entry(forms, returns=module.run.__annotations__["return"] not in (None, "None"))
     namespace = {"run": _prepared(module)["run"], "carray": carray, **records}
-    exec(text, namespace)  # the text is made of numbers alone
+    exec(text, namespace)  # of names of ours alone: words and records
     entry = cfunc(types.int64(*words), error_model="numpy")(namespace["entry"])
     code = entry.inspect_llvm().replace(entry.native_name, ENTRY)
     return bytes(target_machine().emit_object(llvm.parse_assembly(_without_python(code))))

@@ -70,6 +70,7 @@ for code, which some hundred sinks fill, and a JVM without room stops working on
 """
 
 JVM_OF_LITTLE: Final = {name: f"{options} {COMPILED_ONCE}" for name, options in JVM.items()}
+"""The same where there is little to do."""
 
 
 @contextmanager
