@@ -15,7 +15,7 @@ from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Looked, Reader, Wanted
-from .text_values import BadValueError
+from .text_values import BadValueError, failing
 from .time_formats import time_formats
 
 if TYPE_CHECKING:
@@ -147,18 +147,13 @@ def _read(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats, 
 
 def _bad_values(values: list[Any], type_: DataType, times: TimeFormats) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """The indices of those that are none of the type, by halving; what is found there, why, and as it is written."""
-    waiting = [(0, len(values))]
-    while waiting:
-        start, stop = waiting.pop()
-        try:
-            column_of(values[start:stop], type_, times)
-        except BadValueError as bad:
-            if stop - start == 1:
-                found = bad.found if type(values[start]) is not str else f'"{bad.found.strip(chr(34))}"'
-                yield start, (found, bad.why, bad.found)
-            else:
-                middle = (start + stop) // 2
-                waiting += [(middle, stop), (start, middle)]
+
+    def attempt(start: int, stop: int) -> None:
+        column_of(values[start:stop], type_, times)
+
+    for index, bad in failing(len(values), attempt, BadValueError):
+        found = bad.found if type(values[index]) is not str else f'"{bad.found.strip(chr(34))}"'
+        yield index, (found, bad.why, bad.found)
 
 
 def _rows(block: Block, numbers: list[int], exact: bool) -> tuple[list[dict[str, Any]], list[Wrong]]:

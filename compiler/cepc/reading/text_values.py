@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cepc_runtime.sql.time_patterns import parse, parse_date
 from cepc_runtime.sql.types import (
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cepc_runtime.sql.types import DataType
+
+
+E = TypeVar("E", bound=Exception)
 
 
 class BadValueError(ValueError):
@@ -80,14 +83,26 @@ def _bad_ones(texts: Any, type_: DataType) -> Iterator[int]:
     if usual is not None:
         odd = pc.indices_nonzero(pc.invert(pc.match_substring_regex(texts, f"^(?:{usual})$"))).to_pylist()
         texts = texts.take(pa.array(odd, pa.int64()))
-    waiting = [(0, len(texts))]
+
+    def attempt(start: int, stop: int) -> None:
+        _converted(texts.slice(start, stop - start), type_)
+
+    for index, _ in failing(len(texts), attempt, (pa.ArrowInvalid, ValueError)):
+        yield odd[index]
+
+
+def failing(
+    length: int, attempt: Callable[[int, int], None], errors: type[E] | tuple[type[E], ...]
+) -> Iterator[tuple[int, E]]:
+    """Of so many values those with which an attempt fails, in their order and with the error, by halving."""
+    waiting = [(0, length)]
     while waiting:
         start, stop = waiting.pop()
         try:
-            _converted(texts.slice(start, stop - start), type_)
-        except (pa.ArrowInvalid, ValueError):
+            attempt(start, stop)
+        except errors as error:
             if stop - start == 1:
-                yield odd[start]
+                yield start, error
             else:
                 middle = (start + stop) // 2
                 waiting += [(middle, stop), (start, middle)]
