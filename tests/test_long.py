@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cepc_runtime.events.grouped import arrange, read
 from cepc_runtime.events.letters import classify
+from cepc_runtime.kernel import machine_code
 from cepc_runtime.kernel.exact import Recount
 from cepc_runtime.kernel.long import long_of
 from cepc_runtime.kernel.run import count_matches
@@ -106,6 +107,7 @@ def test_an_average_over_a_long_repetition_needs_no_integers_of_python(
         raise AssertionError("counted in Python")
 
     monkeypatch.setattr(Recount, "_run", fail)
+    monkeypatch.setattr(machine_code._SO_FAR, "work", machine_code.FEW)  # as of a process that has machine code
     average = query(AUTOMATA["A+"], 2000, returns=[aggregate("avg", "A", BIGINT)])
     average = replace(average, outputs=tuple(o for o in average.outputs if o.name != "count(None, False)"))
     (row,) = driven(table(rows), plan(average), interpreted=False)["q"].to_pylist()
