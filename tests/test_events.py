@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from cepc_runtime.events.grouped import Dropped, InputError, arrange, prepare, read, times_of
-from cepc_runtime.events.letters import classify, letter_mask
+from cepc_runtime.events.letters import ByType, classify
 from cepc_runtime.numbers.columns import codes, dense_rows, ranks
 from cepc_runtime.plan.stream import Letter, StreamPlan
 from cepc_runtime.sql.expression import Call, Field, Literal
@@ -129,7 +129,8 @@ def test_a_missing_or_mistyped_column_is_named() -> None:
 def test_letters_are_types_and_conditions_that_are_true() -> None:
     letters = [Letter("A"), Letter("A", (over(1),)), Letter(None, (over(1),)), Letter("A", (), ((over(1),),))]
     events = prepare(table([(1, "A", "g", 0), (2, "A", "g", 2), (3, "B", "g", 2), (4, "A", "g", None)]), stream(), [])
-    masks = [letter_mask(events, letter).tolist() for letter in letters]
+    by_type = ByType(events)
+    masks = [[i in by_type.satisfying(letter) for i in range(len(events.types))] for letter in letters]
     assert masks == [
         [True, True, False, True],
         [False, True, False, False],
@@ -165,7 +166,7 @@ def test_a_condition_is_evaluated_only_where_those_before_it_hold() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepc_runtime.events.letters.evaluate", evaluated)
         events = prepare(rows, stream(), [])
-        assert letter_mask(events, safe).tolist() == [False, False]
+        assert ByType(events).satisfying(safe).tolist() == []
     assert calls == [1, 0]  # tried on the one A, then on none
 
 
@@ -178,8 +179,8 @@ def _not_zero(columns: Any, length: int) -> Any:
 def test_a_stream_without_types_has_one() -> None:
     plan = StreamPlan("s", (("t", BIGINT),), ("t",), "t", "s", (), None, "s", None)
     events = prepare(pa.table({"t": [1, 2]}), plan, [])
-    assert letter_mask(events, Letter("s")).tolist() == [True, True]
-    assert letter_mask(events, Letter("other")).tolist() == [False, False]
+    assert ByType(events).satisfying(Letter("s")).tolist() == [0, 1]
+    assert ByType(events).satisfying(Letter("other")).tolist() == []
 
 
 @pytest.mark.parametrize("groups", [3, 1 << 16, (1 << 16) + 1, 200_000])

@@ -16,7 +16,7 @@ from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letter_words import BITS
-from cepc_runtime.events.letters import letter_mask
+from cepc_runtime.events.letters import ByType
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.events import CLASS
@@ -45,7 +45,8 @@ QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 1 MINUTE;
 def packed(compiled: Compiled, table: pa.Table, plan: PhysicalPlan) -> pa.Table:
     """What Spark makes of events: their letters as words, a copy for each class, and the bucket of its keys."""
     reading = read(table, compiled.plan.stream)
-    masks = [letter_mask(reading, letter) for letter in compiled.plan.letters]
+    by_type = ByType(reading)
+    masks = [np.isin(np.arange(len(reading.ticks)), by_type.satisfying(letter)) for letter in compiled.plan.letters]
     words = [np.zeros(len(reading.ticks), dtype=np.int64) for _ in range(-(-len(masks) // BITS) or 1)]
     for number, mask in enumerate(masks):
         words[number // BITS] |= mask.astype(np.int64) << (number % BITS)

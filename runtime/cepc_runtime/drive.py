@@ -76,12 +76,12 @@ def _enumerated(
         needs = plan.needs if stretch.whole else ()
         arranged = arrange_for(stretch.reading, kinds, plan.stream, (*same, *stretch.beside), means.work, needs)
         for together in found_together(same):
-            first = together[0]
+            first, own = together[0], arranged.narrowed((*together, *stretch.beside))
             match first.strategy:
                 case Join(shared):
-                    yield from joined(arranged, plan.shared_matches[shared], together, stretch, means)
+                    yield from joined(own, plan.shared_matches[shared], together, stretch, means)
                 case List():
-                    yield from ((first.name, table) for table in listed(arranged, first, stretch, means))
+                    yield from ((first.name, table) for table in listed(own, first, stretch, means))
                 case _:
                     raise ValueError(f"query {first.name} is for Spark alone")
             means.work.finished(len(together))

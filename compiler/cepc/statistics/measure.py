@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cepc_runtime.events.grouped import arrange, read, select
-from cepc_runtime.events.letters import letter_mask
+from cepc_runtime.events.letters import ByType
 from cepc_runtime.plan.stream import Letter
 
 from .conditions import letter_text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from cepc_runtime.events.grouped import Events, Reading
-    from cepc_runtime.numbers.columns import Bools
+    from cepc_runtime.numbers.columns import Ints
 
     from ..planning.logical import LogicalPlan
 
@@ -39,7 +39,8 @@ def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None
     seconds = span or 1.0
     counts = dict(zip(reading.names, np.bincount(reading.types, minlength=len(reading.names)).tolist(), strict=True))
     asked = {letter.raw_type: 0 for letter in plan.letters if letter.raw_type is not None}
-    told = {name: n for name, n in sorted({**asked, **counts}.items()) if listed is None or name in listed}
+    of_stream = None if listed is None else frozenset(listed)
+    told = {name: n for name, n in sorted({**asked, **counts}.items()) if of_stream is None or name in of_stream}
     shares = _shares(reading, plan.letters, counts)
     types = {name: TypeStatistics(count / seconds, shares.get(name, {})) for name, count in told.items()}
     anything = TypeStatistics(length / seconds, shares.get(None, {}))
@@ -47,16 +48,17 @@ def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None
     asked_by = (by for query in plan.queries for by in (query.partition, query.group_by))
     partitions = sorted({(), *(tuple(sorted(set(by))) for by in asked_by)})
     letters = dict.fromkeys((*(Letter(letter.raw_type) for letter in plan.letters), *plan.letters))
-    parts = {letter: letter_mask(seen, letter) for letter in letters if letter.raw_type is not None}
+    by_type = ByType(seen)
+    parts = {letter: by_type.satisfying(letter) for letter in letters if letter.raw_type is not None}
     groupings = {by: _grouping(arrange(seen, plan.stream, by), parts) for by in partitions}
     return Statistics(types, anything, groupings, length, span) if length else Statistics()
 
 
 def _seen(reading: Reading, plan: LogicalPlan) -> Reading:
     """The events of types that some query looks at: others stand in nobody's way."""
-    wanted = plan.stream.raw_types
-    if wanted is None:
+    if plan.stream.raw_types is None:
         return reading
+    wanted = frozenset(plan.stream.raw_types)
     return select(reading, np.isin(reading.types, [i for i, name in enumerate(reading.names) if name in wanted]))
 
 
@@ -72,15 +74,16 @@ def _shares(reading: Reading, letters: Iterable[Letter], counts: dict[str, int])
         )
         if part.conditions or part.excluded
     )
+    by_type = ByType(reading)
     found: dict[str | None, dict[str, float]] = {}
     for letter in asked:
         total = len(reading.types) if letter.raw_type is None else counts.get(letter.raw_type, 0)
         if total:
-            found.setdefault(letter.raw_type, {})[letter_text(letter)] = int(letter_mask(reading, letter).sum()) / total
+            found.setdefault(letter.raw_type, {})[letter_text(letter)] = len(by_type.satisfying(letter)) / total
     return {name: dict(sorted(shares.items())) for name, shares in found.items()}
 
 
-def _grouping(events: Events, letters: Mapping[Letter, Bools]) -> Grouping:
+def _grouping(events: Events, letters: Mapping[Letter, Ints]) -> Grouping:
     if not events.length:
         return Grouping()
     return Grouping(
@@ -90,13 +93,12 @@ def _grouping(events: Events, letters: Mapping[Letter, Bools]) -> Grouping:
     )
 
 
-def _in_groups_with(events: Events, letters: Mapping[Letter, Bools]) -> dict[str, dict[str, float]]:
+def _in_groups_with(events: Events, letters: Mapping[Letter, Ints]) -> dict[str, dict[str, float]]:
     """By type, and by the conditions of its letters: the share of the events in groups that have one."""
-    sizes = np.diff(events.group_starts)
+    sizes, group = np.diff(events.group_starts), np.empty_like(events.groups)
+    group[events.order] = events.groups
     found: dict[str, dict[str, float]] = {}
     for letter, satisfied in letters.items():
-        has = np.zeros(len(sizes), dtype=np.bool_)
-        has[events.groups[satisfied[events.order]]] = True
         shares = found.setdefault(letter.raw_type or "", {})
-        shares[letter_text(letter)] = float(sizes[has].sum() / events.length)
+        shares[letter_text(letter)] = float(sizes[np.unique(group[satisfied])].sum() / events.length)
     return {name: dict(sorted(shares.items())) for name, shares in sorted(found.items())}

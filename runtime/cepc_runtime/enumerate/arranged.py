@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..events.by_kind import ByKind
 from ..events.grouped import arrange, select
 from ..events.letters import Kinds
 from ..events.prune import staying_of
@@ -43,6 +45,17 @@ class Arranged:
     kinds: Kinds
     mattering: int
     work: Work = field(default_factory=Work)
+
+    def narrowed(self, queries: Sequence[QueryPlan]) -> Arranged:
+        """For these of the queries alone: with few other events."""
+        if _all_matter(queries):
+            return self
+        events, kinds = self._by_kind.narrowed(_letters_of(queries))
+        return replace(self, events=events, kinds=kinds)
+
+    @cached_property
+    def _by_kind(self) -> ByKind:
+        return ByKind(self.events, self.kinds)
 
     def enumerator(
         self,
@@ -84,6 +97,15 @@ def arrange_for(
 
 def mattering(kinds: Kinds, queries: Sequence[QueryPlan]) -> Bools:
     """Which events matter to some of the queries."""
-    if any(isinstance(query.select, SelectContiguous) for query in queries):  # to which every event matters
+    if _all_matter(queries):
         return np.ones(len(kinds.of), dtype=np.bool_)
-    return kinds.satisfying(frozenset().union(*map(letters_listed, queries)))
+    return kinds.satisfying(_letters_of(queries))
+
+
+def _all_matter(queries: Sequence[QueryPlan]) -> bool:
+    """Whether every event matters, whatever it satisfies."""
+    return any(isinstance(query.select, SelectContiguous) for query in queries)
+
+
+def _letters_of(queries: Sequence[QueryPlan]) -> frozenset[int]:
+    return frozenset().union(*map(letters_listed, queries))

@@ -202,7 +202,7 @@ def arrange(
         instants = [i[order] for i in instants]
     if rows is not None:
         order = rows if order is None else rows[order]
-    starts = _run_starts([ordered, *instants])
+    starts = run_starts([ordered, *instants])
     if canonical and len(starts) - 1 < len(ordered):
         order = _canonical(reading, plan, np.arange(len(ordered)) if order is None else order, starts)
     table, types = reading.table, reading.types
@@ -276,7 +276,7 @@ def _packed(keys: list[Ints]) -> Ints | None:
     return packed
 
 
-def _run_starts(keys: Sequence[npt.NDArray[Any]]) -> Ints:
+def run_starts(keys: Sequence[npt.NDArray[Any]]) -> Ints:
     """Where each run of equal rows starts, and the length."""
     length = len(keys[0])
     changes = np.zeros(max(length - 1, 0), dtype=np.bool_)

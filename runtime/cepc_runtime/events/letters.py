@@ -7,13 +7,14 @@ satisfy.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..numbers.columns import Bools, as_bools, flat
+from ..numbers.columns import Bools, Ints, as_bools, flat
 from ..sql.evaluate import evaluate
 from ..sql.expression import FieldKey, fields
 from .letter_words import kinds_of_words, words_of
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ..sql.expression import Expression
 
 Kinds32 = npt.NDArray[np.int32]
+
+Readers: TypeAlias = "dict[int, list[int]]"
+"""The kinds that satisfy a letter, by letter."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,32 @@ class Kinds:
     of: Kinds32
     letters: tuple[frozenset[int], ...]
 
+    @cached_property
+    def _readers(self) -> Readers:
+        return readers_of(self.letters)
+
     def satisfying(self, letters: Iterable[int]) -> Bools:
         """Which events satisfy one of the letters."""
         return self.of_these(letters)[self.of]
 
     def of_these(self, letters: Iterable[int]) -> Bools:
         """Which kinds satisfy one of the letters."""
-        wanted = frozenset(letters)
-        return np.array([not wanted.isdisjoint(own) for own in self.letters], dtype=np.bool_)
+        found = np.zeros(len(self.letters), dtype=np.bool_)
+        found[kinds_that_satisfy(letters, self._readers)] = True
+        return found
+
+
+def readers_of(kinds: Sequence[frozenset[int]]) -> Readers:
+    found: dict[int, list[int]] = {}
+    for kind, letters in enumerate(kinds):
+        for letter in letters:
+            found.setdefault(letter, []).append(kind)
+    return found
+
+
+def kinds_that_satisfy(letters: Iterable[int], readers: Readers) -> list[int]:
+    """Those that satisfy one of the letters, in order."""
+    return sorted({kind for letter in letters for kind in readers.get(letter, ())})
 
 
 def evaluate_on(expression: Expression, table: Any, rows: npt.NDArray[np.int64] | None) -> Any:
@@ -67,15 +89,18 @@ def classify(events: Typed, letters: Sequence[Letter], asked: frozenset[int] | N
     """The kind of each event, by the letters that are given (all by default). Kinds are numbered from 0; kind 0
     satisfies no letter and need not occur. Raises EvaluationError.
     """
-    numbers = range(len(letters)) if asked is None else sorted(asked)
     kind = np.zeros(len(events.types), dtype=np.int32)
     known: dict[frozenset[int], int] = {frozenset(): 0}
     if (words := words_of(letters)) is not None:
         which, found = kinds_of_words(events.table, words)
         place = np.array([known.setdefault(f, len(known)) for f in found], dtype=np.int32)
         return Kinds(place[which], tuple(known))
+    by_type: dict[str | None, list[int]] = {}
+    for number in range(len(letters)) if asked is None else asked:
+        by_type.setdefault(letters[number].raw_type, []).append(number)
+    of_any = by_type.get(None, [])
     for code, rows in enumerate(_rows_by_type(events)):
-        wanted = [i for i in numbers if letters[i].raw_type in (None, events.names[code])]
+        wanted = sorted(of_any + by_type.get(events.names[code], []))
         if not wanted or not len(rows):
             continue
         which, found = _kinds_of_type(_Conditions(events.table, rows), wanted, letters)
@@ -89,13 +114,22 @@ def renumbered(numbers: Kinds32, places: Kinds32) -> Kinds32:
     return numbers if np.array_equal(places, np.arange(len(places))) else places[numbers]
 
 
-def letter_mask(events: Typed, letter: Letter) -> Bools:
-    """True for the events that satisfy the letter."""
-    mask = np.zeros(len(events.types), dtype=np.bool_)
-    for code, rows in enumerate(_rows_by_type(events)):
-        if letter.raw_type in (None, events.names[code]):
-            mask[rows] = _Conditions(events.table, rows).satisfied(letter)
-    return mask
+@dataclass(frozen=True)
+class ByType:
+    """Events parted by their types, once."""
+
+    events: Typed
+
+    def satisfying(self, letter: Letter) -> Ints:
+        """The events that satisfy the letter, those of a type together."""
+        types = self._rows if letter.raw_type is None else [letter.raw_type]
+        table, parts = self.events.table, [self._rows[name] for name in types if name in self._rows]
+        own = [rows[_Conditions(table, rows).satisfied(letter)] for rows in parts]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
+
+    @cached_property
+    def _rows(self) -> dict[str, Ints]:
+        return dict(zip(self.events.names, _rows_by_type(self.events), strict=True))
 
 
 def _rows_by_type(events: Typed) -> list[npt.NDArray[np.int64]]:

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..events.letters import kinds_that_satisfy, readers_of
 from .effects import effect
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ def queries_of(
         known: dict[tuple[int, bool, frozenset[object]], list[Column]] = {}
         for n in unit:
             columns[n] = _columns(n, plans[n], planes[n], index, sharing, joined, known)
+    readers = readers_of(kinds)
     found = []
     for n, (plan, own) in enumerate(zip(plans, planes, strict=True)):
         automaton = plan.automaton
         letters = automaton.letters
-        own_kinds = {k: there for k, kind in enumerate(kinds) if (there := kind & letters)}
+        own_kinds = {k: kinds[k] & letters for k in kinds_that_satisfy(letters, readers)}
         distinct = {there: effect(automaton, there) for there in own_kinds.values()}
         effects = {k: distinct[there] for k, there in own_kinds.items()}
         found.append(KernelQuery(plan, automaton, own, plan.window.open_at_once, effects, columns[n]))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ..events.letters import kinds_that_satisfy, readers_of
 from ..plan.automaton import DROPPED
 from ..plan.windows import Sliding
 from ..results.fewest import fewest
@@ -115,6 +116,7 @@ class _Builder:
         ties: bool,
     ) -> None:
         self._kinds = kinds
+        self._readers = readers_of(kinds)
         self._ties = ties
         self._costs = costs
         self._sharing = sharing_of(plans, shared)
@@ -134,7 +136,11 @@ class _Builder:
         self._units = [self._reserve(len(UNIT)) for _ in self._sharing.units]
         for component in components:
             self._fill(component)
-        blocks = [[self._block_of(c, c.alike[k]) for c in components if k in c.alike] for k in range(len(kinds))]
+        concerned: list[list[_Component]] = [[] for _ in kinds]
+        for component in components:
+            for kind in component.alike:
+                concerned[kind].append(component)
+        blocks = [[self._block_of(c, c.alike[k]) for c in of_kind] for k, of_kind in enumerate(concerned)]
         self._table[0] = len(self._table)
         for kind, of_kind in enumerate(blocks):
             self._table[kind + 1] = self._append(of_kind)[1]
@@ -181,7 +187,8 @@ class _Builder:
     def _component(self, queries: tuple[int, ...]) -> _Component:
         letters = frozenset().union(*(self._queries[n].automaton.letters for n in queries))
         first: dict[frozenset[int], int] = {}
-        alike = {k: first.setdefault(there, k) for k, kind in enumerate(self._kinds) if (there := kind & letters)}
+        kinds = kinds_that_satisfy(letters, self._readers)
+        alike = {k: first.setdefault(self._kinds[k] & letters, k) for k in kinds}
         found: dict[int, Happening] = {}
         for kind in first.values():
             if own := [n for n in queries if kind in self._queries[n].effects]:

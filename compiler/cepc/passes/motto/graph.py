@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -59,8 +59,7 @@ def sharing_graph(queries: Sequence[Query], model: CostModel, limits: Limits) ->
     needed = tuple(dict.fromkeys(part for q in queries for part in required(q.asks)))
     optional = [s for s in sub_queries(needed, limits) if s not in needed]
     vertices = (*needed, *optional[: limits.sub_queries])
-    bits = _Bits()
-    masks = [bits.of(v.pattern.operands) for v in vertices]
+    index = _Index(v.pattern for v in vertices)
     derivations: dict[tuple[int, int], Derivation] = {}
     edges = nx.DiGraph()
     for i, result in enumerate(vertices):
@@ -68,10 +67,8 @@ def sharing_graph(queries: Sequence[Query], model: CostModel, limits: Limits) ->
         derivations[ROOT, i] = alone
         most = model.cost(alone)
         edges.add_edge(ROOT, i, cost=most)
-        for j, source in enumerate(vertices):
-            if masks[j] & ~masks[i]:
-                continue
-            found = derive(source, result)
+        for j in index.inside(result.pattern):
+            found = derive(vertices[j], result)
             if found is None:
                 continue
             cost = model.cost(found)
@@ -89,11 +86,9 @@ def sub_queries(needed: Sequence[SubQuery], limits: Limits) -> tuple[SubQuery, .
     for part in (s for s in needed if s.absent):
         found[replace(part, absent=frozenset())] = None
     known = set(needed)
-    bits = _Bits()
-    masks = [bits.of(s.pattern.operands) for s in needed]
+    index = _Index(s.pattern for s in needed)
     for pattern in common_patterns([s.pattern for s in needed], limits):
-        mask = bits.of(pattern.operands)
-        for variant in _variants(pattern, [s for s, m in zip(needed, masks, strict=True) if not mask & ~m]):
+        for variant in _variants(pattern, [needed[i] for i in index.around(pattern)]):
             if all(inner in known for inner in variant.inner()):
                 found[variant] = None
     return tuple(found)
@@ -103,15 +98,15 @@ def common_patterns(patterns: Iterable[Pattern], limits: Limits) -> tuple[Patter
     """The patterns and what any two of them have in common, and so on for what is found."""
     found = list(dict.fromkeys(patterns))
     seen = set(found)
-    bits = _Bits()
-    masks = [bits.of(p.operands) for p in found]
+    index = _Index(found)
     most = len(found) + limits.sub_queries
     pairs = 0
     i = 0
     while i < len(found):
-        for j in range(i):
-            if (masks[i] & masks[j]).bit_count() < 2 and len(set(found[i].operands)) == len(found[i].operands):
-                continue
+        least = 2 if len(set(found[i].operands)) == len(found[i].operands) else 1
+        for j in index.meeting(found[i], least):
+            if j >= i:
+                break
             if pairs >= limits.pairs or len(found) >= most:
                 return tuple(found)
             pairs += 1
@@ -119,7 +114,7 @@ def common_patterns(patterns: Iterable[Pattern], limits: Limits) -> tuple[Patter
                 if pattern not in seen:
                     seen.add(pattern)
                     found.append(pattern)
-                    masks.append(bits.of(pattern.operands))
+                    index.add(pattern)
         i += 1
     return tuple(found)
 
@@ -143,14 +138,37 @@ def _variants(pattern: Pattern, needed: Sequence[SubQuery]) -> Iterator[SubQuery
         yield SubQuery(pattern, widest, frozenset.intersection(*(c for _, c in profiles)))
 
 
-class _Bits:
-    """Sets of operands as numbers, for a quick look at whether one can be part of another."""
+class _Index:
+    """Patterns by their operands: what a pattern has nothing in common with is not looked at. Patterns are numbered as
+    they are added, and found in that order.
+    """
 
-    def __init__(self) -> None:
-        self._bits: dict[Operand, int] = {}
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self._operands: list[frozenset[Operand]] = []
+        self._with: defaultdict[Operand, list[int]] = defaultdict(list)
+        self._first: defaultdict[Operand, list[int]] = defaultdict(list)  # each pattern once
+        for pattern in patterns:
+            self.add(pattern)
 
-    def of(self, operands: Iterable[Operand]) -> int:
-        mask = 0
+    def add(self, pattern: Pattern) -> None:
+        number, operands = len(self._operands), frozenset(pattern.operands)
+        self._operands.append(operands)
+        self._first[pattern.operands[0]].append(number)
         for operand in operands:
-            mask |= 1 << self._bits.setdefault(operand, len(self._bits))
-        return mask
+            self._with[operand].append(number)
+
+    def inside(self, pattern: Pattern) -> list[int]:
+        """Those whose operands it has."""
+        operands = frozenset(pattern.operands)
+        return sorted(i for o in operands for i in self._first.get(o, ()) if self._operands[i] <= operands)
+
+    def around(self, pattern: Pattern) -> list[int]:
+        """Those that have its operands."""
+        operands = frozenset(pattern.operands)
+        rarest = min((self._with.get(o, []) for o in operands), key=len)
+        return [i for i in rarest if operands <= self._operands[i]]
+
+    def meeting(self, pattern: Pattern, least: int) -> list[int]:
+        """Those that have so many operands in common with it."""
+        times = Counter(i for o in frozenset(pattern.operands) for i in self._with.get(o, ()))
+        return sorted(i for i, common in times.items() if common >= least)

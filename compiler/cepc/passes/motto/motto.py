@@ -166,7 +166,7 @@ def _condition(condition: ConditionPlan, names: Sequence[str]) -> LeafTest:
 def shared_matches(plan: MottoPlan, several: Sequence[Asked]) -> SharedMatches | None:
     """What the runtime executes: the parts that some of the queries share, and those queries; None if none share."""
     sharing = _sharing(plan, several)
-    return _matches(plan, sharing) if sharing else None
+    return _matches(plan.derived, _order(plan), sharing) if sharing else None
 
 
 def matches_alone(plan: MottoPlan, several: Sequence[Asked]) -> list[SharedMatches]:
@@ -174,7 +174,8 @@ def matches_alone(plan: MottoPlan, several: Sequence[Asked]) -> list[SharedMatch
     pattern.
     """
     sharing = {a.query.name for a in _sharing(plan, several)}
-    return [_matches(plan, [a]) for a in several if a.query.name not in sharing]
+    steps, order = plan.derived, _order(plan)
+    return [_matches(steps, order, [a]) for a in several if a.query.name not in sharing]
 
 
 def _sharing(plan: MottoPlan, several: Sequence[Asked]) -> list[Asked]:
@@ -182,13 +183,18 @@ def _sharing(plan: MottoPlan, several: Sequence[Asked]) -> list[Asked]:
     return [a for a in several if any(part in shared for part in _made_of(a.query.asks, steps))]
 
 
-def _matches(plan: MottoPlan, kept: Sequence[Asked]) -> SharedMatches:
-    steps = plan.derived
-    needed = {part for a in kept for part in _made_of(a.query.asks, steps)}
-    order = [d.result for d in plan.derivations if d.result in needed]
-    number = {part: i for i, part in enumerate(order)}
+def _order(plan: MottoPlan) -> dict[SubQuery, int]:
+    """When each part is computed."""
+    return {derivation.result: place for place, derivation in enumerate(plan.derivations)}
+
+
+def _matches(
+    steps: Mapping[SubQuery, Derivation], order: Mapping[SubQuery, int], kept: Sequence[Asked]
+) -> SharedMatches:
+    needed = sorted({part for a in kept for part in _made_of(a.query.asks, steps)}, key=lambda part: order[part])
+    number = {part: i for i, part in enumerate(needed)}
     tests = {condition.test: given for a in kept for condition, given in a.conditions.items()}
-    parts = tuple(_part(steps[part], number, tests) for part in order)
+    parts = tuple(_part(steps[part], number, tests) for part in needed)
     answers = tuple(MatchAnswer(a.query.name, number[a.query.asks], a.variables) for a in kept)
     return SharedMatches(parts, answers)
 

@@ -57,8 +57,8 @@ class MottoPlan:
     def shared(self) -> tuple[SubQuery, ...]:
         """What more than one derivation takes as input, or a query and a derivation."""
         uses: dict[SubQuery, int] = dict.fromkeys((d.result for d in self.derivations), 0)
-        for asked in dict.fromkeys(self.answers.values()):
-            uses[asked] += sum(1 for other in self.answers.values() if other == asked)
+        for asked in self.answers.values():
+            uses[asked] += 1
         for derivation in self.derivations:
             for source in derivation.inputs:
                 uses[source] += 1
