@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .events.by_kind import ByKind
 from .events.columns_read import narrowed, needs_canonical
 from .events.grouped import arrange, select
 from .events.letters import Kinds
@@ -57,10 +58,11 @@ def count(
     kinds = Kinds(kinds.of[events.order], kinds.letters)
     if together := [query for query in queries if isinstance(query.strategy, Count)]:
         yield from _together(stretch, events, kinds, together, means)
+    by_kind = ByKind(events, kinds)
     for done, query in enumerate((query for query in queries if has_neighbours(query)), start=len(together)):
         means.work.reached(done)
         with about(query.name):
-            found = _neighbours(stretch, events, kinds, query, means)
+            found = _neighbours(stretch, *by_kind.narrowed(query.automaton.letters), query, means)
         yield query, found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..numbers.columns import Ints
     from .grouped import Events
 
+FEW: Final = 0.5
+"""The share of the events that are worth to be taken out of the others."""
+
 
 @dataclass(frozen=True)
 class ByKind:
@@ -27,11 +30,11 @@ class ByKind:
     kinds: Kinds
 
     def narrowed(self, letters: frozenset[int]) -> tuple[Events, Kinds]:
-        """The events that satisfy some of the letters, and of their kinds no more than these letters; everything as it
-        is if that is more than half.
+        """The events that satisfy some of the letters, and of their kinds no more than these letters; all as they are
+        if these are not few.
         """
         own = kinds_that_satisfy(letters, self._readers)
-        if 2 * sum(len(self._rows[kind]) for kind in own) > self.events.length:
+        if sum(len(self._rows[kind]) for kind in own) > FEW * self.events.length:
             return self.events, self.kinds
         known: dict[frozenset[int], int] = {}
         places = [known.setdefault(self.kinds.letters[kind] & letters, len(known)) for kind in own]
