@@ -1,6 +1,7 @@
 """Programs of many queries: what planning costs, and what a whole run gains by it.
 
     python -m bench.queries run [--queries N …] [--events N]      -O0 and -O2 by turns, planning and run together
+    python -m bench.queries run --listed …                        the same for queries that list their matches
     python -m bench.queries compile [--queries N …]               check, compile and explain; what is in the job
     python -m bench.queries write KIND N                          the program itself
 
@@ -34,39 +35,50 @@ PER_SECOND: Final = 10
 WINDOWS: Final = ("WITHIN 5 min", "WITHIN 10 min SLIDE 5 min", "WITHIN 20 min SLIDE 5 min")
 
 
-def much(n: int) -> list[str]:
+Of = Callable[[list[str], str], str]
+"""A query from its types and its window."""
+
+
+def much(n: int, query: Of) -> list[str]:
     chance = random.Random(1)
     parts = [[[f"{where}{i}{j}" for j in range(2)] for i in range(8)] for where in ("A", "B", "C")]
 
     def sequence() -> list[str]:
         return [t for of in parts for t in chance.choice(of)]
 
-    return [_query(sequence(), WINDOWS[1]) for _ in range(n)]
+    return [query(sequence(), WINDOWS[1]) for _ in range(n)]
 
 
-def little(n: int) -> list[str]:
+def little(n: int, query: Of) -> list[str]:
     chance = random.Random(2)
     return [
-        _query(chance.sample([f"T{t}" for t in range(TYPES)], chance.randint(3, 5)), chance.choice(WINDOWS))
+        query(chance.sample([f"T{t}" for t in range(TYPES)], chance.randint(3, 5)), chance.choice(WINDOWS))
         for _ in range(n)
     ]
 
 
-def nothing(n: int) -> list[str]:
-    return [_query([f"Q{q}T{i}" for i in range(3)], WINDOWS[q % 3]) for q in range(n)]
+def nothing(n: int, query: Of) -> list[str]:
+    return [query([f"Q{q}T{i}" for i in range(3)], WINDOWS[q % 3]) for q in range(n)]
 
 
-KINDS: Final[Mapping[str, Callable[[int], list[str]]]] = {"much": much, "little": little, "nothing": nothing}
+KINDS: Final[Mapping[str, Callable[[int, Of], list[str]]]] = {"much": much, "little": little, "nothing": nothing}
 
 
-def _query(types: list[str], window: str) -> str:
-    sequence = ", ".join(f"{t} v{i}" for i, t in enumerate(types))
-    return f"RETURN g, {COUNT}, SUM(v1.x) AS s PATTERN SEQ({sequence}) GROUP BY g {window}"
+def counted(types: list[str], window: str) -> str:
+    return f"RETURN g, {COUNT}, SUM(v1.x) AS s PATTERN SEQ({_sequence(types)}) GROUP BY g {window}"
 
 
-def run(kind: str, n: int, count: int, rounds: int) -> str:
+def listed(types: list[str], _window: str) -> str:
+    return f"RETURN MATCH v0.g AS g, v0.at AS window_start, v1.x AS x PATTERN SEQ({_sequence(types)}) WHERE [g] WITHIN 30 s"
+
+
+def _sequence(types: list[str]) -> str:
+    return ", ".join(f"{t} v{i}" for i, t in enumerate(types))
+
+
+def run(kind: str, n: int, count: int, rounds: int, query: Of) -> str:
     """One line: -O0 and -O2 by turns, from planning to tables."""
-    text = program(KINDS[kind](n))
+    text = program(KINDS[kind](n, query))
     checked = check_text(text, "bench.cep").program
     assert checked is not None
     events = events_of(kind, n, count)
@@ -108,7 +120,7 @@ def events_of(kind: str, n: int, count: int) -> Any:
 
 def compiled(kind: str, n: int) -> str:
     """One line: processor seconds of each stage, and what is in the job."""
-    text = program(KINDS[kind](n))
+    text = program(KINDS[kind](n, counted))
     seconds: list[float] = []
 
     def timed(stage: Callable[[], Any]) -> Any:
@@ -139,17 +151,18 @@ def main() -> None:
         if name == "run":
             command.add_argument("--events", type=int, default=400_000)
             command.add_argument("--rounds", type=int, default=3)
+            command.add_argument("--listed", action="store_true")
     command = commands.add_parser("write")
     command.add_argument("kind", choices=KINDS)
     command.add_argument("n", type=int)
     given = parser.parse_args()
     if given.command == "write":
-        print(program(KINDS[given.kind](given.n)))
+        print(program(KINDS[given.kind](given.n, counted)))
         return
     for kind in given.kinds:
         for n in given.queries:
             if given.command == "run":
-                print(run(kind, n, given.events, given.rounds), flush=True)
+                print(run(kind, n, given.events, given.rounds, listed if given.listed else counted), flush=True)
             else:
                 print(compiled(kind, n), flush=True)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from bench.gains.measured import program
-from bench.queries import KINDS, much, nothing
+from bench.queries import KINDS, counted, much, nothing
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
@@ -39,7 +39,7 @@ def checked(text: str) -> model.CheckedProgram:
 
 @pytest.mark.unhurried
 def test_a_long_plan_is_packed_in_the_job_and_comes_out_as_it_was() -> None:
-    text = program(much(500))
+    text = program(much(500, counted))
     found = check_text(text, "t.cep")
     assert found.program is not None
     job = job_of(found.program, found.sources)
@@ -53,7 +53,7 @@ def test_a_long_plan_is_packed_in_the_job_and_comes_out_as_it_was() -> None:
 
 @pytest.mark.unhurried
 def test_the_head_of_a_job_tells_as_many_queries_as_are_read() -> None:
-    found = check_text(program(nothing(1_002)), "t.cep")
+    found = check_text(program(nothing(1_002, counted)), "t.cep")
     assert found.program is not None
     text = job_of(found.program, found.sources, Options(0)).text
     assert "#   q999: counts" in text
@@ -63,13 +63,13 @@ def test_the_head_of_a_job_tells_as_many_queries_as_are_read() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_planning_for_few_events_is_left_out(kind: str) -> None:
-    (plan,) = plan_program(checked(program(KINDS[kind](100)))).plans
+    (plan,) = plan_program(checked(program(KINDS[kind](100, counted)))).plans
     assert not worth_planning(plan, 1_000, 20_000, EngineModel())
     assert worth_planning(plan, 10**9, 20_000, EngineModel()) == (kind != "nothing")
 
 
 def test_a_run_of_few_events_says_that_it_planned_nothing() -> None:
-    found = checked(program(much(100)))
+    found = checked(program(much(100, counted)))
     events = pa.table({"at": [1, 2, 3], "kind": ["A00", "A01", "B00"], "x": [1.0, 2.0, 3.0], "g": [1, 1, 1]})
     events = events.cast(pa.schema([("at", pa.int64()), ("kind", pa.string()), ("x", pa.float64()), ("g", pa.int32())]))
     report = run(found, lambda stream, plan: read_given(events, plan, stream.input), {})

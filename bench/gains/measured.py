@@ -94,7 +94,7 @@ def same_rows(left: Mapping[str, Any], right: Mapping[str, Any]) -> None:
     """The same rows, up to the last digits of sums."""
     assert left.keys() == right.keys()
     for name, table in left.items():
-        columns = [(column, "ascending") for column in table.column_names if column in ("g", "window_start")]
+        columns = [(column, "ascending") for column in table.column_names if column in ("g", "window_start", "x")]
         one, other = table.sort_by(columns), right[name].sort_by(columns)
         assert one.num_rows == other.num_rows, name
         for column in one.column_names:

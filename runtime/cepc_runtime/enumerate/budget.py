@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ..plan.strategy import Join
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..plan.query import QueryPlan
     from ..plan.strategy import PhysicalQuery
@@ -66,9 +67,19 @@ class TooManyPartialMatchesError(RuntimeError):
         return f"query {self.query}: {many}{why}; {self.cure}{LONGER}"
 
 
+@dataclass(frozen=True)
+class Spent:
+    """What was taken of a budget, and of those of its parts."""
+
+    partial: int
+    tried: int
+    parts: Mapping[int, Spent]
+
+
 class MatchBudget:
     """Counts partial matches, and those tried, of all threads that have it; `limit` None is no limit. `condition` and
-    `select` say what forces it.
+    `select` say what forces it. Where queries are found together, each part has a budget of its own, so that no query
+    fails for the others' matches.
     """
 
     def __init__(
@@ -78,15 +89,26 @@ class MatchBudget:
         self._matches = matches
         self.partial = 0
         self.tried = 0
+        self._parts: dict[int, MatchBudget] = {}
         self._lock = Lock()
 
-    @property
-    def spent(self) -> tuple[int, int]:
-        return self.partial, self.tried
+    def part(self, number: int, query: str) -> MatchBudget:
+        """That of a part, which the query needs."""
+        with self._lock:
+            if number not in self._parts:
+                self._parts[number] = MatchBudget(query, self.limit, self._condition, self._select, self._matches)
+            return self._parts[number]
 
-    def back_to(self, spent: tuple[int, int]) -> None:
+    @property
+    def spent(self) -> Spent:
+        return Spent(self.partial, self.tried, {number: part.spent for number, part in self._parts.items()})
+
+    def back_to(self, spent: Spent) -> None:
         """What was found since then is to be found once more."""
-        self.partial, self.tried = spent
+        self.partial, self.tried = spent.partial, spent.tried
+        self._parts = {number: part for number, part in self._parts.items() if number in spent.parts}
+        for number, part in self._parts.items():
+            part.back_to(spent.parts[number])
 
     def spend(self, *, tried: int, partial: int) -> None:
         with self._lock:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..plan.query import QueryPlan
     from ..plan.sharing import JoinStep, MatchAnswer, MatchPart, SharedMatches
+    from .budget import MatchBudget
     from .evaluation import Evaluator
     from .search import SearchMeans
     from .timeline import Bools, Ints, Timeline
@@ -123,8 +124,8 @@ class _Test:
 class _Part:
     """A part, with the conditions that each of its steps decides: before the first join, and after each join."""
 
-    def __init__(self, part: MatchPart) -> None:
-        self.plan = part
+    def __init__(self, part: MatchPart, budget: MatchBudget) -> None:
+        self.plan, self.budget = part, budget
         known = set(part.places)
         bound = [set(known)]
         for join in part.joins:
@@ -167,20 +168,21 @@ class Joins:
         self._search, self._means = search, means
         self._held, self._size = room.held, room.portion
         self._queries = {query.name: query for query in queries}
-        self._parts = [_Part(part) for part in shared.parts]
         self._reaches: dict[int | None, Ints] = {}
         self._sinces: dict[int | None, Ints] = {}
         self._schedules: dict[frozenset[int], list[tuple[int, int]]] = {}
         self._failed = False  # has a condition failed to evaluate on some row?
         self._inputs = [part_inputs(part) for part in shared.parts]
+        self._wanted = tuple(answer for answer in shared.answers if answer.query in self._queries)
+        budgets = self._budgets()
+        self._parts = {number: _Part(shared.parts[number], budget) for number, budget in budgets.items()}
         spans = [part.within for part in shared.parts]
         self._span = None if None in spans else max(s for s in spans if s is not None)
 
     def matches(self) -> Iterator[tuple[str, Matches]]:
         """The matches of the queries that were given, each in batches of matches of one length."""
-        wanted = tuple(answer for answer in self._shared.answers if answer.query in self._queries)
         for portion in self._portions():
-            yield from self._answered(portion, wanted)
+            yield from self._answered(portion, self._wanted)
 
     # ---- portions ----------------------------------------------------------------------------------------------------
 
@@ -261,6 +263,14 @@ class Joins:
             for matches in self._search(answer.query, sources):
                 yield answer.query, matches
 
+    def _budgets(self) -> dict[int, MatchBudget]:
+        """By part: each in the name of the first query that needs it."""
+        queries: dict[int, str] = {}
+        for answer in self._wanted:
+            for number in self._all_needed(frozenset({answer.part})):
+                queries.setdefault(number, answer.query)
+        return {number: self._means.budget.part(number, query) for number, query in queries.items()}
+
     # ---- which parts -------------------------------------------------------------------------------------------------
 
     def _needed(self, wanted: Sequence[MatchAnswer]) -> list[tuple[int, int]]:
@@ -315,10 +325,10 @@ class Joins:
             if stop < portion.high and 0 in begins.events:
                 begins = begins.take(begins.events[0] < stop)
             begins = self._filtered(begins, plan, self._shared.parts[plan.source].within)
-        for rows in self._grown(self._tested(begins, tests), joins, plan, tables, portion):
+        for rows in self._grown(self._tested(begins, tests), joins, part, tables, portion):
             kept = rows if not plan.absent else rows.take(self._lacking(rows, plan))
             if len(kept):
-                self._means.budget.spend(tried=0, partial=len(kept))
+                part.budget.spend(tried=0, partial=len(kept))
                 yield kept
 
     def _begun(self, join: JoinStep, tables: Mapping[int, _Rows], low: int, stop: int) -> _Rows:
@@ -342,7 +352,7 @@ class Joins:
         self,
         rows: _Rows,
         joins: Sequence[tuple[JoinStep, Sequence[_Test]]],
-        plan: MatchPart,
+        part: _Part,
         tables: Mapping[int, _Rows],
         portion: _Portion,
     ) -> Iterator[_Rows]:
@@ -353,7 +363,7 @@ class Joins:
             yield rows
             return
         (join, tests), *more = joins
-        low, high = self._range(rows, join, plan.within, portion)
+        low, high = self._range(rows, join, part.plan.within, portion)
         if isinstance(join, JoinEvents):
             rank = self._timeline.rank(join.letter)
             start, count = rank[low], rank[high] - rank[low]
@@ -363,8 +373,9 @@ class Joins:
         for begin, end in slices(count, self._means.block):
             which, place = expand(count[begin:end])
             if len(which):
+                part.budget.spend(tried=len(which), partial=0)
                 found = self._extended(rows, which + begin, start[begin:end][which] + place, high, join, tables)
-                yield from self._grown(self._tested(found, tests), more, plan, tables, portion)
+                yield from self._grown(self._tested(found, tests), more, part, tables, portion)
 
     def _range(self, rows: _Rows, join: JoinStep, within: int | None, portion: _Portion) -> tuple[Ints, Ints]:
         """From where to before where the joined events may lie, for each row."""
@@ -382,7 +393,6 @@ class Joins:
         self, rows: _Rows, above: Ints, chosen: Ints, high: Ints, join: JoinStep, tables: Mapping[int, _Rows]
     ) -> _Rows:
         """Rows `above` with the events, or the matches, number `chosen` of what is joined, where these fit."""
-        self._means.budget.spend(tried=len(above), partial=0)
         if isinstance(join, JoinEvents):
             at = self._timeline.events_of(join.letter)[chosen]
             new, first, last = {join.leaves[0]: at}, at, at

@@ -20,6 +20,7 @@ from cepc_runtime.plan.sharing import JoinEvents, JoinMatches, LeafCondition, Ma
 from cepc_runtime.sql.expression import Field, rewrite, variables
 
 from .. import pattern as tree
+from ..workload import Note
 from .cost import EngineModel, PatternStatistics
 from .derivation import leaf_places
 from .patterns import LeafTest, Pattern, Query, SubQuery, extents, leaves, pattern_of, sort_key
@@ -72,10 +73,13 @@ def motto(workload: Workload, context: Context) -> Workload:
 
 
 def _noted(workload: Workload, plan: MottoPlan, shared: SharedMatches) -> Workload:
-    steps = plan.derived
-    for part in plan.shared:
-        users = tuple(a.query for a in shared.answers if part in _made_of(plan.answers[a.query], steps))
-        workload = workload.noted("motto", users, f"find {_text(part.pattern, workload.types)} once")
+    steps, users = plan.derived, defaultdict[SubQuery, list[str]](list)
+    for answer in shared.answers:
+        for part in dict.fromkeys(_made_of(plan.answers[answer.query], steps)):
+            users[part].append(answer.query)
+    workload = workload.said(
+        Note("motto", tuple(users[part]), f"find {_text(part.pattern, workload.types)} once") for part in plan.shared
+    )
     saving = f"joins are expected to cost {plan.cost / plan.unshared:.2f} of what they cost query by query"
     return workload.noted("motto", tuple(a.query for a in shared.answers), saving)
 
