@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
@@ -22,7 +22,8 @@ from cepc_runtime.sql.expression import Field, rewrite, variables
 from .. import pattern as tree
 from ..workload import Note
 from .cost import EngineModel, PatternStatistics
-from .derivation import leaf_places
+from .derivation import Derivation, leaf_places
+from .graph import required
 from .patterns import LeafTest, Pattern, Query, SubQuery, extents, leaves, pattern_of, sort_key
 from .plan import MottoBudget, share
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.expression import Expression
 
     from ..workload import Context, Workload
-    from .derivation import Derivation
     from .patterns import Operand, Operator
     from .plan import MottoPlan
 
@@ -61,12 +61,15 @@ def motto(workload: Workload, context: Context) -> Workload:
         per_tick = context.second * max(context.rates.groups(partition), 1.0)
         rates = {i: context.rates.rate(letter) / per_tick for i, letter in enumerate(workload.plan.letters)}
         model = EngineModel(PatternStatistics(rates, horizon=3600 * context.second))
-        plan = share([a.query for a in several], model, MottoBudget(context.budget.steps))
-        shared = shared_matches(plan, several)
-        if shared is not None:
-            found.append(shared)
-            workload = _noted(workload, plan, shared)
-        found += matches_alone(plan, several)
+        near, far = _by_neighbourhood(several)
+        if near:
+            plan = share([a.query for a in near], model, MottoBudget(context.budget.steps))
+            shared = shared_matches(plan, near)
+            if shared is not None:
+                found.append(shared)
+                workload = _noted(workload, plan, shared)
+            found += matches_alone(plan, near)
+        found += [_by_itself(asked) for asked in far]
     if not found:
         return workload
     return replace(workload, plan=replace(workload.plan, shared_matches=(*workload.plan.shared_matches, *found)))
@@ -88,6 +91,22 @@ def _text(operand: Operand, types: Sequence[str]) -> str:
     if isinstance(operand, Pattern):
         return f"{operand.operator}({', '.join(_text(o, types) for o in operand.operands)})"
     return types[operand]
+
+
+def _by_neighbourhood(several: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
+    """The queries that can have a sub-query in common with another: two operands, or one that some pattern repeats. And
+    the others, on which no thought is to be spent.
+    """
+    operands = [[part.pattern.operands for part in required(asked.query.asks)] for asked in several]
+    repeated = frozenset(o for parts in operands for own in parts if len(set(own)) < len(own) for o in own)
+    known: defaultdict[Hashable, set[int]] = defaultdict(set)
+    for number, parts in enumerate(operands):
+        for own in parts:
+            for key in (*combinations(sorted(set(own), key=sort_key), 2), *(repeated & set(own))):
+                known[key].add(number)
+    meeting = frozenset(number for numbers in known.values() if len(numbers) > 1 for number in numbers)
+    near = [asked for number, asked in enumerate(several) if number in meeting]
+    return near, [asked for number, asked in enumerate(several) if number not in meeting]
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
@@ -180,6 +199,11 @@ def matches_alone(plan: MottoPlan, several: Sequence[Asked]) -> list[SharedMatch
     sharing = {a.query.name for a in _sharing(plan, several)}
     steps, order = plan.derived, _order(plan)
     return [_matches(steps, order, [a]) for a in several if a.query.name not in sharing]
+
+
+def _by_itself(asked: Asked) -> SharedMatches:
+    steps = {part: Derivation(part) for part in required(asked.query.asks)}
+    return _matches(steps, {part: place for place, part in enumerate(steps)}, [asked])
 
 
 def _sharing(plan: MottoPlan, several: Sequence[Asked]) -> list[Asked]:
