@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from bench.gains.measured import program
-from bench.queries import KINDS, counted, much, nothing
+from bench.queries import KINDS, counted, listed, much, nothing
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
@@ -66,6 +66,13 @@ def test_planning_for_few_events_is_left_out(kind: str) -> None:
     (plan,) = plan_program(checked(program(KINDS[kind](100, counted)))).plans
     assert not worth_planning(plan, 1_000, 20_000, EngineModel())
     assert worth_planning(plan, 10**9, 20_000, EngineModel()) == (kind != "nothing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planning_for_match_queries_is_left_out_where_they_have_nothing_in_common(kind: str) -> None:
+    (plan,) = plan_program(checked(program(KINDS[kind](1_000, listed)))).plans
+    assert worth_planning(plan, 400_000, 20_000, EngineModel()) == (kind != "nothing")
+    assert worth_planning(plan, 10**8, 20_000, EngineModel())
 
 
 def test_a_run_of_few_events_says_that_it_planned_nothing() -> None:

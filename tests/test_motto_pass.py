@@ -19,7 +19,7 @@ from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared, workload_of
 from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.arranged import arrange_for
-from cepc_runtime.enumerate.budget import MatchBudget
+from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import JoinRoom, Joins, _Rows
@@ -27,6 +27,7 @@ from cepc_runtime.enumerate.matches import MatchRows
 from cepc_runtime.enumerate.search import SearchMeans
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letters import classify
+from cepc_runtime.parts.resources import Resources
 from cepc_runtime.plan import as_json as plan_data
 from cepc_runtime.sql.evaluate.errors import EvaluationError
 from cepc_runtime.work_done import Work
@@ -299,3 +300,24 @@ def test_explain_says_what_is_found_once() -> None:
     assert "found once       q0, q1: SEQ(A, B)" in shown
     assert "motto: q0, q1: find SEQ(A, B) once" in shown
     assert "nothing  " not in shown
+
+
+def test_a_query_that_is_joined_with_others_does_not_fail_for_their_matches() -> None:
+    text = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;\n" + "".join(
+        f"QUERY q{n} RETURN MATCH * PATTERN SEQ(A a, B b, C{n} c) WITHIN 60 s;\n" for n in range(5)
+    )
+    (workload,) = plan_shared(compile_text(text).program, Options(seconds=None)).workloads
+    plan = strategy(workload.plan, "local")
+    (shared,) = plan.shared_matches
+    assert len(shared.answers) == 5
+    few = Resources(most=1)  # and 20 for each event
+
+    def run(events: int) -> dict[str, Any]:
+        kinds = ["A", "B"] * (events // 2) + [f"C{n}" for n in range(5)]
+        table = pa.table({"at": [at // 5 for at in range(len(kinds))], "kind": kinds})
+        return dict(execute(plan, table, resources=few).tables)
+
+    # of 465 pairs of an A and a later B, 36 are of one instant
+    assert {name: table.num_rows for name, table in run(60).items()} == {f"q{n}": 465 - 36 for n in range(5)}
+    with pytest.raises(TooManyPartialMatchesError, match="query q0: more than 4,101 partial matches"):
+        run(200)
