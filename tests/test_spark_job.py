@@ -114,6 +114,48 @@ def test_rows_are_written_in_the_format_asked_for(
     assert sorted(map(tuple, found)) == [(1, 0), (1, 0)]
 
 
+ALIKE = (
+    PROGRAM
+    + """QUERY `falls/../x` RETURN k, COUNT(*) AS QUERY PATTERN SEQ(A, B) GROUP BY k WITHIN 1000 s;
+QUERY none RETURN k, COUNT(*) AS QUERY PATTERN SEQ(C c, C d) GROUP BY k WITHIN 1000 s;
+QUERY no_more RETURN k, COUNT(*) AS QUERY PATTERN SEQ(C c, C d, A) GROUP BY k WITHIN 1000 s;
+QUERY other RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 1000 s;
+"""
+)
+"""With three queries of the same columns, one of which has the name that the job gives to its own, and two of others."""
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "json", "orc"])
+def test_queries_with_the_same_columns_are_written_by_one_job_into_their_own_directories(
+    run: Any, spark: SparkSession, tmp_path: Path, form: str
+) -> None:
+    events, out = write_parquet(tmp_path / "events.parquet", EVENTS), tmp_path / "out"
+    assert run("--input", str(events), "--output", str(out), "--output-format", form, program=ALIKE) == 0
+    expected = cepc.compile(ALIKE).run(events)
+    folders = dict(
+        zip(expected, ("rises", "pairs", "kinds", "falls%2F..%2Fx", "none", "no_more", "other"), strict=True)
+    )
+    assert sorted(p.name for p in out.iterdir() if not p.name.startswith(".")) == sorted(
+        [*folders.values(), "_SUCCESS"]
+    )
+    writes = {}
+    for query, folder in folders.items():
+        assert (out / folder / "_SUCCESS").exists()
+        (writes[query],) = {file.name.split("-", 2)[2][:36] for file in (out / folder).glob("part-*")}
+        wanted = expected[query].to_pylist()
+        if form == "parquet":
+            assert same(rows(out / folder), wanted, ABOUT), query
+        else:
+            options = {"header": "true"} if form == "csv" else {}
+            found = spark.read.options(**options).format(form).load(str(out / folder)) if wanted else None
+            assert found is None or (found.count(), sorted(found.columns)) == (len(wanted), sorted(wanted[0])), query
+    assert expected["falls/../x"].num_rows
+    assert not expected["none"].num_rows
+    assert writes["none"] == writes["no_more"] != writes["falls/../x"]
+    assert writes["rises"] == writes["other"]
+    assert len(set(writes.values())) == 5
+
+
 @pytest.mark.parametrize("table", ["events_of_s", "shop.events"])
 def test_a_table_is_read_by_its_name_in_sparks_catalogue(
     run: Any, spark: SparkSession, tmp_path: Path, table: str

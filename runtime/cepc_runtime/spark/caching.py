@@ -34,8 +34,13 @@ def kept_rows(rows: DataFrame) -> DataFrame:
     """The rows of all queries, cached. They are found in tasks that are small, so that no core waits for another; each
     query then reads all of them, in no more tasks than there are cores, and writes no more files.
     """
+    return in_few_tasks(kept(rows))
+
+
+def in_few_tasks(rows: DataFrame) -> DataFrame:
+    """In no more tasks than there are cores, where that is known: each task writes a file for each query."""
     cores = _cores(rows.sparkSession)
-    return kept(rows) if cores is None else kept(rows).coalesce(cores)
+    return rows if cores is None else rows.coalesce(cores)
 
 
 def _cores(spark: SparkSession) -> int | None:

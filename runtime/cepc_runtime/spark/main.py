@@ -5,36 +5,54 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql import Observation, SparkSession
 
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
+from .files import Files
 from .schema import JobError
 from .settings import MOST, SETTINGS
-from .sinks import check_absent, complete, for_each, path_of, show, write
+from .sinks import check_absent, complete, show
 from .source import read
 from .streaming import arguments as streaming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
     from .schema import Stream
     from .stream_part import StreamPart
 
-    Build = Callable[
-        [SparkSession, Mapping[str, DataFrame], Collection[str], Mapping[str, Observation]], dict[str, DataFrame]
-    ]
-
 CONSOLE = "console"
 
 
-def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build) -> int:
-    """Run a job of these parts: 0, or 1 after a sentence on standard error. `build` gives the rows of a batch. argparse
-    exits with 2 where the command is wrong.
+class Batch(Protocol):
+    """What answers the queries of events that are all there."""
+
+    def build(
+        self,
+        spark: SparkSession,
+        events: Mapping[str, DataFrame],
+        queries: Collection[str],
+        dropped: Mapping[str, Observation],
+    ) -> dict[str, DataFrame]: ...
+
+    def write(
+        self,
+        spark: SparkSession,
+        events: Mapping[str, DataFrame],
+        queries: Collection[str],
+        dropped: Mapping[str, Observation],
+        files: Files,
+    ) -> None: ...
+
+
+def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: Batch) -> int:
+    """Run a job of these parts: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is
+    wrong.
     """
     streams = [part.stream for part in parts]
     parser = _parser(streams)
@@ -57,7 +75,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build) 
         if arguments.mode == "stream":
             streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
         else:
-            _run(spark, build, wanted, names, inputs, arguments)
+            _run(spark, batch, wanted, names, inputs, arguments)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
@@ -70,7 +88,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build) 
 
 def _run(
     spark: SparkSession,
-    build: Build,
+    batch: Batch,
     wanted: Sequence[Stream],
     names: Sequence[str],
     inputs: Mapping[str, str],
@@ -86,13 +104,11 @@ def _run(
         for s in wanted
     }
     dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
-    results = build(spark, events, names, dropped)
     if arguments.output == CONSOLE:
-        for name, rows in results.items():
+        for name, rows in batch.build(spark, events, names, dropped).items():
             show(name, rows)
     else:
-        folder, form = arguments.output, arguments.output_format
-        for_each(results, lambda name, rows: write(rows, path_of(folder, name), form))
+        batch.write(spark, events, names, dropped, Files(arguments.output, arguments.output_format))
         complete(spark, arguments.output)
     for name, observation in dropped.items():
         _report(name, observation.get)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..parts.classes import has_subtotals
-from .caching import kept, kept_rows
+from .caching import in_few_tasks, kept, kept_rows
 from .cut import together
 from .groups import runs
-from .rows import QUERY, no_error, of_queries, row_schema, slots_of, with_columns_of
+from .rows import QUERY, no_error, of_queries, result_columns, row_schema, slots_of, with_columns_of
 from .sinks import for_each
 from .worker import prepared
 
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
     from ..plan.physical import PhysicalPlan
     from .rows import RowLayout
+
+
+@dataclass(frozen=True)
+class Alike:
+    """The rows of queries that have the same columns: first the text that a query's rows have, then these."""
+
+    frame: DataFrame
+    queries: Mapping[str, str]
+    """By that text the query's name."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,26 @@ class Rows:
 
     def kept(self) -> Rows:
         return replace(self, frame=kept_rows(self.frame))
+
+    def in_few_tasks(self) -> Rows:
+        return replace(self, frame=in_few_tasks(self.frame))
+
+    def alike(self, numbers: Collection[int]) -> list[list[int]]:
+        """The queries, none of them made from subtotals, by their columns."""
+        found: defaultdict[tuple[tuple[int, ...], tuple[str, ...]], list[int]] = defaultdict(list)
+        for number in numbers:
+            found[self.layout.places[number], self._columns(number)].append(number)
+        return list(found.values())
+
+    def together(self, numbers: Collection[int]) -> Alike:
+        """The rows of such queries."""
+        first = next(iter(numbers))
+        slots, columns = zip(*slots_of(self.layout, self.plan.queries[first], first, self.plan.stream), strict=True)
+        rows = self._of_queries(numbers).select(QUERY, *slots).toDF(QUERY, *columns)
+        return Alike(rows, {str(number): self.plan.queries[number].name for number in numbers})
+
+    def _columns(self, number: int) -> tuple[str, ...]:
+        return tuple(name for name, _ in result_columns(self.plan.queries[number], self.plan.stream))
 
     def of_query(self, number: int) -> DataFrame:
         """The rows of one query, with its columns and no others."""
@@ -118,6 +147,20 @@ class Answers:
         alone, numbers = self._chosen(queries)
         self._keep_events(alone, numbers)
         return alone | self._frames(numbers, readers=len(numbers))
+
+    def parted(self, queries: Collection[str]) -> tuple[dict[str, DataFrame], list[Alike]]:
+        """The same rows, together where several queries have the same columns."""
+        alone, numbers = self._chosen(queries)
+        self._keep_events(alone, numbers)
+        if self.rows is None or not numbers:
+            return alone, []
+        added_up = [number for number in numbers if self.rows.made_from_subtotals(number)]
+        alike = self.rows.alike([number for number in numbers if number not in added_up])
+        apart = [*added_up, *(group[0] for group in alike if len(group) == 1)]
+        several = [group for group in alike if len(group) > 1]
+        rows = self.rows.kept() if len(apart) + len(several) > 1 else self.rows.in_few_tasks()
+        frames = {rows.plan.queries[number].name: rows.of_query(number) for number in apart}
+        return frames | alone, [rows.together(group) for group in several]
 
     def tables(self, queries: Collection[str]) -> dict[str, Any]:
         """The same rows as tables of Arrow, by as few jobs as there can be."""

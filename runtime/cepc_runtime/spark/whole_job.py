@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, Observation, SparkSession
 
+    from .files import Files
     from .schema import Stream
     from .stream_part import StreamPart
     from .streaming.run import Running
@@ -107,4 +108,17 @@ class Job:
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the job as the command line says: 0, or 1 after a sentence on standard error."""
-        return command_line.main(argv, self.parts, self.build)
+        return command_line.main(argv, self.parts, self)
+
+    def write(
+        self,
+        spark: SparkSession,
+        events: DataFrame | Mapping[str, DataFrame] | None,
+        queries: Collection[str] | None,
+        dropped: Mapping[str, Observation] | None,
+        files: Files,
+    ) -> None:
+        """The same rows as `build`, in files. Raises JobError."""
+        with with_meaning(spark, self.streams):
+            for answers, chosen in answered(spark, self.parts, events, queries, dropped):
+                files.write(answers, chosen)
