@@ -207,7 +207,7 @@ class Execution:
         joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, SearchMeans(budget))
         for name, matches in joins.matches():
             found[name] += len(matches)
-        return found, budget.tried
+        return found, sum(part.tried for part in budget.spent.parts.values())
 
     def _never(self, *_: object) -> Iterator[Any]:
         raise AssertionError("a portion was too large")

@@ -1,8 +1,7 @@
 """A whole Spark job against its floor, and one query against the PySpark that a person would write for it.
 
-The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow, and a sink for
-each query. A hundred sinks weigh much even when nothing flows into them, so there is a second pair without them: the
-kernel's rows as they come, thrown away by one action. Everything runs in one session, the best of some runs after a
+The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow, and the files of
+each query. There is a second pair without files: the kernel's rows as they come, thrown away by one action. Everything runs in one session, the best of some runs after a
 first counts, and only ratios are worth reporting: of processor time.
 
     python -m bench.spark_batch
@@ -14,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -28,6 +28,7 @@ from bench.processors import Took, timed
 import cepc
 from cepc.codegen.compiling import job_of
 from cepc.running.session import quiet_session
+from cepc_runtime.spark.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Make = Callable[[Path], "list[DataFrame]"]
-"""What is measured: DataFrames of the events at a path, which are then written to nowhere."""
+"""What is measured: DataFrames of the events at a path, which are then written to nowhere; none where the job has
+written files.
+"""
 
 TYPES = [f"T{i}" for i in range(13)]
 HOUR = 3_600_000_000
@@ -128,7 +131,7 @@ def empty(plan: Any, classes: Any, class_column: Any) -> Callable[[Iterable[Any]
     return run
 
 
-def whole_job(spark: Any, text: str, *, kernel: bool, sinks: bool = True) -> Make:
+def whole_job(spark: Any, text: str, *, kernel: bool, files: Path | None = None) -> Make:
     compiled = cepc.compile(text)
     namespace: dict[str, Any] = {"__name__": "job"}
     source = job_of(compiled.program, compiled.checked.sources).text
@@ -138,8 +141,10 @@ def whole_job(spark: Any, text: str, *, kernel: bool, sinks: bool = True) -> Mak
     def run(path: Path) -> list[DataFrame]:
         spark.catalog.clearCache()
         events = spark.read.parquet(str(path))
-        if sinks:
-            return list(namespace["build"](spark, events).values())
+        if files is not None:
+            shutil.rmtree(files, ignore_errors=True)
+            namespace["JOB"].write(spark, events, None, None, Files(str(files), "parquet"))
+            return []
         return [namespace["events_rows"](namespace["events_events"](events), list(compiled.queries))]
 
     return run
@@ -218,8 +223,8 @@ def by_pandas(spark: Any) -> Make:
 
 
 def compare_with_floor(spark: Any, path: Path, small: Path, text: str, rounds: int) -> None:
-    for name, sinks in (("whole job", True), ("without sinks", False)):
-        pair = [whole_job(spark, text, kernel=kernel, sinks=sinks) for kernel in (False, True)]
+    for name, files in (("whole job", path.parent / "rows"), ("without files", None)):
+        pair = [whole_job(spark, text, kernel=kernel, files=files) for kernel in (False, True)]
         floor, job = took(pair, path, small, rounds)
         said(f"{name}:", job, floor, "its floor")
     rows = sum(frame.count() for frame in pair[1](path))

@@ -38,10 +38,13 @@ class Files:
         """The rows of the queries. Raises JobError."""
         apart = is_remote() or self.form not in PARTED  # a client without a JVM moves no files
         frames, several = (answers.frames(queries), []) if apart else answers.parted(queries)
-        for number, alike in enumerate(several):
-            _together(alike, self, f"{self.folder.rstrip('/')}/{UNFINISHED}/{number}")
-        if several:
-            _Moves(several[0].frame.sparkSession).removed(f"{self.folder.rstrip('/')}/{UNFINISHED}")
+        unfinished = f"{self.folder.rstrip('/')}/{UNFINISHED}"
+        try:
+            for number, alike in enumerate(several):
+                _together(alike, self, f"{unfinished}/{number}")
+        finally:
+            if several:
+                _Moves(several[0].frame.sparkSession).removed(unfinished)
         if frames:
             for_each(frames, lambda name, rows: write(rows, path_of(self.folder, name), self.form))
 
@@ -51,11 +54,7 @@ def _together(alike: Alike, files: Files, unfinished: str) -> None:
     moves = _Moves(spark)
     by = _free_name(alike.frame.columns[1:])
     rows = alike.frame.toDF(by, *alike.frame.columns[1:])
-    try:
-        rows.write.format(form).options(**defaults(form)).partitionBy(by).mode("errorifexists").save(unfinished)
-    except BaseException:
-        moves.removed(unfinished)
-        raise
+    rows.write.format(form).options(**defaults(form)).partitionBy(by).mode("errorifexists").save(unfinished)
     places = {f"{unfinished}/{by}={value}": path_of(files.folder, name) for value, name in alike.queries.items()}
     empty = [place for found, place in places.items() if not moves.moved(found, place)]
     if empty:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CONSOLE = "console"
 
 
-class Batch(Protocol):
+class BatchRun(Protocol):
     """What answers the queries of events that are all there."""
 
     def build(
@@ -50,7 +50,7 @@ class Batch(Protocol):
     ) -> None: ...
 
 
-def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: Batch) -> int:
+def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: BatchRun) -> int:
     """Run a job of these parts: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is
     wrong.
     """
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: Batch) 
 
 def _run(
     spark: SparkSession,
-    batch: Batch,
+    batch: BatchRun,
     wanted: Sequence[Stream],
     names: Sequence[str],
     inputs: Mapping[str, str],
