@@ -13,6 +13,8 @@ from bench.queries import KINDS, counted, listed, much, nothing
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
+from cepc.explaining.as_text import to_text as to_shown
+from cepc.explaining.explanation import explain
 from cepc.passes.engine import EngineModel
 from cepc.passes.gloria import template
 from cepc.passes.gloria.places import write
@@ -66,6 +68,14 @@ def test_planning_for_few_events_is_left_out(kind: str) -> None:
     (plan,) = plan_program(checked(program(KINDS[kind](100, counted)))).plans
     assert not worth_planning(plan, 1_000, 20_000, EngineModel())
     assert worth_planning(plan, 10**9, 20_000, EngineModel()) == (kind != "nothing")
+
+
+def test_of_many_queries_that_are_joined_the_explanation_names_a_few() -> None:
+    found = checked(program(much(60, listed)))
+    lines = to_shown(found, explain(found, plan_shared(found))).splitlines()
+    joined = [line for line in lines if "its matches are joined, with q" in line]
+    assert len(joined) > 40
+    assert all(" more, from those of parts" in line and len(line) < 250 for line in joined)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,7 @@ rows, it is left to Spark. No engine chooses again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_runtime.plan.physical import PhysicalPlan
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Target = OneOf["local", "batch", "stream"]
 """What executes the plan: this process, or a job of Spark's, over all events or as they come."""
+
+NAMED: Final = 20
+"""Queries that are named to say with which a query is joined."""
 
 
 def strategy(plan: LogicalPlan, target: Target) -> PhysicalPlan:
@@ -63,5 +66,8 @@ def _strategy(
 
 
 def _others(name: str, plan: LogicalPlan, number: int) -> str:
-    """The queries that are joined with it."""
-    return ", ".join(answer.query for answer in plan.shared_matches[number].answers if answer.query != name)
+    """The queries that are joined with it, of many the first."""
+    answers = plan.shared_matches[number].answers
+    named = [answer.query for answer in answers[: NAMED + 1] if answer.query != name][:NAMED]
+    left = len(answers) - 1 - len(named)
+    return ", ".join(named) + (f" and {left:,} more" if left else "")
