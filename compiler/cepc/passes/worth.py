@@ -6,8 +6,7 @@ measured by `bench/queries.py`.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import combinations
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan.positions import pattern_letters
@@ -49,14 +48,10 @@ def worth_planning(plan: LogicalPlan, events: int, sample: int, model: EngineMod
 
 
 def _meet(queries: Sequence[QueryPlan]) -> bool:
-    """Whether two of them have two letters in common."""
-    seen: set[tuple[int, int]] = set()
-    for query in queries:
-        own = set(combinations(sorted(set(pattern_letters(query.positions))), 2))
-        if not seen.isdisjoint(own):
-            return True
-        seen |= own
-    return False
+    """Whether one of them has two letters that others have too."""
+    letters = [frozenset(pattern_letters(query.positions)) for query in queries]
+    users = Counter(letter for own in letters for letter in own)
+    return any(sum(users[letter] > 1 for letter in own) > 1 for own in letters)
 
 
 def _repeated(plan: LogicalPlan, model: EngineModel) -> float:

@@ -9,9 +9,9 @@ with single types that NOT forbids in the whole window. The rest of MOTTO's plan
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
@@ -94,19 +94,19 @@ def _text(operand: Operand, types: Sequence[str]) -> str:
 
 
 def _by_neighbourhood(several: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
-    """The queries that can have a sub-query in common with another: two operands, or one that some pattern repeats. And
-    the others, on which no thought is to be spent.
+    """The queries that may have a sub-query in common with another: two operands that others have too, or one that some
+    pattern repeats. And those on which no thought is to be spent.
     """
     operands = [[part.pattern.operands for part in required(asked.query.asks)] for asked in several]
     repeated = frozenset(o for parts in operands for own in parts if len(set(own)) < len(own) for o in own)
-    known: defaultdict[Hashable, set[int]] = defaultdict(set)
-    for number, parts in enumerate(operands):
-        for own in parts:
-            for key in (*combinations(sorted(set(own), key=sort_key), 2), *(repeated & set(own))):
-                known[key].add(number)
-    meeting = frozenset(number for numbers in known.values() if len(numbers) > 1 for number in numbers)
-    near = [asked for number, asked in enumerate(several) if number in meeting]
-    return near, [asked for number, asked in enumerate(several) if number not in meeting]
+    users = Counter(o for parts in operands for o in {o for own in parts for o in own})
+
+    def is_near(parts: Sequence[Sequence[Operand]]) -> bool:
+        common = ({o for o in own if users[o] > 1} for own in parts)
+        return any(len(own) > 1 or own & repeated for own in common)
+
+    near = [asked for asked, parts in zip(several, operands, strict=True) if is_near(parts)]
+    return near, [asked for asked, parts in zip(several, operands, strict=True) if not is_near(parts)]
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
