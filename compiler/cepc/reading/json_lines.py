@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
+
 from ..errors import DataError
 from . import messages
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, reason
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Looked, Reader, Wanted
-from .text_values import BadValueError, failing
+from .text_values import BadValueError, bad_values, failing
 from .time_formats import time_formats
 
 if TYPE_CHECKING:
@@ -146,14 +148,33 @@ def _read(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats, 
 
 
 def _bad_values(values: list[Any], type_: DataType, times: TimeFormats) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """The indices of those that are none of the type, by halving; what is found there, why, and as it is written."""
+    """The indices of those that are none of the type; what is found there, why, and as it is written."""
+    if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ) and (texts := _texts(values)) is not None:
+        for bad in bad_values(texts, type_, times.of(type_)):
+            yield bad.index, (_quoted(bad.found), bad.why, bad.found)
+        return
 
     def attempt(start: int, stop: int) -> None:
         column_of(values[start:stop], type_, times)
 
     for index, bad in failing(len(values), attempt, BadValueError):
-        found = bad.found if type(values[index]) is not str else f'"{bad.found.strip(chr(34))}"'
-        yield index, (found, bad.why, bad.found)
+        yield index, (_quoted(bad.found) if type(values[index]) is str else bad.found, bad.why, bad.found)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text.strip(chr(34))}"'
+
+
+def _texts(values: list[Any]) -> Any:
+    """None where some value is no text."""
+    import pyarrow as pa
+
+    if not set(map(type, values)) <= {str, type(None)}:
+        return None
+    try:
+        return pa.array(values, pa.string())
+    except (UnicodeEncodeError, pa.ArrowInvalid):  # half of a character
+        return None
 
 
 def _rows(block: Block, numbers: list[int], exact: bool) -> tuple[list[dict[str, Any]], list[Wrong]]:

@@ -61,34 +61,50 @@ def bad_values(column: Any, type_: DataType, pattern: str | None = None) -> Iter
         texts = enumerate(column.to_pylist())
         yield from (BadValueError(i, text) for i, text in texts if text is not None and read(text, pattern) is None)
         return
-    for start in range(0, len(column), AT_ONCE):
-        texts = column.slice(start, AT_ONCE).dictionary_encode()
-        why = {index: _why(texts.dictionary[index], type_) for index in _bad_ones(texts.dictionary, type_)}
+    start, rows = 0, FIRST
+    while start < len(column):
+        texts = column.slice(start, rows).dictionary_encode()
+        bad = dict.fromkeys(_bad_ones(texts.dictionary, type_), "")
+        if bad and type_ == TIMESTAMP_NTZ:
+            zoned = _where(texts.dictionary, ZONE)
+            bad |= dict.fromkeys((index for index in zoned if index in bad), "a time without a zone is expected")
         for row, index in enumerate(texts.indices.to_pylist()):
-            if index in why:
-                yield BadValueError(start + row, texts.dictionary[index].as_py(), why[index])
+            if index in bad:
+                yield BadValueError(start + row, texts.dictionary[index].as_py(), bad[index])
+        start, rows = start + rows, min(2 * rows, AT_ONCE)
 
 
+FIRST: Final = 32
+"""Rows that are looked through before the first bad one is said: who asks for a few waits for no more."""
 AT_ONCE: Final = 8192
-"""Rows that are looked through before the first bad one is said."""
+"""Rows that are looked through at once, later."""
 
 
 def _bad_ones(texts: Any, type_: DataType) -> Iterator[int]:
-    """Of different texts, by halving those that are not of the type at first sight."""
+    """Of different texts: those that are not of the type at first sight, and of the others that are not plainly of it
+    some, which are found by halving.
+    """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    usual = USUAL.get(type_)
-    odd = range(len(texts))
-    if usual is not None:
-        odd = pc.indices_nonzero(pc.invert(pc.match_substring_regex(texts, f"^(?:{usual})$"))).to_pylist()
-        texts = texts.take(pa.array(odd, pa.int64()))
+    good = set(_where(texts, f"^(?:{USUAL[type_]})$")) if type_ in USUAL else set[int]()
+    fair = set(_where(texts, f"(?i)^(?:{POSSIBLE[type_]})")) if type_ in POSSIBLE else set(range(len(texts)))
+    yield from (index for index in range(len(texts)) if index not in fair)
+    doubtful = sorted(fair - good)
+    tried = texts.take(pa.array(doubtful, pa.int64()))
 
     def attempt(start: int, stop: int) -> None:
-        _converted(texts.slice(start, stop - start), type_)
+        _converted(tried.slice(start, stop - start), type_)
 
-    for index, _ in failing(len(texts), attempt, (pa.ArrowInvalid, ValueError)):
-        yield odd[index]
+    for index, _ in failing(len(tried), attempt, (pa.ArrowInvalid, ValueError)):
+        yield doubtful[index]
+
+
+def _where(texts: Any, pattern: str) -> list[int]:
+    """Which texts have it in them."""
+    import pyarrow.compute as pc
+
+    found: list[int] = pc.indices_nonzero(pc.match_substring_regex(texts, pattern)).to_pylist()
+    return found
 
 
 def failing(
@@ -108,10 +124,6 @@ def failing(
                 waiting += [(middle, stop), (start, middle)]
 
 
-def _why(text: Any, type_: DataType) -> str:
-    return "a time without a zone is expected" if type_ == TIMESTAMP_NTZ and _has_zone(text) else ""
-
-
 _A_DATE: Final = r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])"
 _A_TIME: Final = rf"{_A_DATE}[T ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{{3}}|\.\d{{6}})?"
 USUAL: Final[dict[DataType, str]] = {
@@ -119,7 +131,21 @@ USUAL: Final[dict[DataType, str]] = {
     FLOAT: r"-?\d{1,15}(?:\.\d{1,15})?", DOUBLE: r"-?\d{1,15}(?:\.\d{1,15})?",
     DATE: _A_DATE, TIMESTAMP: f"{_A_TIME}Z?", TIMESTAMP_NTZ: _A_TIME,
 }  # fmt: skip
-"""What most values of a type look like; all that look so are of it. Each other one has to be tried."""
+"""What most values of a type look like; all that look so are of it."""
+
+_POSSIBLE_DATE: Final = r"\s*[+-]?\d{4,}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_POSSIBLE_TIME: Final = rf"{_POSSIBLE_DATE}(?:\s*$|[T ](?:[01]\d|2[0-4])(?:\D*$|:?[0-5]\d(?:\D|$|[0-5]\d|60)))"
+_NO_ZONE: Final = rf"{_POSSIBLE_DATE}(?:[T ][^ Z+-]*)?$"
+_POSSIBLE_INTEGER: Final = r"[\s\d+-]*$"
+_POSSIBLE_NUMBER: Final = r"[\s\d+.,einfaty-]*$"
+POSSIBLE: Final[dict[DataType, str]] = {
+    **dict.fromkeys((TINYINT, SMALLINT, INT, BIGINT), _POSSIBLE_INTEGER),
+    **dict.fromkeys((FLOAT, DOUBLE), _POSSIBLE_NUMBER),
+    DATE: _POSSIBLE_DATE, TIMESTAMP: _POSSIBLE_TIME, TIMESTAMP_NTZ: _NO_ZONE,
+}  # fmt: skip
+"""How values of a type begin, whatever they look like: no other text is of it. What is between the two has to be tried,
+text by text where it is bad, which takes a tenth of a millisecond each.
+"""
 
 
 def _converted(column: Any, type_: DataType) -> Any:
@@ -189,9 +215,3 @@ def _times(column: Any, type_: DataType) -> Any:
 
 
 ZONE = r"[T ][^ ]*(Z|[+-]\d{2}(:?\d{2})?)$"
-
-
-def _has_zone(scalar: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.match_substring_regex(scalar, ZONE).as_py())
