@@ -79,7 +79,15 @@ def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_befo
     folder = made(tmp_path)
     file = tmp_path / checkpoint.FILE
     whole = file.read_text()
-    for text in ("", whole[:40], "[]", json.dumps({"format": 3})):
+    values: list[dict[str, object]] = [
+        {"flush": "d\ufffdone"},
+        {"flush": 1.5},
+        {"buckets": "8"},
+        {"buckets": None},
+        {"queries": []},
+    ]
+    wrong = [json.dumps({**json.loads(whole), **value}) for value in values]
+    for text in ("", whole[:40], "[]", json.dumps({"format": 3}), *wrong):
         file.write_text(text)
         with pytest.raises(JobError, match=f"{file} is damaged: .*Put it back"):
             checkpoint.claim(STORE, folder, IDENTITY)

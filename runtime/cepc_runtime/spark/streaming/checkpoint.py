@@ -143,6 +143,8 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         return None
     try:
         found: dict[str, Any] = json.loads(text)
+        if not _is_right(found):
+            raise ValueError("values of other types")
         return {name: found[name] for name in _NAMES}
     except (ValueError, TypeError, KeyError) as error:
         raise JobError(
@@ -150,6 +152,12 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
             " of the checkpoint, or"
             " name a new directory to begin again"
         ) from error
+
+
+def _is_right(found: dict[str, Any]) -> bool:
+    flush = found["flush"]
+    is_known = flush is None or flush == DONE or type(flush) is int
+    return is_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
 
 
 def _write(store: Store, folder: str, data: dict[str, Any]) -> None:
