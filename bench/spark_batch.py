@@ -1,8 +1,8 @@
 """A whole Spark job against its floor, and one query against the PySpark that a person would write for it.
 
 The floor is the same job with a kernel that does nothing: scan, filter, letters, shuffle, sort, Arrow, and the files of
-each query. There is a second pair without files: the kernel's rows as they come, thrown away by one action. Everything runs in one session, the best of some runs after a
-first counts, and only ratios are worth reporting: of processor time.
+each query. There is a second pair without files: the kernel's rows as they come, thrown away by one action. Everything
+runs in one session, the best of some runs after a first counts, and only ratios are worth reporting: of processor time.
 
     python -m bench.spark_batch
     python -m bench.spark_batch --more-than 300 --by-hand 0 --grouped 0

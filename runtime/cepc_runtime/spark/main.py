@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Observation, SparkSession
 
@@ -19,40 +19,24 @@ from .source import read
 from .streaming import arguments as streaming
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
     from .schema import Stream
     from .stream_part import StreamPart
 
+    Events = Mapping[str, DataFrame]
+    Dropped = Mapping[str, Observation]
+    Build = Callable[[SparkSession, Events, Collection[str], Dropped], dict[str, DataFrame]]
+    Write = Callable[[SparkSession, Events, Collection[str], Dropped, Files], None]
+
 CONSOLE = "console"
 
 
-class BatchRun(Protocol):
-    """What answers the queries of events that are all there."""
-
-    def build(
-        self,
-        spark: SparkSession,
-        events: Mapping[str, DataFrame],
-        queries: Collection[str],
-        dropped: Mapping[str, Observation],
-    ) -> dict[str, DataFrame]: ...
-
-    def write(
-        self,
-        spark: SparkSession,
-        events: Mapping[str, DataFrame],
-        queries: Collection[str],
-        dropped: Mapping[str, Observation],
-        files: Files,
-    ) -> None: ...
-
-
-def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: BatchRun) -> int:
-    """Run a job of these parts: 0, or 1 after a sentence on standard error. argparse exits with 2 where the command is
-    wrong.
+def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, write: Write) -> int:
+    """Run a job of these parts: 0, or 1 after a sentence on standard error. `build` gives the rows of a batch, `write`
+    puts them into files. argparse exits with 2 where the command is wrong.
     """
     streams = [part.stream for part in parts]
     parser = _parser(streams)
@@ -75,7 +59,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: BatchRu
         if arguments.mode == "stream":
             streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
         else:
-            _run(spark, batch, wanted, names, inputs, arguments)
+            _run(spark, build, write, wanted, names, inputs, arguments)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
@@ -88,7 +72,8 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], batch: BatchRu
 
 def _run(
     spark: SparkSession,
-    batch: BatchRun,
+    build: Build,
+    write: Write,
     wanted: Sequence[Stream],
     names: Sequence[str],
     inputs: Mapping[str, str],
@@ -105,10 +90,10 @@ def _run(
     }
     dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
     if arguments.output == CONSOLE:
-        for name, rows in batch.build(spark, events, names, dropped).items():
+        for name, rows in build(spark, events, names, dropped).items():
             show(name, rows)
     else:
-        batch.write(spark, events, names, dropped, Files(arguments.output, arguments.output_format))
+        write(spark, events, names, dropped, Files(arguments.output, arguments.output_format))
         complete(spark, arguments.output)
     for name, observation in dropped.items():
         _report(name, observation.get)

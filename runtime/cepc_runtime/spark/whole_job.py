@@ -108,7 +108,7 @@ class Job:
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the job as the command line says: 0, or 1 after a sentence on standard error."""
-        return command_line.main(argv, self.parts, self)
+        return command_line.main(argv, self.parts, self.build, self.write)
 
     def write(
         self,

@@ -105,8 +105,11 @@ def _by_neighbourhood(several: Sequence[Asked]) -> tuple[list[Asked], list[Asked
         common = ({o for o in own if users[o] > 1} for own in parts)
         return any(len(own) > 1 or own & repeated for own in common)
 
-    near = [asked for asked, parts in zip(several, operands, strict=True) if is_near(parts)]
-    return near, [asked for asked, parts in zip(several, operands, strict=True) if not is_near(parts)]
+    near: list[Asked] = []
+    far: list[Asked] = []
+    for asked, parts in zip(several, operands, strict=True):
+        (near if is_near(parts) else far).append(asked)
+    return near, far
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
