@@ -51,7 +51,7 @@ def test_files_that_are_not_needed_may_be_missing_or_damaged(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "file", ["metadata", "offsets/13", "offsets/5", "sources/0/13", "sources/0/9.compact", "commits/12"]
+    "file", ["metadata", "offsets/13", "offsets/5", "sources/0/13", "sources/0/9.compact", "commits/12", "commits/2"]
 )
 def test_a_file_that_is_missing_is_named_with_what_to_do(tmp_path: Path, file: str) -> None:
     folder = made(tmp_path)
@@ -61,6 +61,13 @@ def test_a_file_that_is_missing_is_named_with_what_to_do(tmp_path: Path, file: s
     said, name = str(failure.value), file.replace("9.compact", "*.compact, the newest one,")
     assert said.startswith(f"{folder}/{name} is missing"), said
     assert "put it back from a copy of the whole checkpoint, or name a new directory" in said
+
+
+def test_a_commit_under_another_number_says_of_no_micro_batch_that_it_is_done(tmp_path: Path) -> None:
+    folder = made(tmp_path, 4, 3)
+    (tmp_path / "commits/2").rename(tmp_path / "commits/3")
+    with pytest.raises(JobError, match="commits/2 is missing"):
+        check_intact(STORE, folder)
 
 
 @pytest.mark.parametrize("text", ["", "v1", 'v1\n{"batchWat', "\x00" * 60], ids=["empty", "short", "cut", "zeros"])
