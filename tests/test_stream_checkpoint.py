@@ -64,9 +64,11 @@ def test_a_file_that_is_missing_is_named_with_what_to_do(tmp_path: Path, file: s
 
 
 def test_a_commit_under_another_number_says_of_no_micro_batch_that_it_is_done(tmp_path: Path) -> None:
-    folder = made(tmp_path, 4, 3)
-    (tmp_path / "commits/2").rename(tmp_path / "commits/3")
-    with pytest.raises(JobError, match="commits/2 is missing"):
+    folder = made(tmp_path, 15)
+    for name in [f"{log}/{number}" for log in ("offsets", "commits") for number in range(2, 13)]:
+        (tmp_path / name).unlink()  # long forgotten
+    (tmp_path / "commits/13").rename(tmp_path / "commits/14")
+    with pytest.raises(JobError, match="commits/13 is missing"):
         check_intact(STORE, folder)
 
 
