@@ -19,10 +19,10 @@ from cepc.shared_plans import Options, plan_shared
 from cepc_grammar.source import Source
 from cepc_grammar.tokens import tokenize
 from tests.fuzz import valid
+from tests.fuzzing import SECONDS, Answered
 from tests.generators import KEYWORDS
 from tests.test_job_names import assert_apart
 
-SECONDS: Final = 5  # of the processor, for one program
 SYLLABLES: Final = (
     "a", "f", "t", "job", "sys", "events", "rows", "results", "types", "plan", "letters", "classes", "stream", "streams", "build",
     "print", "None", "class", "_", "__", "2", "${", "}", "`", "'", '"', "\\", "'''", "\x1b[2J", "\u202e", "é", "名", "\U0001f600", ".",
@@ -83,18 +83,16 @@ def answer(text: str) -> bool:
     return True
 
 
-def run(seed: str, seconds: float) -> tuple[int, int, list[str]]:
-    """How many programs there were, how many of them were right, and what is to be said of those that were not
-    answered.
-    """
-    until, number, right, failures = time.time() + seconds, 0, 0, list[str]()
-    while time.time() < until and len(failures) < 10:
-        text, started = renamed(Random(f"{seed} {number}")), time.process_time()
+def run(seed: str, seconds: float) -> Answered:
+    """Those that are right went all the way."""
+    until, answered = time.time() + seconds, Answered()
+    while time.time() < until and len(answered.failures) < 10:
+        text, started = renamed(Random(f"{seed} {answered.examples}")), time.process_time()
         try:
-            right += answer(text)
+            answered.through += answer(text)
             if time.process_time() - started > SECONDS:
                 raise TimeoutError(f"more than {SECONDS} seconds")
         except Exception:
-            failures.append(f"program {number} of `{seed}`: {traceback.format_exc(limit=-4)}")
-        number += 1
-    return number, right, failures
+            answered.failures.append(f"program {answered.examples} of `{seed}`: {traceback.format_exc(limit=-4)}")
+        answered.examples += 1
+    return answered

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 
 SECONDS: Final = 5
 MEGABYTES: Final = 500  # beside what the process has that it is forked from, which may be a worker of the tests
+
+
+@dataclass
+class Answered:
+    """How many examples were answered, how many of them went all the way, and what is to be said of the others."""
+
+    examples: int = 0
+    through: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.examples:,} examples, {self.through:,} went all the way", *self.failures])
 
 
 def _hang(*_: object) -> None:
@@ -32,49 +45,51 @@ def _data() -> int:
     return int(status["VmData"].split()[0]) << 10
 
 
-def _work(answer: Callable[[int, Path], object], start: int, until: float, folder: str) -> None:
-    """In a process of its own: the number of the example at hand stands in a file, and what went wrong with one in
-    another.
+def _work(answer: Callable[[int, Path], bool], start: tuple[int, int], until: float, folder: str) -> None:
+    """In a process of its own: the number of the example at hand stands in a file, with how many went all the way, and
+    what went wrong with one in another.
     """
     limit = _data() + (MEGABYTES << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     signal.signal(signal.SIGPROF, _hang)
-    at, number = Path(folder, "at"), start
+    at, (number, through) = Path(folder, "at"), start
     while time.time() < until:
-        at.write_text(str(number))
+        at.write_text(f"{number} {through}")
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             with tempfile.TemporaryDirectory(dir=folder) as place:
-                answer(number, Path(place))
+                through += answer(number, Path(place))
         except Exception:
             Path(folder, "failed").write_text(traceback.format_exc(limit=-6))
             sys.exit(1)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
         number += 1
-    at.write_text(str(number))
+    at.write_text(f"{number} {through}")
 
 
-def run(name: str, answer: Callable[[int, Path], object], seconds: float, start: int = 0) -> tuple[int, list[str]]:
-    """How many examples were answered in so many seconds, and what is to be said of those that were not.
+def run(name: str, answer: Callable[[int, Path], bool], seconds: float) -> Answered:
+    """As many examples as are answered in so many seconds.
 
-    `answer` gets the number of an example and a folder of its own, and raises what is no good answer.
+    `answer` gets the number of an example and a folder of its own; it says whether the example went all the way, and
+    raises what is no good answer.
     """
-    until, failures = time.time() + seconds, list[str]()
+    until, answered = time.time() + seconds, Answered()
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "at").write_text(str(start))
-        while time.time() < until and len(failures) < 10:
+        Path(folder, "at").write_text("0 0")
+        while time.time() < until and len(answered.failures) < 10:
+            start = answered.examples, answered.through
             process = multiprocessing.get_context("fork").Process(target=_work, args=(answer, start, until, folder))
             process.start()
             process.join()
-            start = int(Path(folder, "at").read_text())
+            answered.examples, answered.through = map(int, Path(folder, "at").read_text().split())
             if process.exitcode != 0:
                 failed = Path(folder, "failed")
                 said = failed.read_text() if failed.exists() else f"the process ended with {process.exitcode}\n"
                 failed.unlink(missing_ok=True)
-                failures.append(f"example {start} of {name}: {said}")
-                start += 1
-    return start, failures
+                answered.failures.append(f"example {answered.examples} of {name}: {said}")
+                answered.examples += 1
+    return answered
 
 
 def main() -> int:
@@ -91,12 +106,12 @@ def main() -> int:
     parser.add_argument("--kind", choices=sorted({kind for kinds in every.values() for kind in kinds}), action="append")
     given = parser.parse_args()
     fuzz = {
-        "programs": fuzz_programs.run, "names": lambda _, *rest: fuzz_jobs.run(*rest)[::2], "events": fuzz_events.run,
+        "programs": fuzz_programs.run, "names": lambda _, *rest: fuzz_jobs.run(*rest), "events": fuzz_events.run,
         "checkpoints": lambda _, *rest: fuzz_checkpoints.run(*rest),
     }[given.what]  # fmt: skip
     wrong, kinds = False, given.kind or every[given.what]
     for kind in kinds:
-        count, failures = fuzz(kind, given.seed, 60 * given.minutes / len(kinds))
-        print(f"{kind}: {count:,} examples", *failures, sep="\n", flush=True)
-        wrong = wrong or bool(failures)
+        answered = fuzz(kind, given.seed, 60 * given.minutes / len(kinds))
+        print(f"{kind}: {answered}", flush=True)
+        wrong = wrong or bool(answered.failures)
     return int(wrong)
