@@ -211,4 +211,9 @@ def run(kind: str, seed: str, seconds: float) -> fuzzing.Answered:
     def one(number: int, folder: Path) -> bool:
         return answer(KINDS[kind], folder, example(kind, seed, number))
 
-    return fuzzing.run(f"`{kind} {seed}`", one, seconds)
+    def arrow_did(number: int) -> bool:
+        """Arrow's reader of ORC ends the process on some damaged files, whoever calls it."""
+        data = example(kind, seed, number)
+        return KINDS[kind].name == "e.orc" and fuzzing.ends_itself(lambda: orc.ORCFile(io.BytesIO(data)).read())
+
+    return fuzzing.run(f"`{kind} {seed}`", one, seconds, arrow_did)

@@ -219,3 +219,10 @@ def test_equal_values_are_numbered_as_they_first_occur(values: list[Any]) -> Non
     again, firsts = dense_rows([pa.array(values)])
     assert again.tolist() == numbers.tolist()
     assert firsts.tolist() == [numbers.tolist().index(number) for number in first]
+
+
+@pytest.mark.filterwarnings("error")
+def test_every_nan_of_a_file_is_one_and_nothing_is_said_of_it() -> None:
+    signalling = np.array([0x7FF0000000000001, 0x7FF8000000000000, 0xFFF8000000000007], np.uint64).view(np.float64)
+    numbers, _ = codes(pa.array(signalling))
+    assert numbers.tolist() == [0, 0, 0]

@@ -104,8 +104,8 @@ def plain_floats(column: Any) -> Any:
     """Floats with one zero and one NaN; anything else as it is."""
     if not pa.types.is_floating(column.type):
         return column
-    values = pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False) + 0.0  # -0.0 + 0.0 is 0.0
-    values = np.where(np.isnan(values), np.nan, values)
+    values = pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False)
+    values = np.where(np.isnan(values), np.nan, values) + 0.0  # -0.0 + 0.0 is 0.0
     return pa.array(values, column.type, mask=nulls(column))
 
 
