@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float64]
 
-INLINED: Final = frozenset(["carry_out_all", "copy"])
+INLINED: Final = frozenset(["carry_out_all", "copy", "is_plain"])
 
 # An operation in the table.
 CODE: Final = 0
@@ -38,7 +38,7 @@ def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, en
             b = m[source:]
             for i in range(width):
                 a[i] += b[i]
-        elif code == MULTIPLY and 0 < abs(values[t[o + VALUE], event]) < np.inf:
+        elif code == MULTIPLY and is_plain(values[t[o + VALUE], event]):
             value = values[t[o + VALUE], event]
             a = m[target:]
             b = m[source:]
@@ -47,6 +47,11 @@ def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, en
         else:
             value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
             carry_out(m, code, target, source, width, value)
+
+
+def is_plain(value: float) -> bool:
+    """Finite, and not 0: its product with what is infinite needs no care."""
+    return value - value == 0 and value != 0
 
 
 def carry_out_further(t: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int, further: int) -> None:

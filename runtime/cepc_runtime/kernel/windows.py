@@ -14,7 +14,7 @@ from .records import BASIS, COUNTER, LANE, NONE, OUTPUT, PIECE, PROGRESS, PROGRE
 if TYPE_CHECKING:
     from ..numbers.columns import Floats, Ints
 
-INLINED: Final = frozenset[str]()
+INLINED: Final = frozenset(["emit", "open_windows", "clear_slot"])
 
 
 class Buffer(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..numbers.columns import Ints
 
-ROWS: Final = 1 << 17
+ROWS: Final = 1 << 18
 """Rows of a table, about: enough to spread what a call of the kernel costs, few enough to be held several times over.
 """
 
