@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -24,6 +25,9 @@ import cepc
 import cepc.compiled_program
 import cepc_runtime.parts.by_part
 from cepc.cli import cepc as command
+from cepc.reading import csv_files, json_lines, parquet_files
+from cepc.reading.files import DataFile
+from cepc.reading.reader import Wanted
 from cepc.running import memory
 from cepc.running.memory import memory_of
 from cepc.writing.order import in_order
@@ -33,6 +37,7 @@ from cepc_runtime.parts.key_hashes import parts_by_key
 from cepc_runtime.parts.on_disk import DiskError, EventFile, in_chunks
 from cepc_runtime.parts.resources import PROGRAM, Resources
 from cepc_runtime.parts.threads import drive_in_threads
+from cepc_runtime.sql.types import BIGINT
 from tests.equivalence import answered, compile_text, table_of
 from tests.properties import NOTHING, Seen, hold
 from tests.test_threads import in_a_line, mixed, written
@@ -393,6 +398,29 @@ def test_unless_asked_most_of_what_is_free_is_taken(tmp_path: Path, monkeypatch:
     assert memory_of(None) == 3000 * 1024
     group.write_text("400000\n")
     assert memory_of(None) == 300_000
+
+
+@pytest.mark.parametrize("reader", [parquet_files, csv_files, json_lines], ids=lambda reader: reader.__name__)
+def test_what_was_read_of_a_file_is_not_kept(reader: Any, tmp_path: Path) -> None:
+    """Arrow keeps the bytes of a Parquet file that it has read, unless it is told not to."""
+    path, many = tmp_path / "events", 1_000_000
+    columns = {"at": np.arange(many), "x": np.random.default_rng(1).integers(0, 1 << 60, many)}
+    match reader.__name__.rpartition(".")[2]:
+        case "parquet_files":
+            pq.write_table(pa.table(columns), path, row_group_size=many)
+        case "csv_files":
+            pa.csv.write_csv(pa.table(columns), path)
+        case _:
+            path.write_text("".join(map('{{"at": {}, "x": {}}}\n'.format, *columns.values())))
+    file = DataFile(str(path), None, path.stat().st_size)
+    declared = (("at", BIGINT), ("x", BIGINT))
+    wanted = Wanted("s", declared, declared)
+    before, most, rows = pa.total_allocated_bytes(), 0, 0
+    for batch in reader.batches(file, wanted):
+        rows += batch.table.num_rows
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == many
+    assert most < file.size * 0.8
 
 
 def test_what_fits_is_not_parted() -> None:
