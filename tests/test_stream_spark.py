@@ -22,12 +22,13 @@ import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
+from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
 from cepc_runtime.spark.streaming import checkpoint, run
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import Folders, Terms, start, stream, wait
-from cepc_runtime.spark.streaming.sinks import Writing, files
+from cepc_runtime.spark.streaming.sinks import Directories, Writing
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
@@ -114,7 +115,7 @@ class Job:
         )
         running = start(
             self.what, frame, Folders(str(self.folder / "checkpoint"), str(self.folder / "late")),
-            files(str(self.folder / "out"), "parquet"), {"availableNow": True},
+            Directories(str(self.folder / "out"), "parquet"), {"availableNow": True},
         )  # fmt: skip
         wait([running], self.lines.append)
         if flush:
@@ -217,6 +218,60 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
         job.run()
 
 
+ALIKE = (
+    PROGRAM.partition("QUERY")[0]
+    + "".join(
+        f"QUERY {name} RETURN district, COUNT(*) AS n PATTERN {pattern} GROUP BY district WITHIN 1 MINUTE;\n"
+        for name, pattern in {
+            "one": "SEQ(Pickup, Drop)",
+            "two": "SEQ(Pickup, Travel)",
+            "`a/b`": "Travel",
+            "no": "SEQ(Drop{30})",
+        }.items()
+    )
+    + "QUERY other RETURN COUNT(*) AS m PATTERN SEQ(Pickup, Drop) WITHIN 1 MINUTE;"
+)
+
+
+def test_queries_with_the_same_columns_are_written_by_one_job_also_where_a_kill_left_half_of_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = events()
+    for number in range(2):
+        put(tmp_path / "in", number, rows[number * 450 : (number + 1) * 450])
+    job = Job(spark, tmp_path, ALIKE)
+
+    def killed_amid(moves: Renaming, source: str, target: str) -> bool:
+        if "/two/" in target:
+            raise OSError("killed")
+        return moved(moves, source, target)
+
+    moved = Renaming.moved
+    with monkeypatch.context() as amid:
+        amid.setattr(Renaming, "moved", killed_amid)
+        amid.setattr(Renaming, "removed", lambda *_: None)  # nor is anything tidied up
+        with pytest.raises(Exception, match="killed"):
+            job.run()
+    assert [path.name for path in (tmp_path / "out" / UNFINISHED / "one").glob("query=*")]
+    assert not (tmp_path / "out" / "two").exists()
+    job.run(flush=True)
+    expected = cepc.compile(ALIKE).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+    writes: dict[str, set[tuple[str, str]]] = {}
+    for query, table in expected.items():
+        if query == "no":
+            assert not table.num_rows
+            assert not (tmp_path / "out" / query).exists()
+            continue
+        folder = "a%2Fb" if query == "a/b" else query
+        assert same(job.rows(folder, table.schema), table.to_pylist(), ABOUT), query
+        files = [*(tmp_path / "out" / folder).glob("batch=*/part-*")]
+        writes[query] = {(file.parent.name, file.name.split("-", 2)[2][:36]) for file in files}
+        assert all((file.parent / "_SUCCESS").exists() for file in files)
+    assert len(writes["one"] & writes["two"] & writes["a/b"]) > 1
+    assert not writes["one"] & writes["other"]
+    assert not [*(tmp_path / "out" / UNFINISHED).iterdir()]
+
+
 def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,7 +290,7 @@ def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
         return what.streamed.stream.name
 
     def begun(finish: Any) -> Any:
-        sink, terms = files(str(tmp_path / "o"), "parquet"), Terms(Folders(str(tmp_path / "c")))
+        sink, terms = Directories(str(tmp_path / "o"), "parquet"), Terms(Folders(str(tmp_path / "c")))
         return stream(spark, streams, sink, terms, frames, finish=finish)
 
     monkeypatch.setattr(run, "start", start)

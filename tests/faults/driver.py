@@ -16,8 +16,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.spark.streaming import checkpoint, outputs, run
-from cepc_runtime.spark.streaming.sinks import FLUSHED, Writing
+from cepc_runtime.spark.streaming import checkpoint, run
+from cepc_runtime.spark.streaming.sinks import FLUSHED, Directories, Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,23 +136,23 @@ def watched(killer: Killer) -> None:
     around(checkpoint, "flush", _of_folder, "the flush begins", ENDED)
     around(Writing, "__call__", _of_stream, "a micro-batch begins", "before a commit")
     around(run.Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
-    module: Any = outputs
-    files = module.files
+    written(killer, "__call__", lambda query, _rows, _batch: query)
+    written(killer, "together", lambda alike, _batch: next(iter(alike.queries.values())))
 
-    def files_watched(*given: Any) -> Callable[..., None]:
-        write = files(*given)
 
-        def call(query: str, rows: Any, batch: int) -> None:
-            stream = query.rpartition("_of_")[2]
-            flushed = batch == FLUSHED
-            killer.at("before rows are flushed" if flushed else "before rows are written", stream)
-            killer.amid("amid flushed rows" if flushed else "amid rows", stream)
-            write(query, rows, batch)
-            killer.at("after rows are flushed" if flushed else "after rows are written", stream)
+def written(killer: Killer, name: str, query: Callable[..., str]) -> None:
+    """Let the killer hear of a way in which rows are written."""
+    whole = getattr(Directories, name)
 
-        return call
+    @wraps(whole)
+    def call(directories: Directories, *given: Any) -> None:
+        stream, flushed = query(*given).rpartition("_of_")[2], given[-1] == FLUSHED
+        killer.at("before rows are flushed" if flushed else "before rows are written", stream)
+        killer.amid("amid flushed rows" if flushed else "amid rows", stream)
+        whole(directories, *given)
+        killer.at("after rows are flushed" if flushed else "after rows are written", stream)
 
-    module.files = files_watched
+    setattr(Directories, name, call)
 
 
 def _of_folder(_: object, folder: str, *_more: object) -> str:

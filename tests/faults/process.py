@@ -23,6 +23,7 @@ from cepc.codegen.streaming import whole_plan
 from cepc_runtime.events.grouped import read
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
+from cepc_runtime.spark.files import UNFINISHED
 from cepc_runtime.spark.rows import layout_of, result_columns
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.sinks import path_of
@@ -165,21 +166,28 @@ class Job:
         self._write(rows, FLUSHED)
 
     def _write(self, blobs: Sequence[bytes], batch: int) -> None:
-        """As `Writing` and the sink of files do: a directory of a query and micro-batch is written anew, file by
-        file.
+        """As `Writing` and `Directories` do: a directory of a query and micro-batch is written anew, file by file; those
+        of queries with the same columns beside it, and moved.
         """
         self.lease.check()
         self.writes += 1
         tables = [pa.ipc.read_record_batch(pa.py_buffer(blob), answering().packing.schema) for blob in blobs]
         rows = [row for table in tables for row in table.to_pylist()]
         plan = answering().program.plan
+        alike: dict[Any, list[tuple[Path, list[dict[str, Any]]]]] = {}
         for number, query in enumerate(plan.queries):
-            names = [name for name, _ in result_columns(query, plan.stream)]
+            names = tuple(name for name, _ in result_columns(query, plan.stream))
             places = layout_of(plan).places[number]
             own = [[*row.values()][2:] for row in rows if row["query"] == str(number)]
             if own:
                 found = [dict(zip(names, (row[p] for p in places), strict=True)) for row in own]
-                self._files(Path(path_of(str(self.folder / "out"), query.name)) / place(batch), found)
+                folder = Path(path_of(str(self.folder / "out"), query.name)) / place(batch)
+                alike.setdefault((places, names), []).append((folder, found))
+        for together in alike.values():
+            if len(together) == 1:
+                self._files(*together[0])
+            else:
+                self._moved(together)
         lost = sum(row["query"] == "late" for row in rows)
         if lost:
             self._files(self.folder / "late" / place(batch), [{}] * lost)
@@ -192,6 +200,19 @@ class Job:
         for part in (0, 1):
             (folder / f"part-{part}").write_bytes(pickle.dumps(rows[part::2]))
             self.at(f"part {part} of a directory of rows")
+
+    def _moved(self, together: Sequence[tuple[Path, Sequence[dict[str, Any]]]]) -> None:
+        unfinished = self.folder / "out" / UNFINISHED
+        shutil.rmtree(unfinished, ignore_errors=True)
+        for number, (_, found) in enumerate(together):
+            self._files(unfinished / str(number), found)
+        for number, (folder, _) in enumerate(together):
+            self.at("before a directory of rows is moved")
+            shutil.rmtree(folder, ignore_errors=True)
+            self.at("a directory of rows is gone")
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            (unfinished / str(number)).rename(folder)
+        shutil.rmtree(unfinished)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         parts = (self.folder / "out" / query).glob("batch=*/part-*")

@@ -1,4 +1,6 @@
-"""What streams do while they are killed: three kinds of queries over events that are late, doubled and out of order."""
+"""What streams do while they are killed: three kinds of queries, one of them twice, over events that are late, doubled
+and out of order.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _OF_A_STREAM = """STREAM $s (at BIGINT, kind STRING, k BIGINT, x INT)
 EVENT TIME at UNIT s WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C');
 QUERY folded_of_$s FROM $s RETURN k, COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A, B) GROUP BY k WITHIN 20 s SLIDE 10 s;
+QUERY folded_too_of_$s FROM $s RETURN k, COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A, B, C) GROUP BY k WITHIN 20 s SLIDE 10 s;
 QUERY skipping_of_$s FROM $s RETURN MATCH k, a.at AS since, COUNT(b) AS n PATTERN SEQ(A a, B+ b, C c) WHERE [k]
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 12 s;
 QUERY absent_of_$s FROM $s RETURN k, A.at AS since PATTERN SEQ(A, NOT C WITHIN 9 s) WHERE [k] WITHIN 3 s;
@@ -52,7 +55,7 @@ class Work:
 
 
 def program(streams: Sequence[str]) -> str:
-    """The three queries, for each stream."""
+    """The queries, for each stream. Two have the same columns, and so are written together."""
     return "".join(_OF_A_STREAM.replace("$s", stream) for stream in streams)
 
 

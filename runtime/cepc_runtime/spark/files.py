@@ -2,7 +2,7 @@
 
 Queries with the same columns are written together, by one job: a write of its own for each would read the rows of all,
 which had to be kept for it, and plan a job. What comes out has the directories of each write of its own: Spark parts
-the rows by query into directories beside them, which then get their names.
+the rows by query into directories beside them, which then get their names. So it is in a micro-batch of a stream, too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from .schema import JobError
 from .sinks import defaults, for_each, path_of, write
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import SparkSession
 
     from .query_results import Alike, Answers
@@ -36,7 +38,7 @@ class Files:
 
     def write(self, answers: Answers, queries: frozenset[str]) -> None:
         """The rows of the queries. Raises JobError."""
-        apart = is_remote() or self.form not in PARTED  # a client without a JVM moves no files
+        apart = not can_be_parted(self.form)
         frames, several = (answers.frames(queries), []) if apart else answers.parted(queries)
         unfinished = f"{self.folder.rstrip('/')}/{UNFINISHED}"
         try:
@@ -44,21 +46,34 @@ class Files:
                 _together(alike, self, f"{unfinished}/{number}")
         finally:
             if several:
-                _Moves(several[0].frame.sparkSession).removed(unfinished)
+                Renaming(several[0].frame.sparkSession).removed(unfinished)
         if frames:
             for_each(frames, lambda name, rows: write(rows, path_of(self.folder, name), self.form))
 
 
-def _together(alike: Alike, files: Files, unfinished: str) -> None:
-    spark, form = alike.frame.sparkSession, files.form
-    moves = _Moves(spark)
+def can_be_parted(form: str) -> bool:
+    """Whether the rows of several queries can be written as files of this format by one job."""
+    return not is_remote() and form in PARTED  # a client without a JVM moves no files
+
+
+def parted(alike: Alike, form: str, options: Mapping[str, str], unfinished: str) -> dict[str, str]:
+    """Write the rows of several queries by one job: where below `unfinished` those of each are then, if there are any,
+    by its name.
+    """
     by = _free_name(alike.frame.columns[1:])
     rows = alike.frame.toDF(by, *alike.frame.columns[1:])
-    rows.write.format(form).options(**defaults(form)).partitionBy(by).mode("errorifexists").save(unfinished)
-    places = {f"{unfinished}/{by}={value}": path_of(files.folder, name) for value, name in alike.queries.items()}
-    empty = [place for found, place in places.items() if not moves.moved(found, place)]
+    rows.write.format(form).options(**options).partitionBy(by).mode("errorifexists").save(unfinished)
+    return {name: f"{unfinished}/{by}={value}" for value, name in alike.queries.items()}
+
+
+def _together(alike: Alike, files: Files, unfinished: str) -> None:
+    spark, form = alike.frame.sparkSession, files.form
+    moves = Renaming(spark)
+    found = parted(alike, form, defaults(form), unfinished)
+    places = {name: path_of(files.folder, name) for name in found}
+    empty = [places[name] for name, rows in found.items() if not moves.moved(rows, places[name])]
     if empty:
-        nothing = spark.createDataFrame([], rows.drop(by).schema)
+        nothing = spark.createDataFrame([], alike.frame.drop(alike.frame.columns[0]).schema)
         write(nothing, empty[0], form)
         for place in empty[1:]:
             moves.copied(empty[0], place)
@@ -72,18 +87,20 @@ def _free_name(taken: list[str]) -> str:
     return name
 
 
-class _Moves:
+class Renaming:
     """Directories of any file system that Hadoop knows."""
 
     def __init__(self, spark: SparkSession) -> None:
-        context: Any = spark.sparkContext
-        self._hadoop, self._conf = context._jvm.org.apache.hadoop.fs, context._jsc.hadoopConfiguration()
+        session: Any = spark
+        self._hadoop = session._jvm.org.apache.hadoop.fs
+        self._conf = session._jsparkSession.sessionState().newHadoopConf()
 
     def moved(self, source: str, target: str) -> bool:
         """Whether there was anything to move; it is marked as complete then."""
         system, found, place = self._at(source, target)
         if not system.exists(found):
             return False
+        system.mkdirs(place.getParent())
         if not system.rename(found, place):
             raise JobError(f"{target} cannot be written: its rows are in {source}, which cannot be moved")
         system.create(self._hadoop.Path(place, "_SUCCESS")).close()

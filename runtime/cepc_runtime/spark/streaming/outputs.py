@@ -9,7 +9,7 @@ from ..rows import result_columns
 from ..schema import JobError
 from ..sinks import path_of
 from .kafka import kafka
-from .sinks import BATCH, delta, files
+from .sinks import BATCH, Directories, delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ def check_columns(streams: Sequence[Streamed], names: Sequence[str], folder: str
 
 def _files(form: str, target: Target) -> Sink:
     check_columns(target.streams, target.names, target.to)
-    return files(target.to, form, target.options)
+    return Directories(target.to, form, target.options)
 
 
 SINKS: Final[dict[str, Callable[[Target], Sink]]] = {

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
+from ...plan.as_json import to_text
 from ..errors import SPARK_ERRORS, package_for
-from ..rows import ERROR, QUERY
+from ..files import UNFINISHED, Renaming, can_be_parted, parted
+from ..query_results import Rows
+from ..rows import ERROR, QUERY, of_queries
 from ..schema import JobError
 from ..sinks import defaults, path_of, show
 from . import checkpoint
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..query_results import Alike
     from .lease import Lease
     from .query import Continuous, Streamed
 
@@ -57,15 +61,35 @@ def place(batch: int) -> str:
     return f"{BATCH}={batch:09d}" if batch != FLUSHED else f"{BATCH}={batch}"
 
 
-def files(folder: str, form: str, options: Mapping[str, str] | None = None) -> Sink:
+@dataclass(frozen=True)
+class Directories:
     """A directory for each query, in it one for each micro-batch with rows: `QUERY/batch=000000012`."""
-    given = {**defaults(form), **(options or {})}
 
-    def write(query: str, rows: DataFrame, batch: int) -> None:
-        path = f"{path_of(folder, query)}/{place(batch)}"
-        rows.write.format(form).options(**given).mode("overwrite").save(path)
+    folder: str
+    form: str
+    options: Mapping[str, str] = field(default_factory=dict)
 
-    return write
+    @property
+    def _given(self) -> dict[str, str]:
+        return {**defaults(self.form), **self.options}
+
+    def _place(self, query: str, batch: int) -> str:
+        return f"{path_of(self.folder, query)}/{place(batch)}"
+
+    def __call__(self, query: str, rows: DataFrame, batch: int) -> None:
+        rows.write.format(self.form).options(**self._given).mode("overwrite").save(self._place(query, batch))
+
+    def together(self, alike: Alike, batch: int) -> None:
+        """The same for several queries, each of which has rows, by one job."""
+        moves, (first, *_) = Renaming(alike.frame.sparkSession), alike.queries.values()
+        unfinished = path_of(f"{self.folder.rstrip('/')}/{UNFINISHED}", first)  # no other stream has this query
+        moves.removed(unfinished)  # what was left by a kill
+        try:
+            for query, found in parted(alike, self.form, self._given, unfinished).items():
+                moves.removed(self._place(query, batch))
+                moves.moved(found, self._place(query, batch))
+        finally:
+            moves.removed(unfinished)
 
 
 def delta(target: Target) -> Sink:
@@ -166,9 +190,7 @@ class Writing:
         try:
             metrics = _metrics(kept)
             counts = _counts(metrics)
-            for number, name in enumerate(self.what.queries):
-                if count := counts[str(number)]:
-                    self.sink(name, _in_files(self.what.of_query(kept, name), count), batch)
+            self._write_queries(kept, counts, batch)
             for what, folder in ((LATE, self.late), (DEAD, self.dead)):
                 if folder is not None and (count := counts[what]):
                     lost = kept.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
@@ -176,6 +198,19 @@ class Writing:
             self.done[batch] = self._summary(counts, metrics)
         finally:
             kept.unpersist()
+
+    def _write_queries(self, kept: DataFrame, counts: Counter[str], batch: int) -> None:
+        found = [number for number in range(len(self.what.queries)) if counts[str(number)]]
+        several: list[list[int]] = []
+        if found and isinstance(self.sink, Directories) and can_be_parted(self.sink.form):
+            rows = Rows(kept.where(of_queries(found)), to_text(self.what.plan))
+            several = [group for group in rows.alike(found) if len(group) > 1]
+            for group in several:
+                alike = replace(rows, frame=_in_files(rows.frame, sum(counts[str(number)] for number in group)))
+                self.sink.together(alike.together(group), batch)
+        for number in sorted({*found}.difference(*several)):
+            name = self.what.queries[number]
+            self.sink(name, _in_files(self.what.of_query(kept, name), counts[str(number)]), batch)
 
     def _summary(self, counts: Counter[str], metrics: list[dict[str, Any]]) -> dict[str, Any]:
         self._buckets |= {m["bucket"]: m for m in metrics}
