@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"PAR1"
 ROWS = 1 << 17  # in a batch
-AHEAD = 1 << 20  # bytes of a column that are read at once; Arrow would keep all that was read of the file
+BUFFER = 1 << 20  # bytes of a column that are read at once; Arrow would keep all that was read of the file
 
 
 def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
@@ -74,7 +74,7 @@ def _open(file: DataFile, encoded: Sequence[str] = ()) -> Any:
     try:
         return pq.ParquetFile(
             file.open_raw(), coerce_int96_timestamp_unit="us", read_dictionary=list(encoded),
-            pre_buffer=False, buffer_size=AHEAD,
+            pre_buffer=False, buffer_size=BUFFER,
         )  # fmt: skip
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         raise DataError([_damaged(file, error)]) from None
