@@ -74,8 +74,12 @@ class Continuous:
     def classes(self) -> tuple[Class, ...]:
         return classes_of(self.plan.queries)
 
+    @cached_property
+    def plan_text(self) -> str:
+        return to_text(self.plan)
+
     def answering(self) -> Answering:
-        return Answering(to_text(self.plan), self.classes, self.streamed.letters, settings.most())
+        return Answering(self.plan_text, self.classes, self.streamed.letters, settings.most())
 
     def schema(self) -> str:
         return row_schema(layout_of(self.plan))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from ...plan.as_json import to_text
 from ..errors import SPARK_ERRORS, package_for
 from ..files import UNFINISHED, Renaming, can_be_parted, parted
 from ..query_results import Rows
@@ -203,7 +202,7 @@ class Writing:
         found = [number for number in range(len(self.what.queries)) if counts[str(number)]]
         several: list[list[int]] = []
         if found and isinstance(self.sink, Directories) and can_be_parted(self.sink.form):
-            rows = Rows(kept.where(of_queries(found)), to_text(self.what.plan))
+            rows = Rows(kept.where(of_queries(found)), self.what.plan_text)
             several = [group for group in rows.alike(found) if len(group) > 1]
             for group in several:
                 alike = replace(rows, frame=_in_files(rows.frame, sum(counts[str(number)] for number in group)))
