@@ -47,6 +47,7 @@ from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, prepare_session
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
+from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
@@ -181,7 +182,7 @@ def by_turns(spark: SparkSession, source: Path, turns: int, batches: int) -> dic
     for turn in range(turns + 1):
         for kind, runs in found.items():
             told, begun = list[Any](), processor_seconds()
-            ms = ours(spark, source, STREAM + SEVERAL, 32, kind, told)
+            ms = ours(spark, source, STREAM + SEVERAL, usual_buckets(cores_of(spark)), kind, told)
             if turn:
                 runs.append(Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told)))
     return found
@@ -400,7 +401,7 @@ def main() -> int:
             found = by_turns(spark, source, given.turns, given.batches)
             whole, floor = (statistics.median(run.ms for run in runs) for runs in found.values())
             cpu, least = (statistics.median(run.cpu_ms for run in runs) for runs in found.values())
-            print(f"32 buckets: {whole / floor:.2f} times the floor ({whole:.0f} and {floor:.0f} ms a micro-batch)")
+            print(f"{whole / floor:.2f} times the floor ({whole:.0f} and {floor:.0f} ms a micro-batch)")
             print(f"in processor time {cpu / least:.2f} times ({cpu:.0f} and {least:.0f} ms a micro-batch)")
             if given.what == "delay":
                 columns = [parts(spark, runs) for runs in found.values()]

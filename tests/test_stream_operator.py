@@ -24,7 +24,7 @@ from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of, result_col
 from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, METRICS, notes, pack, unpack
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.records import MALFORMED
-from cepc_runtime.spark.streaming.spread import keys, spark_hash
+from cepc_runtime.spark.streaming.spread import keys, spark_hash, tasks, usual_buckets
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
@@ -194,8 +194,21 @@ def test_tasks_have_equally_many_buckets(buckets: int) -> None:
     found = keys(buckets)
     assert len(set(found)) == buckets
     assert 0 in found  # where records without a key go
-    for tasks in (n for n in range(1, buckets + 1) if buckets % n == 0):
-        assert set(Counter(spark_hash(key) % tasks for key in found).values()) == {buckets // tasks}
+    for several in (n for n in range(1, buckets + 1) if buckets % n == 0):
+        assert set(Counter(spark_hash(key) % several for key in found).values()) == {buckets // several}
+
+
+@pytest.mark.parametrize(
+    ("cores", "buckets", "wanted"),
+    [
+        (2, None, 2), (8, None, 8), (1, None, 1), (None, None, 32), (None, 64, 64), (4, 32, 4),
+        (12, 64, 8), (2, 7, 7), (4, 1, 1), (4, 2, 2), (3, 8, 2),
+    ],
+)  # fmt: skip
+def test_tasks_have_equally_many_buckets_and_are_about_as_many_as_cores(
+    cores: int | None, buckets: int | None, wanted: int
+) -> None:
+    assert tasks(buckets or usual_buckets(cores), cores) == wanted
 
 
 def test_rows_of_many_buckets_come_in_few_batches_and_in_their_order() -> None:

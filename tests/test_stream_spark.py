@@ -40,7 +40,7 @@ from tests.faults.work import work
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from cepc_runtime.spark.streaming.query import Continuous, Streamed
 
@@ -188,6 +188,25 @@ def test_buckets_have_keys_that_spark_spreads_evenly(spark: SparkSession) -> Non
     assert all(spark_hash(row.key) == row.hash for row in table.select("key", F.hash("key").alias("hash")).collect())
     parts = table.repartition(8, "key").groupBy(F.spark_partition_id()).count().collect()
     assert [part["count"] for part in parts] == [4] * 8
+
+
+def test_spark_generates_no_code_in_a_micro_batch_like_those_before(spark: SparkSession, tmp_path: Path) -> None:
+    for minute in range(7):
+        moments = [START + timedelta(minutes=minute, seconds=second) for second in range(0, 60, 10)]
+        put(tmp_path / "in", minute, [{**events()[0], "at": at, "kind": "Travel"} for at in moments])
+    what = continuous(streamed(PROGRAM), ["plain"], 2, 86_400_000)
+    frame = read_stream(spark, what.streamed.stream, "parquet", str(tmp_path / "in"), {"maxFilesPerTrigger": "1"})
+    jvm: Any = spark._jvm
+    times = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+    generated: list[int] = []
+
+    def count(_query: str, rows: DataFrame, _batch: int) -> None:
+        assert rows.count()
+        generated.append(times.getCount())
+
+    wait([start(what, frame, Folders(str(tmp_path / "checkpoint")), count, {"availableNow": True})], lambda _: None)
+    assert len(generated) >= 6
+    assert generated[2] == generated[4]  # the last micro-batch has no events
 
 
 SMALL = PROGRAM.partition("QUERY absent")[0]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
 from .outputs import SINKS
-from .run import BUCKETS, DAY, Folders, Terms, to_stderr, trigger_of, wait
+from .run import DAY, Folders, Terms, to_stderr, trigger_of, wait
 from .run import stream as start_streams
 from .sinks import Target, console
 from .source import read_stream
+from .spread import FOR_CORE, ON_CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--buckets", type=positive, metavar="N",
-        help=f"in how many parts the state is kept; fixed by the first run (default: {BUCKETS})",
+        help="in how many parts the state is kept; fixed by the first run"
+        f" (default: {FOR_CORE} for each core, on a cluster {ON_CLUSTER})",
     )  # fmt: skip
     group.add_argument(
         "--ahead", type=_duration, default=DAY, metavar="TIME",

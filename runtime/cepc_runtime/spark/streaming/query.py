@@ -108,7 +108,7 @@ class Continuous:
         names = [name for name, _ in plan.stream.columns] + [f"_letters_{i}" for i in range(words_needed(count))]
         looked_at = found.select(
             self._bucket().alias(BUCKET),
-            is_ahead(plan.stream, self.ahead).alias(AHEAD),
+            AHEAD,
             *([MALFORMED] if apart is not None else []),
             *([CLASS] if several else []),
             *map(quote_name, names),
@@ -134,7 +134,7 @@ class Continuous:
         columns = [quote_name(name) for name, _ in self.plan.stream.columns]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
         found = found.where(kept | known).select(
-            *columns, *letter_words(of_type, letters), *([] if apart is None else [MALFORMED])
+            *columns, is_ahead().alias(AHEAD), *letter_words(of_type, letters), *([] if apart is None else [MALFORMED])
         )
         if any(one.letters is None for one in self.classes):  # a CONTIGUOUS query looks at every event
             return found
@@ -197,5 +197,5 @@ def prepare_session(spark: SparkSession, buckets: int) -> None:
     )
     spark.conf.set(f"{prefix}.encodingFormat", "avro")  # which alone can be evolved, and cannot be chosen later
     spark.conf.set(f"{prefix}.rocksdb.changelogCheckpointing.enabled", "true")
-    if spark.conf.get("spark.sql.shuffle.partitions") == "200":  # Spark's default: one for each is plenty
-        spark.conf.set("spark.sql.shuffle.partitions", str(buckets))
+    if spark.conf.get("spark.sql.shuffle.partitions") == "200":  # Spark's default, which nobody chose
+        spark.conf.set("spark.sql.shuffle.partitions", str(spread.tasks(buckets, spread.cores_of(spark))))

@@ -28,6 +28,7 @@ from .operator import flush
 from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
 from .source import checked, declared
+from .spread import cores_of, usual_buckets
 from .store import HadoopStore
 from .time import SHIFT
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 OLDEST: Final = (4, 1)
 """The first Spark whose operator for state can do what is needed."""
 POLL: Final = 0.2
-BUCKETS: Final = 32
 DAY: Final = 86_400_000
 Report = Callable[[dict[str, Any]], None]
 
@@ -231,7 +231,8 @@ def stream(
     try:
         for one in wanted:
             own = terms.folders.of(one.stream.name)
-            buckets = terms.buckets or checkpoint.buckets_of(HadoopStore(spark), own.checkpoint) or BUCKETS
+            begun_with = checkpoint.buckets_of(HadoopStore(spark), own.checkpoint)
+            buckets = terms.buckets or begun_with or usual_buckets(cores_of(spark))
             what = continuous(one, names, buckets, terms.ahead)
             try:
                 with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session

@@ -1,4 +1,5 @@
-"""Which key of Spark's state a bucket has, so that the tasks of a micro-batch have equally many buckets.
+"""How many buckets there are and how many tasks, and which key of Spark's state a bucket has, so that the tasks of a
+micro-batch have equally many buckets.
 
 Spark hashes keys to tasks. By their own numbers 32 buckets would be 12 and 20 for two tasks, and the larger one is
 waited for; of 32 tasks 14 would have none, and four would have three.
@@ -7,10 +8,40 @@ waited for; of 32 tasks 14 would have none, and four would have three.
 from __future__ import annotations
 
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ON_CLUSTER: Final = 32
+FOR_CORE: Final = 4
+"""Buckets. A step costs the same few milliseconds however few events it has; one bucket for a core would leave no room
+for a machine that is larger later.
+"""
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
+
+
+def cores_of(spark: SparkSession) -> int | None:
+    """Of a Spark in one process; None of a cluster, which may have other ones tomorrow."""
+    is_local = (spark.sparkContext.master or "").partition("[")[0] == "local"
+    return spark.sparkContext.defaultParallelism if is_local else None
+
+
+def usual_buckets(cores: int | None) -> int:
+    """Where nobody says how many."""
+    return ON_CLUSTER if cores is None else FOR_CORE * cores
+
+
+def tasks(buckets: int, cores: int | None) -> int:
+    """As many as there are cores, or somewhat fewer, each with equally many buckets; where that would leave half of the
+    cores without work, one for each bucket.
+    """
+    if cores is None:
+        return buckets
+    even = max(number for number in range(1, cores + 1) if buckets % number == 0)
+    return even if 2 * even > cores else buckets
 
 
 def keys(buckets: int) -> tuple[int, ...]:

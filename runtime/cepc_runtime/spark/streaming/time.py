@@ -36,24 +36,17 @@ def ticks_sql(plan: StreamPlan) -> str:
     return f"CAST({column} AS BIGINT)"
 
 
-def is_ahead(plan: StreamPlan, ahead: int) -> Column:
-    """Is the event so many milliseconds ahead of the clock? All events of a micro-batch see one clock, also when it is
-    run again.
-    """
-    limit = f"(UNIX_MILLIS(CURRENT_TIMESTAMP()) + {ahead}L)"
-    limit = f"{limit} * 1000L" if plan.unit == "us" else f"{limit} DIV {_MILLIS[plan.unit]}L"
-    return F.expr(f"COALESCE({ticks_sql(plan)} > {limit}, FALSE)")
-
-
 def timed(events: DataFrame, plan: StreamPlan, delay: int, ahead: int) -> DataFrame:
-    """The events with a watermark of `delay` milliseconds, which every event moves, looked at by a query or not."""
+    """The events with a watermark of `delay` milliseconds, which every event moves, looked at by a query or not, unless
+    it is `ahead` milliseconds ahead of the clock.
+    """
     ticks = ticks_sql(plan)
     if plan.unit == "us":
         millis = f"(GREATEST({ticks}, {-SHIFT}000L) + {SHIFT}000L) DIV 1000L"
     else:
         one = _MILLIS[plan.unit]
         millis = f"(GREATEST({ticks}, {-SHIFT // one}L) + {SHIFT // one}L) * {one}L"
-    moves = F.when(is_ahead(plan, ahead), F.expr("TIMESTAMP_MILLIS(0L)")).otherwise(
+    moves = F.when(_ahead_of_clock(plan, ahead), F.expr("TIMESTAMP_MILLIS(-1L)")).otherwise(
         F.expr(f"TIMESTAMP_MILLIS({millis})")
     )
     time = F.col(quote_name(plan.time_column))
@@ -69,6 +62,23 @@ def timed(events: DataFrame, plan: StreamPlan, delay: int, ahead: int) -> DataFr
         ),
         TIME,
     )
+
+
+def is_ahead() -> Column:
+    """Of an event that is `timed`: is it too far ahead of the clock?"""
+    return F.expr(f"COALESCE({TIME} < TIMESTAMP_MILLIS(0L), FALSE)")
+
+
+def _ahead_of_clock(plan: StreamPlan, ahead: int) -> Column:
+    """All events of a micro-batch see one clock, also when it is run again.
+
+    Spark writes the clock's time into the code that it generates, which it would translate, and the JVM begin to
+    compile, anew in each micro-batch. What ZIP_WITH does is no part of that code.
+    """
+    limit = f"(UNIX_MILLIS(CURRENT_TIMESTAMP()) + {ahead}L)"
+    limit = f"{limit} * 1000L" if plan.unit == "us" else f"{limit} DIV {_MILLIS[plan.unit]}L"
+    apart = f"ELEMENT_AT(ZIP_WITH(ARRAY(0), ARRAY(0), (a, b) -> {limit}), 1)"
+    return F.expr(f"COALESCE({ticks_sql(plan)} > {apart}, FALSE)")
 
 
 def watermark_in_ticks(plan: StreamPlan, shown: int) -> int:
