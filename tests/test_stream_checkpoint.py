@@ -42,6 +42,19 @@ def test_a_micro_batch_that_is_not_done_is_no_damage(tmp_path: Path) -> None:
     check_intact(STORE, made(tmp_path, 15))
 
 
+def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_later_ones_left(tmp_path: Path) -> None:
+    half = [tmp_path / log / ".0.24e6.tmp" for log in ("offsets", "commits")]
+    for path in half:
+        path.parent.mkdir()
+        path.touch()
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
+    assert not any(path.exists() for path in half)
+    folder = made(tmp_path)
+    half[0].touch()
+    assert checkpoint.claim(STORE, folder, IDENTITY) is None
+    assert half[0].exists()  # Spark removes it when it is old
+
+
 def test_files_that_are_not_needed_may_be_missing_or_damaged(tmp_path: Path) -> None:
     folder = made(tmp_path)
     (tmp_path / "sources/0/8").unlink()  # it is in 9.compact

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import shutil
+import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -210,6 +211,42 @@ def test_spark_generates_no_code_in_a_micro_batch_like_those_before(spark: Spark
 
 
 SMALL = PROGRAM.partition("QUERY absent")[0]
+
+
+def test_a_job_that_was_killed_while_it_wrote_its_first_offsets_begins(spark: SparkSession, tmp_path: Path) -> None:
+    put(tmp_path / "in", 0, events()[:300])
+    job, offsets = Job(spark, tmp_path, SMALL), tmp_path / "checkpoint" / "offsets"
+    offsets.mkdir(parents=True)
+    for name in (".0.24e6e1a0.tmp", "..0.24e6e1a0.tmp.crc"):  # Spark wants this directory to be empty
+        (offsets / name).write_text("v1\n")
+    job.run()
+    assert sum(line["rows"] for line in job.lines) == 300
+
+
+def test_queries_are_written_at_once_and_one_that_fails_stops_the_stream_when_the_others_are_written(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = events()[:600]
+    put(tmp_path / "in", 0, rows)
+    job, write, together = Job(spark, tmp_path, SMALL), Directories.__call__, threading.Barrier(3)
+
+    def fail_after_the_others(sink: Directories, query: str, found: DataFrame, batch: int) -> None:
+        if query == "plain":
+            together.wait(60)
+            raise JobError("no room for plain")
+        write(sink, query, found, batch)
+        together.wait(60)
+
+    with monkeypatch.context() as amid:
+        amid.setattr(Directories, "__call__", fail_after_the_others)
+        with pytest.raises(JobError, match="no room for plain"):
+            job.run(flush=True)
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"counted", "listed"}
+    job.run(flush=True)
+    expected = cepc.compile(SMALL).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+    for query, table in expected.items():
+        assert table.num_rows
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
 
 
 @pytest.mark.long  # several starts of a stream

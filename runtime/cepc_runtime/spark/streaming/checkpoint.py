@@ -46,7 +46,7 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
 
     Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
     """
-    found, begun = _read(store, folder), bool(store.names(f"{folder}/offsets"))
+    found, begun = _read(store, folder), any(name.isdecimal() for name in store.names(f"{folder}/offsets"))
     if found is None and begun:
         raise JobError(
             f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another"
@@ -56,6 +56,9 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
             " directory to begin again"
         )
     if found is None or not begun:
+        for log in ("offsets", "commits"):  # what a kill amid the first left, with which Spark would not begin
+            for name in (name for name in store.names(f"{folder}/{log}") if name.startswith(".")):
+                store.delete(f"{folder}/{log}/{name}")
         _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None})
         return None
     if found["flush"] == DONE:
