@@ -87,7 +87,7 @@ def local_session(more: Mapping[str, str] | None = None, *, keeps_classes: bool 
         raise RunError([failed(str(error))]) from None
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.spark.settings import JVM, SETTINGS
+    from cepc_runtime.spark.settings import JVM, SETTINGS, STATIC
 
     builder = SparkSession.builder.appName("cepc")
     if "SPARK_REMOTE" not in os.environ and "MASTER" not in os.environ:
@@ -98,7 +98,7 @@ def local_session(more: Mapping[str, str] | None = None, *, keeps_classes: bool 
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
-    settings = {**SETTINGS, **JVM, **own, **(more or {})}
+    settings = {**SETTINGS, **STATIC, **JVM, **own, **(more or {})}
     if keeps_classes and "SPARK_REMOTE" not in os.environ:
         settings = _with_classes(settings)
     for name, value in settings.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..numbers.columns import codes, combine_codes, dense, flat
+from ..numbers.columns import dense_rows, flat
 from ..plan.stream import Letter
 from ..sql.expression import Call, Field, Literal
 from ..sql.types import BIGINT, BOOLEAN
@@ -59,8 +59,7 @@ def word_of(letter: Letter) -> tuple[str, int] | None:
 def kinds_of_words(table: Any, words: Sequence[tuple[str, int]]) -> tuple[Ints, list[frozenset[int]]]:
     """A number for each event, and the letters that each number stands for. Different numbers, different letters."""
     columns = list(dict.fromkeys(column for column, _ in words))
-    combined, _ = combine_codes([codes(table.column(name)) for name in columns], table.num_rows)
-    numbers, first = dense(combined)
+    numbers, first = dense_rows([table.column(name) for name in columns])
     values = {name: np.asarray(flat(table.column(name)).take(first)) for name in columns}
     found = [
         frozenset(i for i, (column, mask) in enumerate(words) if int(values[column][k]) & mask)

@@ -8,12 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Observation, SparkSession
+from pyspark.sql.utils import is_remote
 
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
 from .files import Files
 from .schema import JobError
-from .settings import MOST, SETTINGS
+from .settings import MOST, SETTINGS, STATIC
 from .sinks import check_absent, complete, show
 from .source import read
 from .streaming import arguments as streaming
@@ -50,7 +51,10 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
         inputs = _inputs(arguments.input, wanted, without)
     except JobError as error:
         parser.error(str(error))
-    spark = SparkSession.builder.appName(os.path.basename(sys.argv[0])).getOrCreate()  # noqa: PTH119
+    builder = SparkSession.builder.appName(os.path.basename(sys.argv[0]))  # noqa: PTH119
+    for setting, value in {} if is_remote() else STATIC.items():
+        builder = builder.config(setting, value)
+    spark = builder.getOrCreate()
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
     if arguments.most is not None:

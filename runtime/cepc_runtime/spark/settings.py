@@ -56,6 +56,13 @@ def most() -> int:
     return int(said)
 
 
+STATIC: Final = {
+    # A stream writes its queries in each micro-batch, and where they have other columns each has code of its own. Of
+    # 100 pieces, Spark's default, forty queries find none again, and all of it is generated and compiled anew.
+    "spark.sql.codegen.cache.maxEntries": "1000",
+}
+"""Settings for who makes the session: in one that is there it is too late for them."""
+
 # Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do
 # no harm.
 JVM: Final = {
