@@ -73,6 +73,33 @@ def write_parquet(path: Path, events: list[dict[str, Any]], schema: pa.Schema = 
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("to", ["files", "console"])
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([], None),
+        ([{"at": 1, "kind": "other", "k": "x"}], None),
+        ([{"kind": "A", "k": "x"}, {"at": 1, "k": "x"}], "stream s: dropped 1 without a time and 1 without a type"),
+        ([{"at": 1, "kind": "B", "k": "x"}, {"kind": "A", "k": "x"}], "stream s: dropped 1 without a time"),
+    ],
+)
+def test_events_of_which_none_takes_part_are_no_rows_and_no_error(
+    run: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    events: list[dict[str, Any]],
+    said: str | None,
+    to: str,
+) -> None:
+    path, out = write_parquet(tmp_path / "events.parquet", events), tmp_path / "out"
+    program = PROGRAM.partition("QUERY kinds")[0]
+    assert run("--input", str(path), *(["--output", str(out)] if to == "files" else []), program=program) == 0
+    assert [line for line in capsys.readouterr().err.splitlines() if "dropped" in line] == ([said] if said else [])
+    if to == "files":
+        assert (out / "_SUCCESS").exists()
+        assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["pairs", "rises"]
+
+
 def test_json_may_lack_keys_and_the_whole_output_is_marked_last(
     run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,9 @@ SETTINGS: Final = {
     "spark.sql.codegen.hugeMethodLimit": "8000",
     # A query's rows are found among those of all: Spark passes over the blocks of the cache that have none of them.
     "spark.sql.inMemoryColumnarStorage.batchSize": "2000",
+    # Where no event takes part, Spark would replace the whole plan by one without rows, and with it what counts the
+    # events that are dropped.
+    "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
     **MEANING,
 }
 """None of them changes a query's rows: where those depend on a setting, it is set for the moment (`with_meaning`)."""
