@@ -439,6 +439,8 @@ def test_a_problem_of_many_files_is_told_once() -> None:
         ("2026-01-31T12:00:00Z,Pickup,1,\n", "error[E0708]: `x.csv` does not begin with the names of its columns"),
         ("at;kind;driver;minutes\n", "the columns seem to be parted by `;`"),
         ("at\tkind\tdriver\tminutes\n", "parted by tabs"),
+        ("\f", "the first line is `␌`"),
+        ("\r\n\vat\u2028kind", "the first line is `␋at\N{REPLACEMENT CHARACTER}kind`"),
         ("at,kind,driver,kind,minutes\n", "error[E0709]: the column `kind` occurs twice"),
     ],
 )

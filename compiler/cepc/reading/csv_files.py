@@ -46,7 +46,7 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
         return []
     declared = [name for name, _ in wanted.declared]
     if declared and not set(declared) & set(columns):
-        first = next(line for line in _text(file).splitlines() if line)
+        first = next(line for line in re.split("[\r\n]", _text(file)) if line)  # as the header parts them
         return [messages.no_header(file.name, first, declared)]
     found = [
         messages.missing_column(file.name, name, type_, wanted.stream, columns)

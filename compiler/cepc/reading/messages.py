@@ -10,6 +10,7 @@ from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.spelling import name_text
 from cepc_runtime.sql.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
+from ..diagnostics.cells import clean
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
 from ..wording import first_of
@@ -149,7 +150,7 @@ def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
         shown = r"\t" if separator == "\t" else separator
         options = f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
         hint = f"the columns seem to be parted by {by}: {options}"
-    shown = first if len(first) <= 80 else first[:77] + "…"
+    shown = clean(first if len(first) <= 80 else first[:77] + "…")
     return _about(
         "E0708", f"`{name}` does not begin with the names of its columns", name,
         "the first line of a CSV file is its header", f"the first line is `{shown}`", hint=hint,
