@@ -100,6 +100,31 @@ def test_events_of_which_none_takes_part_are_no_rows_and_no_error(
         assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["pairs", "rises"]
 
 
+LISTS = PROGRAM + "QUERY lists RETURN MATCH COLLECT(a.x) AS xs PATTERN SEQ(A+ a, B) WHERE [k] WITHIN 10 s;"
+
+
+@pytest.mark.parametrize("mode", ["batch", "stream --checkpoint c"])
+@pytest.mark.parametrize(
+    ("queries", "cure"),
+    [
+        ("", "write --output-format json, or leave it out with --queries rises,pairs,kinds\n"),
+        (" --queries lists", "write --output-format json\n"),
+    ],
+)
+def test_what_csv_cannot_hold_is_said_before_spark_starts(
+    capsys: pytest.CaptureFixture[str], mode: str, queries: str, cure: str
+) -> None:
+    checked = check_text(LISTS)
+    assert checked.program is not None
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(job_of(checked.program, checked.sources).text, namespace)
+    with pytest.raises(SystemExit) as stopped:
+        namespace["main"](f"--input x --mode {mode} --output o --output-format csv{queries}".split())
+    assert stopped.value.code == 2
+    said = f"error: query lists has the column xs, ARRAY<INT>, which CSV cannot hold: {cure}"
+    assert capsys.readouterr().err.endswith(said)
+
+
 def test_json_may_lack_keys_and_the_whole_output_is_marked_last(
     run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

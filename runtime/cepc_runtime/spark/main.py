@@ -15,7 +15,7 @@ from .errors import SPARK_ERRORS, sentence
 from .files import Files
 from .schema import JobError
 from .settings import MOST, SETTINGS, STATIC
-from .sinks import check_absent, complete, show
+from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
 from .streaming import arguments as streaming
 
@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
     wanted = [s for s in streams if set(names) & set(s.queries)]
-    if wrong := streaming.problem(arguments):
+    is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
+    if wrong := streaming.problem(arguments) or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:
         without = arguments.format in streaming.WITHOUT_INPUT

@@ -6,13 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
+from ..sql.types import Array, Map, Struct
 from .paths import exists
+from .rows import result_columns
 from .schema import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from ..plan.query import QueryPlan
+    from ..plan.stream import StreamPlan
+    from .stream_part import StreamPart
 
 SHOWN = 1000
 AT_ONCE = 4  # queries whose rows are read at the same time, once they are there
@@ -48,6 +54,26 @@ def check_absent(spark: SparkSession, folder: str) -> None:
 def defaults(form: str) -> dict[str, str]:
     """The options that files of a format are written with."""
     return {"header": "true"} if form == "csv" else {}
+
+
+def not_in_csv(parts: Iterable[StreamPart], names: Collection[str]) -> str | None:
+    """What is wrong with writing these queries as CSV."""
+    nested: dict[str, str | None] = {}
+    for part in parts:
+        if own := [name for name in part.stream.queries if name in names]:
+            plan = part.streamed.plan(own)
+            nested |= {query.name: _nested(query, plan.stream) for query in plan.queries}
+    wrong = next((f"query {query} has the column {column}" for query, column in nested.items() if column), None)
+    if wrong is None:
+        return None
+    others = ",".join(query for query, column in nested.items() if column is None)
+    rest = f", or leave it out with --queries {others}" if others else ""
+    return f"{wrong}, which CSV cannot hold: write --output-format json{rest}"
+
+
+def _nested(query: QueryPlan, stream: StreamPlan) -> str | None:
+    columns = result_columns(query, stream)
+    return next((f"{name}, {type_.sql}" for name, type_ in columns if isinstance(type_, Array | Map | Struct)), None)
 
 
 def write(rows: DataFrame, path: str, form: str) -> None:
