@@ -41,6 +41,32 @@ def test_a_package_that_is_missing_or_of_another_spark_is_named(text: str, said:
     assert sentence(RuntimeError(text)) == said
 
 
+CALLED = "An error occurred while calling o248.save.\n: "
+ABORTED = "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times: "
+UNMADE = "java.io.IOException: Mkdirs failed to create file:/r/out/n/_temporary/0/_temporary/attempt_1 (exists=false, cwd=file:/)"
+HADOOP = "org.apache.hadoop.fs"
+IN_THE_JVM = [
+    (
+        f"{CALLED}{HADOOP}.ParentNotDirectoryException: Parent path is not a directory: file:/f\n\tat {HADOOP}.X",
+        "Parent path is not a directory: file:/f",
+    ),
+    (
+        f"{CALLED}{ABORTED}{UNMADE}\n\tat a.B\nCaused by: {UNMADE}\n\tat a.B\n",
+        "the directory file:/r/out/n cannot be made: name a place where this user may write",
+    ),
+    (
+        f"{CALLED}{ABORTED}\n\tat a.B\nCaused by: a.Error: other\n\tat a.B\nCaused by: java.io.IOException: gone\n\t... 1 more",
+        "gone",
+    ),
+    (f"{CALLED}java.lang.NullPointerException\n\tat a.B", "java.lang.NullPointerException"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), IN_THE_JVM)
+def test_an_error_of_the_jvm_that_spark_has_no_name_for_is_its_innermost_cause(text: str, said: str) -> None:
+    assert sentence(RuntimeError(text)) == said
+
+
 LOST = """calling o9.start.
 : org.apache.spark.SparkException: Exception thrown in awaitResult: Traceback (most recent call last):
   File "worker.py", line 1, in main

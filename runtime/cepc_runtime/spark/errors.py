@@ -31,6 +31,9 @@ _UNIMPORTANT: Final = frozenset(
 )
 
 
+_IN_JVM: Final = re.compile(r"^(?:Caused by)?: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
+_UNMADE: Final = re.compile(r"Mkdirs failed to create (\S+?)(?:/_temporary\S*)? \(")
+
 _LINKAGE: Final = re.compile(
     r"java\.lang\.(?:NoSuchMethod|NoSuchField|AbstractMethod|IncompatibleClassChange|NoClassDefFound)Error"
     r"|terminated with exception: '\S+ org\.apache\.spark\.[\w.$<>]+\("
@@ -123,4 +126,9 @@ def _not_on_workers(module: str) -> str:
 
 
 def _first_line(text: str) -> str:
+    if causes := _IN_JVM.findall(text):
+        if unmade := _UNMADE.search(text):
+            return f"the directory {unmade[1]} cannot be made: name a place where this user may write"
+        name, said = causes[-1]
+        return str(said or name)
     return text.partition(" SQLSTATE")[0].partition("\n")[0].strip()

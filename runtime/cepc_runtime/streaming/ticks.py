@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 if TYPE_CHECKING:
     from ..numbers.columns import Bools, Ints
 
@@ -17,10 +15,8 @@ END: Final = 1 << 70
 
 def before(ticks: Ints, bound: int) -> Bools:
     """Which are smaller than the bound."""
-    if bound >= 1 << 63:
-        return np.ones(ticks.shape, dtype=np.bool_)
-    found: Bools = ticks < max(bound, -(1 << 63))
-    return found
+    found: Bools = ticks < max(min(bound, (1 << 63) - 1), -(1 << 63))
+    return found | (bound >= 1 << 63)
 
 
 def least(ticks: Ints, bound: int) -> int | None:
