@@ -70,6 +70,10 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
             raise
         print(f"error: {sentence(error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        rest = ": the same command goes on from the checkpoint" if arguments.mode == "stream" else ""
+        print(f"interrupted{rest}", file=sys.stderr)
+        return 130
     finally:
         spark.stop()
     return 0
