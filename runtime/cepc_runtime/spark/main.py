@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
     wanted = [s for s in streams if set(names) & set(s.queries)]
-    is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
+    is_csv = arguments.output != CONSOLE and arguments.output_format.lower() == "csv"
     if wrong := streaming.problem(arguments) or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:

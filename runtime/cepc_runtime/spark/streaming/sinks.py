@@ -167,8 +167,9 @@ Write = Callable[[], None]
 
 def _at_once(writes: Sequence[Write], spark: SparkSession) -> None:
     """Some at a time, all of which end with the stream. Raises what one of them does, when all are done."""
-    if len(writes) == 1:
-        writes[0]()
+    if len(writes) < 2:
+        for write in writes:
+            write()
         return
 
     @inheritable_thread_target(spark)
