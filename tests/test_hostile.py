@@ -20,7 +20,6 @@ from click.testing import CliRunner, Result
 import cepc as python
 from cepc.api import check_text
 from cepc.cli import cepc
-from cepc.codegen.compiling import job_of
 from cepc.diagnostics.render import errors
 from cepc.errors import RunError
 from cepc.files.read import ImportReader
@@ -43,6 +42,7 @@ from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State
 from cepc_runtime.streaming.ticks import END
+from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -148,10 +148,7 @@ def test_two_halves_written_one_by_one_are_the_character() -> None:
 
 
 def test_a_column_that_the_directories_of_micro_batches_would_hide_is_refused() -> None:
-    checked = check_text(STREAM + "QUERY q RETURN COUNT(*) AS Batch PATTERN SEQ(A, B) WITHIN 9 s;")
-    assert checked.program is not None
-    job: dict[str, Any] = {"__name__": "cepc_job"}
-    exec(job_of(checked.program, checked.sources).text, job)
+    job = names_of_job(STREAM + "QUERY q RETURN COUNT(*) AS Batch PATTERN SEQ(A, B) WITHIN 9 s;")
     with pytest.raises(
         JobError, match=r"query q has a column Batch, .* out/q .* in batch=…: give it another name with AS"
     ):

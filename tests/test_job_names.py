@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given, settings
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.codegen.names import CONSTANTS, FUNCTIONS
+from tests.generated_jobs import names_of_job
 from tests.properties import portion
 
 if TYPE_CHECKING:
@@ -110,10 +111,7 @@ def test_no_name_stands_for_two_things(streams: Mapping[str, Sequence[str]]) -> 
 
 def test_each_stream_is_answered_by_its_own_functions() -> None:
     text = program({"a": ["b_events", "b_rows"], "a_b": ["q"], "a_b_2": ["r"]})
-    checked = check_text(text)
-    assert checked.program is not None
-    namespace: dict[str, Any] = {"__name__": "cepc_job"}
-    exec(job_of(checked.program, checked.sources).text, namespace)
+    namespace = names_of_job(text)
     for part in namespace["JOB"].parts:
         events, *others = [n for n in part.results.__code__.co_names if n in namespace and n not in ("job",)]
         assert events.endswith("_events")

@@ -12,9 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import cepc
-from cepc.api import check_text
-from cepc.codegen.compiling import job_of
 from tests.equivalence import ABOUT, same
+from tests.generated_jobs import names_of_job
 from tests.test_spark_cluster import utc
 
 if TYPE_CHECKING:
@@ -46,11 +45,7 @@ def run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., i
     monkeypatch.setattr(SparkSession, "stop", lambda _: None)
 
     def call(*arguments: str, program: str = PROGRAM) -> int:
-        checked = check_text(program, "job.cep")
-        assert checked.program is not None, checked.text()
-        namespace: dict[str, Any] = {"__name__": "job"}
-        exec(compile(job_of(checked.program, checked.sources).text, "job", "exec"), namespace)
-        status: int = namespace["main"](list(arguments))
+        status: int = names_of_job(program)["main"](list(arguments))
         return status
 
     return call
@@ -114,12 +109,9 @@ LISTS = PROGRAM + "QUERY lists RETURN MATCH COLLECT(a.x) AS xs PATTERN SEQ(A+ a,
 def test_what_csv_cannot_hold_is_said_before_spark_starts(
     capsys: pytest.CaptureFixture[str], mode: str, queries: str, cure: str
 ) -> None:
-    checked = check_text(LISTS)
-    assert checked.program is not None
-    namespace: dict[str, Any] = {"__name__": "job"}
-    exec(job_of(checked.program, checked.sources).text, namespace)
+    main = names_of_job(LISTS)["main"]
     with pytest.raises(SystemExit) as stopped:
-        namespace["main"](f"--input x --mode {mode} --output o --output-format csv{queries}".split())
+        main(f"--input x --mode {mode} --output o --output-format csv{queries}".split())
     assert stopped.value.code == 2
     said = f"error: query lists has the column xs, ARRAY<INT>, which CSV cannot hold: {cure}"
     assert capsys.readouterr().err.endswith(said)

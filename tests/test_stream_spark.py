@@ -21,8 +21,6 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 import cepc
-from cepc.api import check_text
-from cepc.codegen.compiling import job_of
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.schema import JobError
@@ -38,6 +36,7 @@ from tests.equivalence import ABOUT, same
 from tests.faults import spark as faults
 from tests.faults.driver import descendants, end
 from tests.faults.work import work
+from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,11 +83,7 @@ def events() -> list[dict[str, Any]]:
 
 
 def streamed(text: str) -> Streamed:
-    checked = check_text(text)
-    assert checked.program is not None, checked.text()
-    namespace: dict[str, Any] = {"__name__": "job"}
-    exec(job_of(checked.program, checked.sources).text, namespace)
-    (found,) = (part.streamed for part in namespace["JOB"].parts)
+    (found,) = (part.streamed for part in names_of_job(text)["JOB"].parts)
     return found  # type: ignore[no-any-return]
 
 
@@ -512,12 +507,9 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
 def test_a_wrong_command_is_said_before_spark_starts(
     arguments: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    checked = check_text(PROGRAM)
-    assert checked.program is not None
-    namespace: dict[str, Any] = {"__name__": "job"}
-    exec(job_of(checked.program, checked.sources).text, namespace)
+    main = names_of_job(PROGRAM)["main"]
     with pytest.raises(SystemExit) as stopped:
-        namespace["main"](["--input", "x", *arguments.split()])
+        main(["--input", "x", *arguments.split()])
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
 

@@ -65,8 +65,8 @@ def package_for(source: str) -> str | None:
 def sentence(error: Exception) -> str:
     """The innermost cause that is meant for people, after the file that was read, if that was it."""
     text = str(error)
-    if _OURS not in text and (no_space := out_of_space(text)):
-        return no_space
+    if _OURS not in text and (said := out_of_space(text) or _unmade(text)):
+        return said
     if _LINKAGE.search(text):
         return _of_another_spark(text)
     said = _cause(error, text)
@@ -89,6 +89,12 @@ def out_of_space(text: str, path: str | None = None) -> str | None:
     return f"no space is left on the disk{f' of {found}' if found else ''}: free some and run the job again"
 
 
+def _unmade(text: str) -> str | None:
+    """What to say where a directory cannot be made."""
+    found = _UNMADE.search(text)
+    return found and f"the directory {found[1]} cannot be made: name a place where this user may write"
+
+
 def _of_another_spark(text: str) -> str:
     said = f"a package on the class path was made for another Spark than this one, {pyspark.__version__}"
     packages = (package for name in _PACKAGES if name in text.lower() and (package := package_for(name)))
@@ -109,7 +115,7 @@ def _cause(error: Exception, text: str) -> str:
         lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
         return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
     causes = [said for name, said in found if name not in _UNIMPORTANT] or [file[2] for file in files if file[2]]
-    said = (causes or [said for _, said in found] or [_first_line(text)])[-1]
+    said = (causes or [said for _, said in found] or [_without_class(text)])[-1]
     return f"{files[0][1]}: {said}" if files and causes else said or type(error).__name__
 
 
@@ -125,10 +131,9 @@ def _not_on_workers(module: str) -> str:
     )
 
 
-def _first_line(text: str) -> str:
+def _without_class(text: str) -> str:
+    """Of an error that has none of Spark's classes: the innermost cause in the JVM, if it comes from there."""
     if causes := _IN_JVM.findall(text):
-        if unmade := _UNMADE.search(text):
-            return f"the directory {unmade[1]} cannot be made: name a place where this user may write"
         name, said = causes[-1]
         return str(said or name)
     return text.partition(" SQLSTATE")[0].partition("\n")[0].strip()

@@ -53,8 +53,9 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     except JobError as error:
         parser.error(str(error))
     builder = SparkSession.builder.appName(os.path.basename(sys.argv[0]))  # noqa: PTH119
-    for setting, value in {} if is_remote() else STATIC.items():
-        builder = builder.config(setting, value)
+    if not is_remote():
+        for setting, value in STATIC.items():
+            builder = builder.config(setting, value)
     spark = builder.getOrCreate()
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)

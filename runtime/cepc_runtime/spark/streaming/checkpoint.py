@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...streaming.description import changes, digest, query_digests
 from ..schema import JobError
+from .intact import LOGS, micro_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
 
     Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
     """
-    found, begun = _read(store, folder), any(name.isdecimal() for name in store.names(f"{folder}/offsets"))
+    found, begun = _read(store, folder), bool(micro_batches(store, folder, "offsets"))
     if found is None and begun:
         raise JobError(
             f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another"
@@ -56,9 +57,10 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
             " directory to begin again"
         )
     if found is None or not begun:
-        for log in ("offsets", "commits"):  # what a kill amid the first left, with which Spark would not begin
-            for name in (name for name in store.names(f"{folder}/{log}") if name.startswith(".")):
-                store.delete(f"{folder}/{log}/{name}")
+        for log in LOGS:  # what a kill amid the first left, with which Spark would not begin
+            for name in store.names(f"{folder}/{log}"):
+                if name.startswith("."):
+                    store.delete(f"{folder}/{log}/{name}")
         _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None})
         return None
     if found["flush"] == DONE:
@@ -121,10 +123,7 @@ def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | Non
 
 def _newest(store: Store, folder: str) -> int:
     """The micro-batch that was done last, -1 where there is none. Raises JobError where another was begun after it."""
-    begun, done = (
-        max((int(name) for name in store.names(f"{folder}/{log}") if name.isdecimal()), default=-1)
-        for log in ("offsets", "commits")
-    )
+    begun, done = (max(micro_batches(store, folder, log), default=-1) for log in LOGS)
     if begun != done:
         raise JobError(
             f"micro-batch {begun} of {folder} is not done: run the job with --trigger available-now --flush,"

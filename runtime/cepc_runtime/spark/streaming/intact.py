@@ -28,7 +28,7 @@ _CURE: Final = (
 
 def check_intact(store: Store, folder: str) -> None:
     """Raises JobError, which names the file that is missing or damaged."""
-    numbers = {log: _numbers(store, folder, log) for log in LOGS}
+    numbers = {log: micro_batches(store, folder, log) for log in LOGS}
     if not any(numbers.values()):
         return
     metadata = _text(store, f"{folder}/metadata")
@@ -78,7 +78,8 @@ def state_problem(folder: str, error: Exception) -> JobError | None:
     return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {_CURE}")
 
 
-def _numbers(store: Store, folder: str, log: str) -> list[int]:
+def micro_batches(store: Store, folder: str, log: str) -> list[int]:
+    """Of the files of a log, in their order; halves of files have none."""
     return sorted(int(name) for name in store.names(f"{folder}/{log}") if name.isdecimal())
 
 

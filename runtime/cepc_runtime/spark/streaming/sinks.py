@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil
@@ -15,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.util import inheritable_thread_target
 
+from ...parts.at_once import at_once
 from ..errors import SPARK_ERRORS, package_for
 from ..files import UNFINISHED, Renaming, can_be_parted, parted
 from ..query_results import Rows
@@ -160,26 +160,7 @@ def _counts(metrics: Iterable[dict[str, Any]]) -> Counter[str]:
 
 
 AT_ONCE: Final = 8
-"""Jobs of Spark. A small one mostly waits, for its plan and for files."""
-
-Write = Callable[[], None]
-
-
-def _at_once(writes: Sequence[Write], spark: SparkSession) -> None:
-    """Some at a time, all of which end with the stream. Raises what one of them does, when all are done."""
-    if len(writes) < 2:
-        for write in writes:
-            write()
-        return
-
-    @inheritable_thread_target(spark)
-    def act(write: Write) -> None:
-        write()
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for done in [pool.submit(act, write) for write in writes]:
-            done.result()
-
+"""Jobs of Spark that write. A small one mostly waits, for its plan and for files."""
 
 _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "bytes": "bytes"}
 """What progress says of the state, and what a bucket calls it."""
@@ -225,25 +206,23 @@ class Writing:
 
     def _write_queries(self, kept: DataFrame, counts: Counter[str], batch: int) -> None:
         found = [number for number in range(len(self.what.queries)) if counts[str(number)]]
-        if not isinstance(self.sink, Directories):  # which alone is known to take several at once
-            for number in found:
-                self._write_query(kept, counts, batch, number)()
-            return
         several: list[list[int]] = []
-        writes: list[Write] = []
-        if found and can_be_parted(self.sink.form):
+        writes: list[Callable[[], None]] = []
+        if found and isinstance(self.sink, Directories) and can_be_parted(self.sink.form):
             rows = Rows(kept.where(of_queries(found)), self.what.plan_text)
             several = [group for group in rows.alike(found) if len(group) > 1]
             for group in several:
                 alike = replace(rows, frame=_in_files(rows.frame, sum(counts[str(number)] for number in group)))
                 writes.append(partial(self.sink.together, alike.together(group), batch))
-        alone = sorted({*found}.difference(*several))
-        writes += [self._write_query(kept, counts, batch, number) for number in alone]
-        _at_once(writes, kept.sparkSession)
-
-    def _write_query(self, kept: DataFrame, counts: Counter[str], batch: int, number: int) -> Write:
-        name = self.what.queries[number]
-        return partial(self.sink, name, _in_files(self.what.of_query(kept, name), counts[str(number)]), batch)
+        for number in sorted({*found}.difference(*several)):
+            name = self.what.queries[number]
+            own = _in_files(self.what.of_query(kept, name), counts[str(number)])
+            writes.append(partial(self.sink, name, own, batch))
+        if isinstance(self.sink, Directories):  # which alone is known to take several at once
+            inherits = inheritable_thread_target(kept.sparkSession)  # so that all end with the stream
+            at_once([inherits(write) for write in writes], AT_ONCE)
+        else:
+            at_once(writes, 1)
 
     def _summary(self, counts: Counter[str], metrics: list[dict[str, Any]]) -> dict[str, Any]:
         self._buckets |= {m["bucket"]: m for m in metrics}
