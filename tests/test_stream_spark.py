@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import threading
 import time
 from dataclasses import replace
@@ -541,21 +540,4 @@ def test_a_second_job_and_a_flush_are_kept_off_a_checkpoint_until_its_job_has_en
     code, said = faults.finished(faults.begin(tmp_path, works))
     assert code == 0, said
     assert not leased.exists()
-    assert faults.wrong(tmp_path, works) == []
-
-
-@pytest.mark.long  # starts of Spark of its own
-def test_a_stream_that_is_interrupted_says_so_gives_its_checkpoint_back_and_goes_on(tmp_path: Path) -> None:
-    works = {"s": work(4, 1, keys=20)}
-    faults.prepare(tmp_path, works)
-    job = faults.begin(tmp_path, works, arguments=("--trigger", "1 second"))
-    while job.poll() is None and not (tmp_path / "checkpoint" / "s" / "commits" / "0").exists():
-        time.sleep(0.1)
-    job.send_signal(signal.SIGINT)
-    code, said = faults.finished(job)
-    assert (code, said.splitlines()[-1]) == (130, "interrupted: the same command goes on from the checkpoint")
-    assert "KeyboardInterrupt" not in said
-    assert not (tmp_path / "checkpoint" / "s" / "cepc" / "lease.json").exists()
-    code, said = faults.finished(faults.begin(tmp_path, works))
-    assert code == 0, said
     assert faults.wrong(tmp_path, works) == []
