@@ -59,6 +59,14 @@ def test_a_checkpoint_that_was_given_back_is_free_at_once(tmp_path: Path) -> Non
     take(STORE, str(tmp_path), wait=at_once)
 
 
+def test_a_job_that_gave_its_checkpoint_back_writes_nothing_more_and_does_not_take_it_again(tmp_path: Path) -> None:
+    given_back = take(STORE, str(tmp_path), wait=at_once)
+    given_back.release()
+    with pytest.raises(JobError, match=f"the job on {tmp_path} was stopped: it writes nothing more"):
+        given_back.check()
+    assert STORE.names(f"{tmp_path}/cepc") == []
+
+
 def test_a_second_job_is_refused_when_the_first_is_heard_of(tmp_path: Path) -> None:
     first = take(STORE, str(tmp_path))
     with pytest.raises(JobError) as refused:

@@ -25,6 +25,8 @@ from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
 from cepc_runtime.spark.streaming import checkpoint, run
+from cepc_runtime.spark.streaming.ending import SIGNALS
+from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import Folders, Terms, start, stream, wait
 from cepc_runtime.spark.streaming.sinks import Directories, Writing
@@ -38,11 +40,14 @@ from tests.faults.work import work
 from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
+    import signal
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
     from cepc_runtime.spark.streaming.query import Continuous, Streamed
+    from cepc_runtime.spark.streaming.run import Running
+    from cepc_runtime.spark.streaming.sinks import Sink
 
 pytestmark = pytest.mark.spark
 
@@ -105,14 +110,15 @@ class Job:
         self.what: Continuous = continuous(self.streamed, queries, buckets, 86_400_000)
         self.lines: list[dict[str, Any]] = []
 
-    def run(self, flush: bool = False) -> None:
+    def start(self, sink: Sink) -> Running:
         frame = read_stream(
             self.spark, self.streamed.stream, "parquet", str(self.folder / "in"), {"maxFilesPerTrigger": "1"}
         )
-        running = start(
-            self.what, frame, Folders(str(self.folder / "checkpoint"), str(self.folder / "late")),
-            Directories(str(self.folder / "out"), "parquet"), {"availableNow": True},
-        )  # fmt: skip
+        folders = Folders(str(self.folder / "checkpoint"), str(self.folder / "late"))
+        return start(self.what, frame, folders, sink, {"availableNow": True})
+
+    def run(self, flush: bool = False) -> None:
+        running = self.start(Directories(str(self.folder / "out"), "parquet"))
         wait([running], self.lines.append)
         if flush:
             running.flush(self.lines.append)
@@ -242,6 +248,31 @@ def test_queries_are_written_at_once_and_one_that_fails_stops_the_stream_when_th
     for query, table in expected.items():
         assert table.num_rows
         assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
+
+
+def test_a_stream_that_is_stopped_amid_a_write_keeps_its_checkpoint_until_the_write_is_over(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    put(tmp_path / "in", 0, events()[:600])
+    job, amid, go_on = Job(spark, tmp_path, SMALL), threading.Event(), threading.Event()
+
+    def slow(*_: object) -> None:
+        amid.set()
+        go_on.wait(60)
+
+    running = job.start(slow)
+    lease = tmp_path / "checkpoint" / NAME
+    assert amid.wait(60)
+    stopping = threading.Thread(target=running.stop)
+    stopping.start()
+    while running.query.isActive:
+        time.sleep(0.1)
+    time.sleep(1.5 * LOOK)
+    assert lease.exists()
+    assert stopping.is_alive()
+    go_on.set()
+    stopping.join(60)
+    assert not lease.exists()
 
 
 @pytest.mark.long  # several starts of a stream
@@ -540,4 +571,25 @@ def test_a_second_job_and_a_flush_are_kept_off_a_checkpoint_until_its_job_has_en
     code, said = faults.finished(faults.begin(tmp_path, works))
     assert code == 0, said
     assert not leased.exists()
+    assert faults.wrong(tmp_path, works) == []
+
+
+@pytest.mark.long  # starts of Spark of its own
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_stream_that_is_told_to_end_says_so_gives_its_checkpoint_back_and_goes_on(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    works = {"s": work(4, 1, keys=20)}
+    faults.prepare(tmp_path, works)
+    job = faults.begin(tmp_path, works, arguments=("--trigger", "1 second"))
+    while job.poll() is None and not (tmp_path / "checkpoint" / "s" / "commits" / "0").exists():
+        time.sleep(0.1)
+    job.send_signal(number)
+    code, said = faults.finished(job)
+    sentence = "interrupted: the same command goes on from the checkpoint"
+    assert (code, said.splitlines()[-1]) == (128 + number, sentence), said
+    assert "Traceback" not in said
+    assert not (tmp_path / "checkpoint" / "s" / "cepc" / "lease.json").exists()
+    code, said = faults.finished(faults.begin(tmp_path, works))
+    assert code == 0, said
     assert faults.wrong(tmp_path, works) == []

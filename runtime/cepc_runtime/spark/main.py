@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from .settings import MOST, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
 from .streaming import arguments as streaming
+from .streaming.ending import ToldToEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,8 +38,8 @@ CONSOLE = "console"
 
 
 def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, write: Write) -> int:
-    """Run a job of these parts: 0, or 1 after a sentence on standard error. `build` gives the rows of a batch, `write`
-    puts them into files. argparse exits with 2 where the command is wrong.
+    """Run a job of these parts: 0, or 1 after a sentence on standard error, or what shells make of a signal. `build`
+    gives the rows of a batch, `write` puts them into files. argparse exits with 2 where the command is wrong.
     """
     streams = [part.stream for part in parts]
     parser = _parser(streams)
@@ -52,15 +54,30 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
         inputs = _inputs(arguments.input, wanted, without)
     except JobError as error:
         parser.error(str(error))
-    builder = SparkSession.builder.appName(os.path.basename(sys.argv[0]))  # noqa: PTH119
-    if not is_remote():
-        for setting, value in STATIC.items():
-            builder = builder.config(setting, value)
-    spark = builder.getOrCreate()
-    for setting, value in SETTINGS.items():
-        spark.conf.set(setting, value)
-    if arguments.most is not None:
-        spark.conf.set(MOST, str(arguments.most))
+    try:
+        return _finished(parts, build, write, wanted, names, inputs, arguments)
+    except ToldToEnd as told:
+        return _interrupted(arguments, told.number)
+    except KeyboardInterrupt:
+        return _interrupted(arguments, signal.SIGINT)
+
+
+def _interrupted(arguments: argparse.Namespace, number: int) -> int:
+    rest = ": the same command goes on from the checkpoint" if arguments.mode == "stream" else ""
+    print(f"interrupted{rest}", file=sys.stderr)
+    return 128 + number
+
+
+def _finished(
+    parts: Sequence[StreamPart],
+    build: Build,
+    write: Write,
+    wanted: Sequence[Stream],
+    names: Sequence[str],
+    inputs: Mapping[str, str],
+    arguments: argparse.Namespace,
+) -> int:
+    spark = _session(arguments)
     try:
         if arguments.mode == "stream":
             streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
@@ -71,13 +88,22 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
             raise
         print(f"error: {sentence(error)}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        rest = ": the same command goes on from the checkpoint" if arguments.mode == "stream" else ""
-        print(f"interrupted{rest}", file=sys.stderr)
-        return 130
     finally:
         spark.stop()
     return 0
+
+
+def _session(arguments: argparse.Namespace) -> SparkSession:
+    builder = SparkSession.builder.appName(os.path.basename(sys.argv[0]))  # noqa: PTH119
+    if not is_remote():
+        for setting, value in STATIC.items():
+            builder = builder.config(setting, value)
+    spark = builder.getOrCreate()
+    for setting, value in SETTINGS.items():
+        spark.conf.set(setting, value)
+    if arguments.most is not None:
+        spark.conf.set(MOST, str(arguments.most))
+    return spark
 
 
 def _run(

@@ -91,8 +91,10 @@ class Lease:
     _one: AbstractContextManager[Any] = field(default_factory=threading.RLock)
 
     def check(self) -> None:
-        """Raises JobError where another job has taken it over."""
+        """Raises JobError where another job has taken it over, or it was released."""
         with self._one:
+            if self._over.is_set():
+                raise JobError(f"the job on {_folder(self.path)} was stopped: it writes nothing more")
             if self.lost is None and not self._is_mine():
                 text = self.store.read(self.path)
                 other = None if text is None else from_text(text)
@@ -142,10 +144,10 @@ class Lease:
         """Let the next job begin at once. What cannot be deleted becomes stale."""
         with self._one:
             if not self._over.is_set():
-                self._over.set()
                 with suppress(Exception):
                     self.check()
                     self.store.delete(self.path)
+                self._over.set()
 
 
 def take(

@@ -22,6 +22,7 @@ from ..settings import with_meaning
 from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
+from .ending import ToldToEnd, heard, quiet
 from .intact import check_intact
 from .lease import take
 from .operator import flush
@@ -179,8 +180,8 @@ def start(
     place = Place(spark, what, folder)
     query: Any = None
     lease = place.lease()
-    lease.keep(lambda: query is None or query.isActive)
     writing = Writing(what, sink, folders.late, folders.dead, lease, folder)
+    lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
         identity = checkpoint.identity(what)
         check_intact(place.store, folder)
@@ -256,21 +257,26 @@ def stream(
 
 
 def wait(streams: list[Running], to: Report) -> None:
-    """Until all have ended. One that fails ends the others, and is raised."""
-    try:
-        while any(stream.query.isActive for stream in streams):
+    """Until all have ended. One that fails ends the others, and is raised; a signal ends all. Raises ToldToEnd."""
+    with heard() as signals:
+        try:
+            while not signals and any(stream.query.isActive for stream in streams):
+                _look(streams, to)
+                time.sleep(POLL)
+            if signals:
+                quiet(streams[0].place.spark)
+                raise ToldToEnd(signals[0])
+            _look(streams, to)
+        finally:
             for stream in streams:
-                stream.report(to)
-                if (failure := stream.failure()) is not None:
-                    raise failure
-            time.sleep(POLL)
-        for stream in streams:
-            stream.report(to)
-            if (failure := stream.failure()) is not None:
-                raise failure
-    finally:
-        for stream in streams:
-            stream.stop()
+                stream.stop()
+
+
+def _look(streams: Sequence[Running], to: Report) -> None:
+    for stream in streams:
+        stream.report(to)
+        if (failure := stream.failure()) is not None:
+            raise failure
 
 
 def trigger_of(text: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -181,14 +182,21 @@ class Writing:
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
     failure: Exception | None = None
     _buckets: dict[int, dict[str, int]] = field(default_factory=dict)
+    _amid: Any = field(default_factory=threading.Lock)
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
-        try:
-            self.lease.check()
-            self._write(rows, batch)
-        except (JobError, *SPARK_ERRORS) as error:  # Spark's own report of it has no causes any more
-            self.failure = state_problem(self.folder, error) or error
-            raise
+        with self._amid:
+            try:
+                self.lease.check()
+                self._write(rows, batch)
+            except (JobError, *SPARK_ERRORS) as error:  # Spark's own report of it has no causes any more
+                self.failure = state_problem(self.folder, error) or error
+                raise
+
+    @property
+    def is_amid(self) -> bool:
+        """Whether a micro-batch is being written: also for a while after Spark's query has become inactive."""
+        return bool(self._amid.locked())
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
