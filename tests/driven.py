@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.drive import drive, tables
+from cepc_runtime.drive import drive
 from cepc_runtime.events.grouped import Reading, read
 from cepc_runtime.events.stretch import EVERYWHERE, Means, Stretch, TimeSpan
+from cepc_runtime.parts.found import Found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,5 +26,6 @@ def driven(
 ) -> dict[str, Any]:
     """A table for each query: of all of the plan, unless they are given. `source` is a table or a Reading of one."""
     reading = source if isinstance(source, Reading) else read(source, plan.stream)
-    found = tables(drive(Stretch(plan, reading, span), plan.queries if queries is None else queries, Means(**means)))
-    return {query.name: found[query.name] for query in (plan.queries if queries is None else queries)}
+    asked = plan.queries if queries is None else queries
+    found = Found(None).add(drive(Stretch(plan, reading, span), asked, Means(**means))).tables()
+    return {query.name: found[query.name] for query in asked}

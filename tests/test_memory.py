@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -30,7 +32,9 @@ from cepc.reading.files import DataFile
 from cepc.reading.reader import Wanted
 from cepc.running import memory
 from cepc.running.memory import memory_of
+from cepc.writing import order_on_disk
 from cepc.writing.order import in_order
+from cepc.writing.writers import by_name
 from cepc_runtime.batch import execute
 from cepc_runtime.numbers.columns import codes
 from cepc_runtime.parts.key_hashes import parts_by_key
@@ -51,14 +55,14 @@ if TYPE_CHECKING:
 
 
 def outcome(plan: PhysicalPlan, table: Any, resources: Resources) -> dict[str, bytes] | type[Exception]:
-    """What a run writes for each query, or which kind of error it ends with."""
+    """What a run writes for each query, sorted in the same memory, or which kind of error it ends with."""
     try:
         found = execute(plan, table, resources=resources, interpreted=True)
     except DiskError:
         raise
     except Exception as error:
         return type(error)
-    return {name: written(in_order(rows)) for name, rows in found.tables.items()} | {
+    return {name: written(in_order(rows, resources.sorting)) for name, rows in found.tables.items()} | {
         "": repr((found.read, found.dropped)).encode()
     }
 
@@ -127,6 +131,83 @@ def test_random_programs_have_the_same_rows_in_little_memory(cuts: Cuts) -> None
 def test_one_group_has_the_same_rows_cut_by_time(cuts: Cuts) -> None:
     hold("in parts of time on disk", in_a_line, in_parts, cases=_few(), with_rows=0.6, differing=0)
     assert cuts.by_time > 10, cuts.by_time
+
+
+# ---- rows that do not fit ------------------------------------------------------------------------------------------
+
+LISTED: Final = """STREAM s (at BIGINT, kind STRING, g INT, x BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY pairs RETURN MATCH A.g, A.x AS a, B.x AS b PATTERN SEQ(A, B) WITHIN 1 HOUR;
+QUERY sums RETURN g, SUM(A.x) AS x PATTERN SEQ(A, B) GROUP BY g WITHIN 90 s;
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_that_do_not_fit_are_the_same_bytes_and_take_no_memory_that_grows_with_them(threads: int) -> None:
+    """Some 400,000 rows of 36 bytes of 4,600 events, all of which fit."""
+    compiled, table = compile_text(LISTED), events(4600)
+    plan, pool = compiled.plan, pa.default_memory_pool()
+
+    def saved_and_taken(resources: Resources) -> tuple[dict[str, bytes], int]:
+        assert resources.parts(table.num_rows, table.nbytes) <= 1
+        before = pool.bytes_allocated()
+        found = execute(plan, table, resources=resources).tables
+        found = {name: in_order(rows, resources.sorting) for name, rows in found.items()}
+        assert found["pairs"].num_rows > 400_000
+        return {name: saved_as_parquet(rows) for name, rows in found.items()}, pool.bytes_allocated() - before
+
+    plenty, whole = saved_and_taken(Resources(threads=threads))
+    little, taken = saved_and_taken(Resources(threads=threads, few=1, memory=0, least=1 << 22))
+    assert little == plenty
+    assert whole > 14_000_000
+    assert taken < 1_000_000
+
+
+def saved_as_parquet(table: Any) -> bytes:
+    """As with --output."""
+    sink = io.BytesIO()
+    save = by_name("parquet").save
+    assert save is not None
+    save(table, sink)
+    return sink.getvalue()
+
+
+COLUMNS: Final[dict[str, Callable[[np.random.Generator, int], Any]]] = {
+    "few integers": lambda chance, n: pa.array(chance.integers(-1, 2, n), mask=chance.random(n) < 0.2),
+    "many integers": lambda chance, n: pa.array(chance.integers(-(2**62), 2**62, n)),
+    "mostly one": lambda chance, n: pa.array(np.where(chance.random(n) < 0.98, 7, chance.integers(0, 14, n))),
+    "one": lambda _chance, n: pa.array(np.full(n, 5)),
+    "nulls": lambda _chance, n: pa.nulls(n, pa.int64()),
+    "doubles": lambda chance, n: pa.array(
+        chance.choice([0.0, -0.0, np.nan, -np.nan, np.inf, 1.5], n), mask=chance.random(n) < 0.1
+    ),
+    "texts": lambda chance, n: pa.array(["", "a", "ab", "b", "ä", None]).take(pa.array(chance.integers(0, 6, n))),
+    "moments": lambda chance, n: pa.array(chance.integers(-50, 50, n), pa.timestamp("us", "UTC")),
+    "decimals": lambda chance, n: pa.array(
+        [Decimal(int(v)) / 4 for v in chance.integers(-9, 9, n)], pa.decimal128(9, 2)
+    ),
+    "lists": lambda chance, n: pa.array(
+        [None if v > 6 else [0.0, -0.0, None][: v % 4] for v in chance.integers(0, 8, n)]
+    ),
+}
+
+
+@pytest.mark.parametrize("memory", [0, 2_000, 20_000])
+@pytest.mark.parametrize("first", COLUMNS)
+def test_rows_are_sorted_on_disk_as_in_memory(first: str, memory: int) -> None:
+    chance = np.random.default_rng(len(first) + memory)
+    names = [first, *chance.permutation([name for name in COLUMNS if name != first])[:3]]
+    table = pa.table({name: COLUMNS[name](chance, 700) for name in names})
+    chunks = pa.concat_tables([table.slice(0, 100), table.slice(100, 1), table.slice(101)])
+    expected = in_order(table)
+    assert written(in_order(chunks, memory)) == written(expected)
+    assert not expected.equals(table)
+
+
+def test_a_column_that_a_sample_shows_with_one_value_still_sorts_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_on_disk, "SAMPLE", 2)
+    table = pa.table({"a": [5, 4, 5, 6, 5], "b": [1, 9, 0, 0, 2]})
+    found = in_order(table, 0).to_pydict()
+    assert found == {"a": [4, 5, 5, 5, 6], "b": [9, 0, 1, 2, 0]}
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
@@ -325,7 +406,7 @@ def test_a_full_disk_is_said_with_a_cure(
     with pytest.raises(cepc.RunError) as raised:
         cepc.compile(READ).run(tmp_path / "events.parquet", memory="1KB")
     text = str(raised.value)
-    assert f"error[E0811]: events that do not fit into memory cannot be kept in `{folder}`: No space left" in text
+    assert f"error[E0811]: what does not fit into memory cannot be kept in `{folder}`: No space left" in text
     assert "TMPDIR" in text
     assert "--memory" in text
     assert list(folder.iterdir()) == []

@@ -69,10 +69,10 @@ class Compiled:
         or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
         file `dead` if there is one. Queries run on so many `threads`, None for all cores that the process may use; rows
         are the same on any number. Of events, what does not fit into `memory` ("1GB", or bytes; None is most of what is
-        free) is taken part by part, from the temporary folder. Why a query has no rows is logged by the logger `cepc`
-        at INFO. Raises DataError
-        where the events are not what the STREAM declares, RunError where there is no result for them, ValueError for a
-        query that the program does not have, for less than one thread, and for a memory that is none.
+        free) is taken part by part, from the temporary folder, and rows that do not fit are there. Why a query has no
+        rows is logged by the logger `cepc` at INFO. Raises DataError where the events are not what the STREAM declares,
+        RunError where there is no result for them, ValueError for a query that the program does not have, for less than
+        one thread, and for a memory that is none.
 
         >>> import cepc, pyarrow
         >>> compiled = cepc.compile('''

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .drive import tables
 from .events.grouped import Dropped, read
 from .events.stretch import Means, Stretch
 from .parts.by_part import drive_by_part
+from .parts.found import Found
 from .parts.on_disk import InMemory, Stored
 from .parts.resources import ONE_THREAD, Resources
 from .parts.threads import drive_in_threads
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .kernel.run import Effort
     from .plan.physical import PhysicalPlan
+    from .plan.strategy import PhysicalQuery
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def execute(
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Execution:
     """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, or over events `Stored`
-    on disk, in no promised order. What does not fit into memory is run part by part.
+    on disk, in no promised order. What does not fit into memory is run part by part, and of the rows what does not fit
+    is on disk.
 
     `tell` is called with the fraction of the work that is done, by one thread at a time. Rows and errors are the same
     on any number of threads.
@@ -54,8 +56,13 @@ def execute(
     means = Means(most=resources.most, interpreted=interpreted, work=work)
     if resources.parts(source.rows, source.size) > 1:
         parts, dropped = drive_by_part(source, plan, chosen, means, resources)
-        of_parts = tables((name, table) for name, several in parts.items() for table in several)
-        return Execution({q.name: of_parts[q.name] for q in chosen}, source.rows, dropped, work.effort)
+        return Execution(_of(chosen, parts), source.rows, dropped, work.effort)
     reading = read(source.whole(), plan.stream, resources.threads)
-    found = tables(drive_in_threads(Stretch(plan, reading, whole=True), chosen, means, resources))
-    return Execution({q.name: found[q.name] for q in chosen}, reading.rows, reading.dropped, work.effort)
+    stretch = Stretch(plan, reading, whole=True)
+    found = Found(resources.found).add(drive_in_threads(stretch, chosen, means, resources))
+    return Execution(_of(chosen, found), reading.rows, reading.dropped, work.effort)
+
+
+def _of(queries: Sequence[PhysicalQuery], found: Found) -> dict[str, Any]:
+    tables = found.tables()
+    return {query.name: tables[query.name] for query in queries}

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from .counting import count
 from .events.letters import classify
 from .events.stretch import Means
@@ -85,14 +83,6 @@ def _enumerated(
                 case _:
                     raise ValueError(f"query {first.name} is for Spark alone")
             means.work.finished(len(together))
-
-
-def tables(found: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """What was found, as one table for each query."""
-    parts: dict[str, list[Any]] = {}
-    for name, table in found:
-        parts.setdefault(name, []).append(table)
-    return {name: several[0] if len(several) == 1 else pa.concat_tables(several) for name, several in parts.items()}
 
 
 def found_together(queries: Iterable[PhysicalQuery]) -> list[list[PhysicalQuery]]:

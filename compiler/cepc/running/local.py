@@ -150,8 +150,11 @@ def run(
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"):
         names = [query.name for query in program.queries]
-        sorts = [partial(in_order, tables[name]) for name in names]
-        ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
+        sorts = [partial(in_order, tables[name], resources.sorting) for name in names]
+        try:
+            ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
+        except DiskError as error:
+            raise RunError([messages.not_on_disk(error.folder, error.error)]) from None
     return Report(
         tables=ordered,
         read=sum(read.rows for read, _, _ in executed),

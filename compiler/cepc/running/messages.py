@@ -71,7 +71,7 @@ def edge_overflow(error: WindowEdgeError, place: Span) -> Diagnostic:
 def not_on_disk(folder: str, error: OSError) -> Diagnostic:
     said = (os.strerror(error.errno) if error.errno else str(error)).splitlines()[0]
     return Diagnostic(
-        "E0811", f"events that do not fit into memory cannot be kept in `{folder}`: {said}", NOWHERE,
+        "E0811", f"what does not fit into memory cannot be kept in `{folder}`: {said}", NOWHERE,
         notes=("the files there have no names, and are gone when the run ends",),
         hint="free some space there, name another folder by `TMPDIR=…`, or allow more memory by `--memory`, in Python "
         "`memory=…`",

@@ -10,10 +10,17 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
+GROUP = 1 << 20
+"""Rows of a row group."""
+
+
 def _save(table: Any, file: BinaryIO) -> None:
+    """A row group is one piece, so that the bytes do not depend on how rows were put together."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table, file)
+    with pq.ParquetWriter(file, table.schema) as writer:
+        for first in range(0, table.num_rows, GROUP):
+            writer.write_table(table.slice(first, GROUP).combine_chunks(), GROUP)
 
 
 PARQUET = Writer("parquet", save=_save)

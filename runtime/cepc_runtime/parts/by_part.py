@@ -26,6 +26,7 @@ from ..work_done import Work
 from .at_once import in_turn
 from .classes import classes_of
 from .cutting import begins_in, cuts_of, near_matches, near_windows
+from .found import Found
 from .key_hashes import parts_by_key
 from .on_disk import EventFile, Stored, in_chunks
 from .threads import budgets_of, drive_in_threads, events_listed
@@ -75,24 +76,23 @@ class Parting:
 
 def drive_by_part(
     source: Source, plan: PhysicalPlan, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
-) -> tuple[dict[str, list[Any]], Dropped]:
-    """The rows of each query, by name, in tables, and which rows were no events. Raises DiskError, and what `drive`
-    does; of several queries or groups that fail, not always the first.
+) -> tuple[Found, Dropped]:
+    """The rows of the queries, and which rows were no events. Raises DiskError, and what `drive` does; of several
+    queries or groups that fail, not always the first.
     """
     share = source.rows / max(resources.parts(source.rows, source.size), 1) / 4  # of what fits
     chunk = int(min(max(share, 1), CHUNK))
     dropped, budgets = _looked_at(source, plan, queries, means, resources, chunk)
     told = _Told(means.work, len(queries), source.rows * len(queries))
     parting = Parting(plan, replace(means, budgets=budgets), resources, chunk, told)
-    found: dict[str, list[Any]] = {query.name: [] for query in queries}
+    found = Found(resources.found)
     for one in classes_of(queries):
         own = tuple(queries[number] for number in one.queries)
         asked = None if one.letters is None else {plan.letters[letter].raw_type for letter in one.letters}
         with _Files() as files:
             parts = _by_key(source, one.keys, asked, parting, files)
             for part in [part for part in parts if part.rows] or parts[:1]:
-                for name, table in _of_part(part, own, parting):
-                    found[name].append(table)
+                found.add(_of_part(part, own, parting))
     return found, dropped
 
 

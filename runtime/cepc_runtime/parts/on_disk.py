@@ -1,22 +1,26 @@
-"""Events on disk: record batches in a file of Arrow's that has no name, so that nothing is left of it however the
-process ends.
+"""Events and rows on disk: record batches in files of Arrow's that have no name, so that nothing is left of them
+however the process ends.
 """
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+ALIGNED: Final = 64
+"""Where Arrow likes its buffers to begin."""
+
 
 class DiskError(Exception):
-    """Events that do not fit into memory cannot be kept in the temporary folder either."""
+    """What does not fit into memory cannot be kept in the temporary folder either."""
 
     def __init__(self, folder: str, error: OSError) -> None:
         super().__init__(folder, error)
@@ -63,6 +67,38 @@ class EventFile:
         self._reader = None
         with suppress(OSError):  # what was not written yet is not wanted any more
             self._file.close()
+
+
+class RowFile:
+    """Tables one after the other. Read, they are the pages of the file: the system keeps them in memory as long as
+    nobody needs that for more.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._file = tempfile.TemporaryFile(prefix="cepc-")  # noqa: SIM115 - what is read has it open
+        except OSError as error:
+            raise _failed(error) from None
+
+    def add(self, table: Any) -> range:
+        """The bytes that it has. Raises DiskError."""
+        try:
+            self._file.write(bytes(-self._file.tell() % ALIGNED))
+            begun = self._file.tell()
+            with pa.ipc.new_stream(self._file, table.schema) as writer:
+                writer.write_table(table)
+            return range(begun, self._file.tell())
+        except OSError as error:
+            raise _failed(error) from None
+
+    def read(self, tables: Iterable[range]) -> list[Any]:
+        """Tables that were added. Raises DiskError."""
+        try:
+            self._file.flush()
+            pages = memoryview(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ))
+        except OSError as error:
+            raise _failed(error) from None
+        return [pa.ipc.open_stream(pa.py_buffer(pages[own.start : own.stop])).read_all() for own in tables]
 
 
 @dataclass(frozen=True)

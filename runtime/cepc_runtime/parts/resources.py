@@ -17,6 +17,9 @@ OF_AN_EVENT: Final = 200
 COPIES: Final = 3
 """Bytes that the most of an event's sorting and counting takes at once, beside so many copies of its columns."""
 
+OF_ROWS: Final = 8
+"""Rows that are found may have one part in so many of the memory."""
+
 LEAST: Final = 1 << 24
 """Bytes for events, however little memory there is: of smaller parts there are so many that none has rows of a key."""
 
@@ -38,7 +41,24 @@ class Resources:
         """In how many parts so many events, whose columns have so many bytes, fit; not more than 1 if all do."""
         if self.memory is None:
             return 0
-        return (OF_AN_EVENT * rows + COPIES * size) / max(self.memory - PROGRAM, self.least)
+        return (OF_AN_EVENT * rows + COPIES * size) / self._left
+
+    @property
+    def found(self) -> int | None:
+        """Bytes of rows that are kept beside the events; None is no limit."""
+        return None if self.memory is None else int(self._left // OF_ROWS)
+
+    @property
+    def sorting(self) -> int | None:
+        """Bytes that may be taken to sort the rows of a query, while others are sorted on other threads; None is no
+        limit.
+        """
+        return None if self.memory is None else int(self._left // self.threads)
+
+    @property
+    def _left(self) -> int:
+        """Bytes beside the program's own."""
+        return max((self.memory or 0) - PROGRAM, self.least)
 
 
 ONE_THREAD: Final = Resources()

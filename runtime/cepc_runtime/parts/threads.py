@@ -28,6 +28,7 @@ from ..plan.strategy import is_counted
 from ..work_done import Work
 from .at_once import at_once, tried
 from .cutting import begins_in, parts_of
+from .found import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,8 +48,8 @@ class OverError(BaseException):
 def drive_in_threads(
     stretch: Stretch, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
 ) -> Iterator[tuple[str, Any]]:
-    """What `drive` gives, on as many threads as have events enough. Queries of a part of a batch have their budgets
-    from the means.
+    """What `drive` gives, on as many threads as have events enough; tables that do not fit into memory are Mapped.
+    Queries of a part of a batch have their budgets from the means.
     """
     pieces = min(resources.threads, len(stretch.reading.ticks) // max(resources.few, 1))
     if pieces < 2:
@@ -58,8 +59,9 @@ def drive_in_threads(
     lists = parts_of(stretch.reading, kinds, stretch.plan.stream, queries, pieces)
     over, told, spent = Event(), _Told(means.work), {name: budget.spent for name, budget in means.budgets.items()}
     means_of_all = means if means.budgets else replace(means, budgets=_budgets(kinds, queries, means.most))
+    most = None if resources.found is None else resources.found // sum(map(len, lists))
     tasks = [
-        partial(_rows, stretch, kinds, part, replace(means_of_all, work=told.of(part, parts, over)))
+        partial(_rows, stretch, kinds, part, replace(means_of_all, work=told.of(part, parts, over)), most)
         for parts in lists
         for part in parts
     ]
@@ -92,15 +94,17 @@ def _ends_all(error: BaseException | None) -> TypeGuard[BaseException]:
     return error is not None and not isinstance(error, Exception | OverError)
 
 
-def _rows(stretch: Stretch, kinds: Kinds, part: Part, means: Means) -> tuple[list[tuple[str, Any]], Effort]:
-    """The rows of a part, and what they took."""
+def _rows(
+    stretch: Stretch, kinds: Kinds, part: Part, means: Means, most: int | None
+) -> tuple[list[tuple[str, Any]], Effort]:
+    """The rows of a part, of which so many bytes are in memory, and what they took."""
     rows = part.rows()
     reading = select(narrowed(stretch.reading, stretch.plan.stream, part.queries), rows)
     own = Kinds(kinds.of[rows], kinds.letters)
     span = stretch.span.within(part.span)
     known = stretch.known if part.known is None else partial(begins_in, span)
     of_part = Stretch(stretch.plan, reading, span, known, whole=stretch.whole and part.has_groups)
-    return list(by_strategy(of_part, own, part.queries, means)), means.work.effort
+    return list(Found(most).add(by_strategy(of_part, own, part.queries, means)).rows()), means.work.effort
 
 
 def _kinds(stretch: Stretch, queries: Sequence[PhysicalQuery], pieces: int) -> Kinds:
