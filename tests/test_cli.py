@@ -523,3 +523,21 @@ def test_a_full_standard_output_is_no_bug(command: str) -> None:
         "error[E0008]: the results cannot be written to `<stdout>`: No space left on device\n"
     )
     assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+def test_numpy_begins_no_threads_of_its_own_for_a_command() -> None:
+    code = """
+import os, sys
+from cepc.cli import main
+sys.argv = ["cepc", "--version"]
+try:
+    main()
+finally:
+    import numpy
+    print(len(os.listdir("/proc/self/task")))
+"""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OPENBLAS", "OMP"))}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "1", done

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from .own_process import OWN_PROCESS
+from .own_process import OWN_PROCESS, keep_numpy_from_threads
 
 # Each is a module of commands/.
 COMMANDS = (
@@ -108,6 +108,7 @@ def main() -> None:
     # What a program becomes lives to the end: looking for garbage as often as usual is a sixth of the time of `check`,
     # and once is a twentieth of a short run.
     gc.set_threshold(300_000, 20, 20)
+    keep_numpy_from_threads()
     for stream in (sys.stdout, sys.stderr):
         # A terminal or pipe that cannot show a character gets its escape instead of a traceback.
         if hasattr(stream, "reconfigure"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -11,6 +12,13 @@ if TYPE_CHECKING:
 
 OWN_PROCESS: Final = "its own process"
 """The object of the click context where the console command runs, and not a program that calls it."""
+
+
+def keep_numpy_from_threads() -> None:
+    """numpy's algebra, of which nothing is used, begins a thread for each core when it is loaded, and each waits for
+    work in a loop: a seventh of a short run on two cores, more on many. To be called before numpy is imported.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 class _NoPandas:

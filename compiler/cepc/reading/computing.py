@@ -28,13 +28,16 @@ class InputRows:
     stream: str
     file: str
     table: Any
-    numbers: Ints
+    numbers: Ints | range
 
     def where(self, mask: Any) -> InputRows:
         """Those for which it holds."""
         import numpy as np
 
-        return replace(self, table=self.table.filter(mask), numbers=self.numbers[np.asarray(mask)])
+        numbers = self.numbers
+        if isinstance(numbers, range):
+            numbers = np.arange(numbers.start, numbers.stop)
+        return replace(self, table=self.table.filter(mask), numbers=numbers[np.asarray(mask)])
 
     def without(self, rows: Sequence[int]) -> InputRows:
         import numpy as np

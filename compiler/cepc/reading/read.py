@@ -250,19 +250,19 @@ class _Collected:
 
     def placed(self, table: Any, numbers: Ints | None) -> InputRows:
         """The next rows of the file; without numbers they follow each other."""
-        import numpy as np
-
         first = self.rows - self._rows_before + 1
         self.rows += table.num_rows
-        numbers = np.arange(first, first + table.num_rows) if numbers is None else numbers
-        return InputRows(self._stream.name, self._file, table, numbers)
+        following = range(first, first + table.num_rows)
+        return InputRows(self._stream.name, self._file, table, following if numbers is None else numbers)
 
     def kept(self, placed: InputRows, most: int | None) -> _Kept:
         """What is to be added of some rows: several threads may look at some at once."""
         rows, wrong = with_computed(placed, self._first, most)
         types, asked = self._asked_for(rows.table) if self._typed else ({}, None)
-        rows = rows if asked is None else rows.where(asked)
-        rows, more = with_computed(rows, self._then, most)
+        if not self._then:  # and nobody asks for the numbers of records
+            table = rows.table if asked is None else rows.table.filter(asked)
+            return _Kept(table.select(self._columns).cast(self._schema), types, wrong)
+        rows, more = with_computed(rows if asked is None else rows.where(asked), self._then, most)
         return _Kept(rows.table.select(self._columns).cast(self._schema), types, wrong + more)
 
     def add(self, kept: _Kept) -> list[Said]:

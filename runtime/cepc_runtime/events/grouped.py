@@ -282,8 +282,11 @@ def run_starts(keys: Sequence[npt.NDArray[Any]]) -> Ints:
     changes = np.zeros(max(length - 1, 0), dtype=np.bool_)
     for key in keys:
         changes |= key[1:] != key[:-1]
-    starts = np.flatnonzero(changes) + 1
-    return np.concatenate(([0] if length else [], starts, [length])).astype(np.int64)
+    before = np.flatnonzero(changes)
+    starts = np.empty(len(before) + (2 if length else 1), dtype=np.int64)
+    np.add(before, 1, out=starts[-1 - len(before) : -1])
+    starts[0], starts[-1] = 0, length
+    return starts
 
 
 def _canonical(reading: Reading, plan: StreamPlan, order: Ints, starts: Ints) -> Ints:
