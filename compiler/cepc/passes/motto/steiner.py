@@ -96,20 +96,30 @@ class _Part:
 
     def __init__(self, root: int, ways: Mapping[int, Mapping[int, float]], terminals: Sequence[int]) -> None:
         self.root, self.terminals = root, terminals
-        self.sources = {v: sorted((cost, u) for u, cost in from_.items()) for v, from_ in ways.items()}
+        self.always = frozenset({*terminals, root})
+        self.ways = ways
+        self.sources = {v: self._to_the_first_that_is_always_there(from_) for v, from_ in ways.items()}
         self.users: dict[int, list[int]] = {v: [] for v in ways}
         for v, from_ in ways.items():
             for u in from_:
                 if u != root:
                     self.users[u].append(v)
-        needed = set(terminals)
-        self.optional = [v for v in ways if v not in needed]
-        self.always = needed | {root}
+        self.optional = [v for v in ways if v not in self.always]
         self.edges = sum(map(len, ways.values()))
+
+    def _to_the_first_that_is_always_there(self, ways: Mapping[int, float]) -> list[tuple[float, int]]:
+        """The ways to a vertex, the cheapest first; what is dearer than the last is never taken."""
+        ordered = sorted((cost, u) for u, cost in ways.items())
+        last = next(place for place, (_, u) in enumerate(ordered) if u in self.always)
+        return ordered[: last + 1]
 
     def way(self, vertex: int, chosen: Collection[int]) -> tuple[float, int]:
         """The cheapest way to a vertex from what is in the tree."""
-        return next((cost, u) for cost, u in self.sources[vertex] if u in self.always or u in chosen)
+        sources = self.sources[vertex]
+        for way in sources:
+            if way[1] in chosen:
+                return way
+        return sources[-1]
 
     def cost(self, chosen: Collection[int]) -> float:
         return math.fsum(self.way(v, chosen)[0] for v in (*self.terminals, *chosen))
@@ -120,11 +130,13 @@ class _Part:
     def change(self, vertex: int, chosen: set[int]) -> float:
         """What the tree costs more with an optional vertex than without it; it may be in `chosen` or not."""
         without = chosen - {vertex}
-        with_it = chosen | {vertex}
-        touched = [v for v in self.users[vertex] if v in self.always or v in without]
-        return self.way(vertex, without)[0] + math.fsum(
-            self.way(v, with_it)[0] - self.way(v, without)[0] for v in touched
-        )
+        less = []
+        for v in self.users[vertex]:
+            if v in self.always or v in without:
+                own, other = self.ways[v][vertex], self.way(v, without)[0]
+                if own < other:
+                    less.append(own - other)
+        return self.way(vertex, without)[0] + math.fsum(less)
 
 
 class _Search:
@@ -232,7 +244,7 @@ class _Search:
         for u in free:  # what is made of a free vertex may itself be made more cheaply of another
             for v in part.users[u]:
                 if v in slack:
-                    gains[u] += max(0.0, part.way(v, chosen)[0] - next(c for c, w in part.sources[v] if w == u))
+                    gains[u] += max(0.0, part.way(v, chosen)[0] - part.ways[v][u])
         rising = True
         while rising:
             rising = False
