@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .block import Path
+from .block import Path, concatenate
 from .derivations import merge
 from .extension import Sources
-from .ragged import expand
+from .ragged import expand, slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,8 @@ _ROWS = 1 << 21
 """How many partial matches may be held together: all of some first events are, until their matches are chosen."""
 _CHEAP = 4096
 """So many first events at once cost hardly more than one."""
+_WIDE = 4
+"""Candidates of so many blocks are looked at before it is asked whether that was too much."""
 _FASTER = 4
 """How many times as many are tried the next time where nothing speaks against it."""
 
@@ -197,12 +199,17 @@ class AfterMatch:
 
     def _grown(self, ranges: Ranges, parent: MatchBlock | None, sources: Sources) -> MatchBlock:
         """The next level: row by row, edge by edge, event by event, and so in the order of preference."""
-        ranges = ranges.by_row()
-        candidates = self._extension.candidates(ranges, 0, len(ranges.row))
-        block = self._extension.admit(candidates, parent, sources)
+        portion = _WIDE * self._means.block
+        ranges = ranges.by_row().split(portion)
+        blocks: list[MatchBlock] = []
+        for start, stop in slices(ranges.count, portion) if len(ranges.row) else [(0, 0)]:
+            candidates = self._extension.candidates(ranges, start, stop)
+            blocks.append(self._extension.admit(candidates, parent, sources))
+            self._means.budget.spend(tried=len(candidates), partial=0 if self._merging else len(blocks[-1]))
+        block = concatenate(blocks)
         if self._merging and len(block):
             block = merge(block, self._extension, by_word=False)
-        self._means.budget.spend(tried=len(candidates), partial=len(block))
+            self._means.budget.spend(tried=0, partial=len(block))
         return block
 
     def _level(self, block: MatchBlock, ends: Ints, below: Level | None) -> Level:
