@@ -323,6 +323,18 @@ def test_no_more_first_events_are_tried_at_once_than_a_block_holds() -> None:
     assert found == [4, 4, 4]
 
 
+def test_after_a_match_the_budget_is_asked_before_many_candidates_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(MatchBudget, "spend", lambda _budget, **spent: tried.append(spent["tried"]))
+    query = Query(
+        GREEDY, (condition("A.x >= first A.x"),), more={"select": SelectAny(), "after": ("TO NEXT EVENT", None)}
+    )
+    matches = query.found(" ".join([*(f"a{i}(x=1)" for i in range(7)), "b9(x=1)"]), 2)
+    assert len(matches) == 7
+    assert sum(tried) > 100
+    assert max(tried) <= 8
+
+
 def test_what_is_preferred_must_stand() -> None:
     query = Query(
         pattern("0 A 1, 1 B 2", "1, 2!0", no("0 C 1")),
