@@ -256,3 +256,31 @@ def test_the_command_fails_with_a_reason(arguments: list[str], code: int, text: 
     done = run(*arguments)
     assert (done.exit_code, done.stdout) == (code, "")
     assert text in done.stderr
+
+
+REPLACED = {
+    "bad records, and the events": (["run", "p.cep", "--events", "e.csv", "--dead", "e.csv"], "e.csv", 2),
+    "bad records, and the program": (["run", "p.cep", "--events", "e.csv", "--dead", "p.cep"], "p.cep", 2),
+    "a report, and the events": (["run", "p.cep", "--events", "e.csv", "--report", "e.csv"], "e.csv", 2),
+    "a job, and the program": (["compile", "p.cep", "-o", "p.cep"], "p.cep", 2),
+    "an explanation, and the program": (["explain", "p.cep", "-o", "p.cep"], "p.cep", 2),
+    "statistics, and the program": (["analyze", "p.cep", "--events", "e.csv", "-o", "p.cep"], "p.cep", 2),
+}
+
+
+@pytest.mark.parametrize(("arguments", "file", "code"), REPLACED.values(), ids=REPLACED)
+def test_no_result_is_written_over_events_or_a_program(arguments: list[str], file: str, code: int) -> None:
+    Path("p.cep").write_text(STREAM)
+    Path("e.csv").write_bytes(csv_of(CSV[:1]))
+    before = Path(file).read_bytes()
+    done = CliRunner().invoke(command, arguments)
+    assert f"error[E0008]: `{file}` is not written over: it is no " in done.output
+    assert done.exit_code == code
+    assert Path(file).read_bytes() == before
+
+
+def test_what_a_run_before_has_set_apart_is_replaced() -> None:
+    Path("e.csv").write_bytes(csv_of(CSV))
+    for _ in range(2):
+        ids("e.csv", dead="dead.jsonl")
+        assert len(Path("dead.jsonl").read_text().splitlines()) == 5

@@ -169,6 +169,8 @@ def run(
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
+        if wanted.page is not None:
+            _look_at_page(wanted.page)
         by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine)
         report = by(program, checked, given, options, stages)
         with stages("writing rows"):
@@ -230,6 +232,16 @@ def _by_spark(
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     return spark.run(program, checked.sources, places, options, stages, engine.most, bad)
+
+
+def _look_at_page(path: str) -> None:
+    """Raises RunError where a page about the run would take the place of something else."""
+    from ..errors import RunError
+    from ..files.write import other_contents
+    from ..reporting.as_html import BEGINNING
+
+    if (other := other_contents(path, BEGINNING, "page about a run")) is not None:
+        raise RunError([other])
 
 
 def _write_page(

@@ -100,3 +100,8 @@ def unwritable(name: str, error: OSError | ValueError) -> Diagnostic:
     if name == "<stdout>":
         hint = "free some space where it is written to" if full else ""
     return _about("E0008", f"the results cannot be written to `{name}`: {reason}", name, hint=hint)
+
+
+def not_replaced(name: str, what: str) -> Diagnostic:
+    title = f"`{name}` is not written over: it is no {what}"
+    return _about("E0008", title, name, hint="name another file; what is in this one would be lost")

@@ -6,14 +6,44 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import RunError
-from .messages import unwritable
+from .messages import not_replaced, unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cepc_grammar.diagnostic import Diagnostic
 
 
-def write_text(name: str, text: str) -> None:
-    """Write UTF-8 text, in the place of what is there. Raises RunError, and the file is then the one it was."""
+def other_contents(name: str, beginning: str, what: str) -> Diagnostic | None:
+    """What is said where there is a file of this name that does not begin as every `what` does: somebody needs it."""
+    try:
+        path = Path(name)
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            found = file.read(len(beginning.encode()))
+    except (OSError, ValueError):
+        return None  # whoever writes it says why that cannot be done
+    return not_replaced(name, what) if found not in (b"", beginning.encode()) else None
+
+
+def write_text(name: str, text: str, programs: Iterable[str] = ()) -> None:
+    """Write UTF-8 text, in the place of what is there, unless that is one of the programs it is made of. Raises
+    RunError, and the file is then the one it was.
+    """
+    if any(_is_same(name, program) for program in programs):
+        raise RunError([not_replaced(name, "result, but the program")])
     write_bytes(name, text.encode())
+
+
+def _is_same(name: str, other: str) -> bool:
+    try:
+        return Path(name).samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 def write_bytes(name: str, data: bytes) -> None:

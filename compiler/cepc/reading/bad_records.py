@@ -15,6 +15,7 @@ from cepc_grammar.source import NOWHERE, Source, Span
 
 from ..errors import DataError
 from ..files.messages import unwritable
+from ..files.write import other_contents
 from . import messages
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ MOST: Final = 20
 """So many are said when they stop the run."""
 WHOLE: Final = 3
 """So many of them with their lines."""
+BEGINNING: Final = '{"file": '
+"""Of each line of a file for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +132,13 @@ STOP: Final = Stop()
 
 
 def treatment(*, skip_bad: bool = False, dead: str | None = None) -> Treatment:
-    """What is asked for. A file for them is empty at first. Raises DataError where it cannot be written."""
+    """What is asked for. A file for them is empty at first. Raises DataError where it cannot be written, or has other
+    contents.
+    """
     if dead is None:
         return PassOver() if skip_bad else STOP
+    if (other := other_contents(dead, BEGINNING, "file of bad records")) is not None:
+        raise DataError([other])
     try:
         Path(dead).write_text("")
     except OSError as error:

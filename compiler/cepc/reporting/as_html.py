@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..running.local import Report
     from .history import History
 
+BEGINNING = "<!doctype html>"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -43,7 +44,7 @@ def to_html(
     shown = f'<section class="warnings"><h2>Warnings</h2><pre>{escaped(warnings)}</pre></section>'
     return "\n".join(
         [
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'{BEGINNING}\n<html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>A run of {title}</title>',
             f"<style>{''.join(style.read_text('utf-8') for style in styles)}</style></head><body>",
