@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
+import re
 import tempfile
 from decimal import Decimal
 from pathlib import Path
@@ -284,6 +286,68 @@ def test_csv_is_read_by_the_names_of_its_header(spark: SparkSession, rides: Path
     found = build(spark, STREAM + LISTED, read(spark, stream, "csv", str(tmp_path / "rides")))
     expected = cepc.compile(STREAM + LISTED).run(rides)["listed"]
     assert same(rows_of(found["listed"]), expected.to_pylist(), ABOUT)
+
+
+def test_csv_files_whose_headers_differ_are_refused(spark: SparkSession, rides: Path, tmp_path: Path) -> None:
+    table = pq.read_table(rides)
+    (tmp_path / "rides").mkdir()
+    for name, columns in (("1", table.column_names), ("2", table.column_names[::-1])):
+        pacsv.write_csv(table.select(columns), tmp_path / "rides" / f"{name}.csv")
+    stream = load(job_of(*_checked(STREAM + LISTED))).streams["rides"]
+    with pytest.raises(SPARK_ERRORS) as failure:
+        build(spark, STREAM + LISTED, read(spark, stream, "csv", str(tmp_path / "rides")))["listed"].collect()
+    said = sentence(failure.value)
+    assert re.search(
+        r"rides/\d\.csv: its header is .*, and that of other files is .*; files of one directory need", said
+    )
+
+
+TYPED = """STREAM s (at TIMESTAMP, kind STRING, x DECIMAL(10, 2), day DATE, local TIMESTAMP_NTZ)
+EVENT TIME at EVENT TYPE kind;
+QUERY q RETURN MATCH A.at, A.x, A.day, A.local PATTERN A WITHIN 1 MINUTE;
+"""
+RIGHT = {"at": "2026-03-02 10:00:00", "kind": "A", "x": "-1.50", "day": "2026-03-02", "local": "2026-03-02T10:00:00.5"}
+RIGHT_VALUES = {
+    "at": ["2026-03-02T10:00:00Z", "2026-03-02", "2026-03-02 10:00:00.123456+01:00"],
+    "x": ["1", "+1.5", ".25", "1.500"],
+}
+WRONG_VALUES = {
+    "at": ["10:00:00", "2026", "2026-3-2", "1772445600", "2026-03-02 10:00:00 Europe/Berlin"],
+    "x": ["1,5", "1.555", "0x1p3", "one"],
+    "day": ["2026-03-02 10:00:00", "20260302"],
+    "local": ["10:00:00", "2026-03-02 10:00:00Z"],
+}
+
+
+def written(form: str, records: list[dict[str, str]], path: Path) -> None:
+    if form == "csv":
+        lines = [",".join(records[0]), *(",".join(f'"{value}"' for value in record.values()) for record in records)]
+    else:
+        lines = [json.dumps(record) for record in records]
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_texts_are_the_values_that_they_are_in_process_in_any_zone(
+    otherwise: SparkSession, tmp_path: Path, form: str
+) -> None:
+    records = [RIGHT, *({**RIGHT, name: text} for name, texts in RIGHT_VALUES.items() for text in texts)]
+    written(form, records, path := tmp_path / f"events.{form}")
+    found = cepc.compile(TYPED).spark(str(path), session=otherwise)["q"]
+    assert same(rows_of(found), cepc.compile(TYPED).run(path)["q"].to_pylist(), ABOUT)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG_VALUES.items() for text in texts])
+def test_texts_that_are_no_values_in_process_fail_the_job(
+    spark: SparkSession, tmp_path: Path, form: str, name: str, text: str
+) -> None:
+    written(form, [RIGHT, {**RIGHT, name: text}], path := tmp_path / f"events.{form}")
+    with pytest.raises(cepc.DataError):
+        cepc.compile(TYPED).run(path)
+    with pytest.raises(SPARK_ERRORS) as failure:
+        cepc.compile(TYPED).spark(str(path), session=spark)["q"].collect()
+    assert text in sentence(failure.value)
 
 
 def test_queries_are_chosen_by_name_and_dataframes_are_lazy(spark: SparkSession) -> None:

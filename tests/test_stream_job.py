@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,6 +246,37 @@ def test_without_a_place_for_it_such_a_record_stops_the_job_and_nothing_is_lost(
     for query, table in expected().items():
         assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
     assert len([line for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]) == 2
+
+
+TYPED = """STREAM s (at TIMESTAMP, kind STRING, x DECIMAL(10, 2)) EVENT TIME at EVENT TYPE kind;
+QUERY q RETURN MATCH A.at, A.x PATTERN A WITHIN 1 MINUTE;
+"""
+TEXTS = {"right": ("2026-03-02 10:00:00", "1.5"), "a comma": ("2026-03-02 10:00:01", "1,5"), "today": ("10:00:00", "2")}
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_text_of_which_spark_makes_another_value_is_no_event(run: Any, tmp_path: Path, form: str) -> None:
+    (tmp_path / "in").mkdir()
+    lines = [f'"{at}",A,"{x}"' for at, x in TEXTS.values()]
+    if form == "json":
+        lines = [json.dumps({"at": at, "kind": "A", "x": x}) for at, x in TEXTS.values()]
+    (tmp_path / "in" / f"0.{form}").write_text("\n".join([*(["at,kind,x"] if form == "csv" else []), *lines]))
+    arguments = ["--input", str(tmp_path / "in"), "--format", form, "--output", str(tmp_path / "out"), "--flush"]
+    assert run(*arguments, "--dead", str(tmp_path / "dead"), program=TYPED) == 0
+    (found,) = ds.dataset(sorted(map(str, tmp_path.glob("out/q/*/part-*")))).to_table().to_pylist()
+    assert (found["at"].isoformat(), found["x"]) == ("2026-03-02T10:00:00", Decimal("1.50"))
+    dead = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
+    assert len(dead) == 2
+    assert ["1,5" in one["record"] or "10:00:00" in one["record"] for one in dead] == [True, True]
+
+
+def test_decimal_commas_are_refused_before_a_stream_begins(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = put(tmp_path / "in" / "0.csv", [])
+    arguments = ["--input", source, "--format", "csv", "--output", str(tmp_path / "out"), "--option", "decimal=,"]
+    assert run(*arguments) == 1
+    assert "has numbers with decimal commas, which Spark does not read" in capsys.readouterr().err
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ def dataframes(
     """
     need_pyspark()
     from cepc_runtime.spark.schema import JobError
+    from cepc_runtime.spark.settings import with_meaning
 
     if is_of_spark(events, "SparkSession"):
         session, events = session or events, None
@@ -57,7 +58,8 @@ def dataframes(
     job = load(job_of(program, sources))
     try:
         with with_runtime(session):
-            frames = {name: _frame(session, job, name, one) for name, one in given.items() if one is not None}
+            with with_meaning(session, job.streams.values()):
+                frames = {name: _frame(session, job, name, one) for name, one in given.items() if one is not None}
             return job.build(session, frames, None if queries is None else list(queries))
     except JobError as error:
         raise RunError([failed(str(error))], sources) from error

@@ -34,6 +34,14 @@ _UNIMPORTANT: Final = frozenset(
 _IN_JVM: Final = re.compile(r"^(?:Caused by)?: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
 _UNMADE: Final = re.compile(r"Mkdirs failed to create (\S+?)(?:/_temporary\S*)? \(")
 
+_HEADER: Final = re.compile(
+    r"CSV header does not conform to the schema\.\s+Header: (.*?)\s+Schema: (.*?)\s+Expected: .*?CSV file: (\S+)",
+    re.DOTALL,
+)
+_LENGTH: Final = re.compile(
+    r"Number of column in CSV header is not equal to number of fields in the schema:.*?CSV file: (\S+)", re.DOTALL
+)
+
 _LINKAGE: Final = re.compile(
     r"java\.lang\.(?:NoSuchMethod|NoSuchField|AbstractMethod|IncompatibleClassChange|NoClassDefFound)Error"
     r"|terminated with exception: '\S+ org\.apache\.spark\.[\w.$<>]+\("
@@ -67,6 +75,8 @@ def sentence(error: Exception) -> str:
     text = str(error)
     if _OURS not in text and (said := out_of_space(text) or _unmade(text)):
         return said
+    if header := _header(text):
+        return header
     if _LINKAGE.search(text):
         return _of_another_spark(text)
     said = _cause(error, text)
@@ -93,6 +103,15 @@ def _unmade(text: str) -> str | None:
     """What to say where a directory cannot be made."""
     found = _UNMADE.search(text)
     return found and f"the directory {found[1]} cannot be made: name a place where this user may write"
+
+
+def _header(text: str) -> str | None:
+    """What to say where the header of a CSV file is not that of another."""
+    cure = "files of one directory need one header: write the columns of this one in the same order, or keep it apart"
+    if found := _HEADER.search(text):
+        return f"{found[3]}: its header is {found[1]}, and that of other files is {found[2]}; {cure}"
+    found = _LENGTH.search(text)
+    return found and f"{found[1]}: its header has not as many columns as that of other files; {cure}"
 
 
 def _of_another_spark(text: str) -> str:

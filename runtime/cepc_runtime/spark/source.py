@@ -9,6 +9,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from .errors import SPARK_ERRORS, sentence
 from .schema import JobError, Stream, conform, missing, not_declared
+from .texts import as_text, forms_of, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SAMPLE: Final = 1000
+OF_TEXT: Final = {"mode": "FAILFAST", "timeZone": "UTC"}
+"""Options of CSV and JSON. Files are read when rows are asked for, and then the session may have another zone."""
+OF_CSV: Final = {**OF_TEXT, "header": "true", "enforceSchema": "false"}
+"""Else Spark would take the columns of all files by their places in one."""
 
 
 def read(
@@ -37,11 +42,13 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: di
         case "table":
             return conform(spark.read.options(**options).table(path), stream)
         case "csv":
-            options = {"header": "true", "mode": "FAILFAST", **options}
-            return conform(_csv(spark, stream, path, options), stream)
+            return conform(_csv(spark, stream, path, {**OF_CSV, **options}), stream)
         case "json":
             _check_keys(spark, stream, path, options)
-            return spark.read.options(**{"mode": "FAILFAST", **options}).schema(stream.schema).json(path)
+            options = {**OF_TEXT, **options}
+            forms = forms_of(stream.schema, options)
+            records = spark.read.options(**options).schema(as_text(stream.schema, forms)).json(path)
+            return records.select(*(value(field, forms, stream) for field in stream.schema.fields))
     return conform(spark.read.format(form).options(**options).load(path), stream)
 
 
@@ -67,14 +74,22 @@ def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]
     """Columns by their names in the header; Spark itself would take a schema's columns by their places. Raises
     JobError.
     """
+    check_decimal(stream, options)
+    if options["header"].lower() != "true":
+        declared = stream.schema
+    else:
+        types = {field.name: field.dataType for field in stream.schema.fields}
+        header = spark.read.options(**options).csv(path).columns
+        declared = T.StructType([T.StructField(name, types.get(name, T.StringType())) for name in header])
+    forms = forms_of(declared, options)
+    records = spark.read.options(**options).schema(as_text(declared, forms)).csv(path)
+    return records.select(*(value(field, forms, stream) for field in declared.fields))
+
+
+def check_decimal(stream: Stream, options: dict[str, str]) -> None:
+    """Takes the option `decimal` away. Raises JobError where it is a comma."""
     if options.pop("decimal", ".") != ".":
         raise JobError(
             f"stream {stream.name} has numbers with decimal commas, which Spark does not read: declare them as STRING, "
             "and compute a column from each, `x_number AS CAST(REPLACE(x, ',', '.') AS DOUBLE)`"
         )
-    if options["header"].lower() != "true":
-        return spark.read.options(**options).schema(stream.schema).csv(path)
-    header = spark.read.options(**options).csv(path).columns
-    declared = {field.name: field.dataType for field in stream.schema.fields}
-    schema = T.StructType([T.StructField(name, declared.get(name, T.StringType())) for name in header])
-    return spark.read.options(**options).schema(schema).csv(path)

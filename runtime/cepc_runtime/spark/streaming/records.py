@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ...sql.types import quote_name
+from ..texts import as_text, has_wrong_text, value_or_null
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -21,27 +23,42 @@ and the other columns are null, so that nothing of it is believed.
 CORRUPT: Final = "_corrupt"
 
 
-def with_corrupt(stream: Stream) -> T.StructType:
-    """The declared columns, and the one in which Spark's parsers put the text of what they cannot parse."""
-    return T.StructType([*stream.schema.fields, T.StructField(CORRUPT, T.StringType())])
+Forms = Mapping[str, str]
+"""Of the columns that are read as text (`texts.forms_of`)."""
 
 
-def set_apart(records: DataFrame, stream: Stream, wrong: Column, said: dict[str, Column]) -> DataFrame:
+def with_corrupt(stream: Stream, forms: Forms) -> T.StructType:
+    """The columns as they are read, and the one in which Spark's parsers put the text of what they cannot parse."""
+    return T.StructType([*as_text(stream.schema, forms).fields, T.StructField(CORRUPT, T.StringType())])
+
+
+def record_of(stream: Stream, forms: Forms, form: str) -> tuple[Column, Column]:
+    """The text of a record that is wrong, and whether it is. Where Spark found nothing wrong with it, it is written
+    again from its columns.
+    """
+    is_wrong = has_wrong_text(stream.schema, forms)
+    columns = F.struct(*(F.col(quote_name(field.name)) for field in stream.schema.fields))
+    again = F.to_json(columns) if form == "json" else F.to_csv(columns)
+    corrupt = F.col(CORRUPT)
+    return F.coalesce(corrupt, F.when(is_wrong, again)), corrupt.isNotNull() | is_wrong
+
+
+def set_apart(records: DataFrame, stream: Stream, forms: Forms, wrong: Column, said: dict[str, Column]) -> DataFrame:
     """The declared columns and MALFORMED, of records of which `wrong` is true or false; `said` is what is told of one
     that is.
     """
     text = F.when(wrong, F.to_json(F.struct(*(column.alias(name) for name, column in said.items()))))
-    columns = [F.when(~wrong, F.col(quote_name(f.name))).alias(f.name) for f in stream.schema.fields]
+    columns = [F.when(~wrong, value_or_null(field, forms)).alias(field.name) for field in stream.schema.fields]
     return records.select(*columns, text.alias(MALFORMED))
 
 
-def json_reason(text: Column, stream: Stream) -> Column:
+def json_reason(text: Column, stream: Stream, forms: Forms) -> Column:
     """What is wrong with the text of a record; the columns of the stream are beside it, null where they could not be
     parsed.
     """
     # A path of JSON's cannot name these two characters.
     named = [f for f in stream.schema.fields if not set("'?") & set(f.name)]
-    given = [F.get_json_object(text, f"$['{f.name}']").isNotNull() & F.col(quote_name(f.name)).isNull() for f in named]
+    given = [F.get_json_object(text, f"$['{f.name}']").isNotNull() & value_or_null(f, forms).isNull() for f in named]
     columns = F.concat_ws(
         ", ",
         *(

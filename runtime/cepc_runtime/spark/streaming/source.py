@@ -8,8 +8,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..errors import SPARK_ERRORS, sentence
 from ..schema import JobError, Stream, conform
+from ..source import check_decimal
+from ..texts import forms_of
 from .kafka import read_kafka
-from .records import CORRUPT, MALFORMED, json_reason, set_apart, with_corrupt
+from .records import CORRUPT, MALFORMED, json_reason, record_of, set_apart, with_corrupt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,14 +74,17 @@ def _text(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
     """JSON and CSV, where single records can be wrong. A header of CSV with other columns, or in another order, is an
     error.
     """
+    own = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
     if form == "csv":
-        options = {"header": "true", "enforceSchema": "false", **options}
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, **options}
-    records = spark.readStream.format(form).options(**options).schema(with_corrupt(stream)).load(path)
-    text = F.col(CORRUPT)
-    reason = json_reason(text, stream) if form == "json" else F.lit(_CSV)
+        check_decimal(stream, options)
+        own |= {"header": "true", "enforceSchema": "false"}
+    options = {**own, **options}
+    forms = forms_of(stream.schema, options)
+    records = spark.readStream.format(form).options(**options).schema(with_corrupt(stream, forms)).load(path)
+    text, wrong = record_of(stream, forms, form)
+    reason = json_reason(text, stream, forms) if form == "json" else F.lit(_CSV)
     said = {"reason": reason, "file": F.col("_metadata.file_path"), "record": text}
-    return set_apart(records, stream, text.isNotNull(), said)
+    return set_apart(records, stream, forms, wrong, said)
 
 
 def _look(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> None:
