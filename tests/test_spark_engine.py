@@ -87,6 +87,21 @@ def test_what_is_wrong_is_one_error(
     assert "Exception" not in text
 
 
+def test_a_column_that_one_file_of_a_directory_lacks_is_an_error_as_by_the_local_engine(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    assert spark.version
+    (tmp_path / "p.cep").write_text(PROGRAM)
+    (tmp_path / "in").mkdir()
+    whole = pq.read_table(write_parquet(tmp_path / "e.parquet", EVENTS))
+    pq.write_table(whole, tmp_path / "in" / "1.parquet")
+    pq.write_table(whole.drop_columns(["x"]), tmp_path / "in" / "2.parquet")
+    by_spark, by_local = both(str(tmp_path / "p.cep"), "--events", str(tmp_path / "in"))
+    assert "error[E0706]" in by_local.stderr
+    assert by_spark.stderr == by_local.stderr
+    assert (by_spark.exit_code, by_spark.stdout) == (1, "")
+
+
 def both(*arguments: str) -> tuple[Any, Any]:
     """What the command says by Spark, and by the local engine."""
     found = [CliRunner().invoke(command, ["run", *arguments, "--engine", engine]) for engine in ("spark", "local")]

@@ -72,11 +72,8 @@ def read_events(
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
     what becomes of records that are no events. What is read is the same on any number of threads.
     """
-    reader, files = find_files(source)
     needed = given.needed([name for name, _ in stream.columns])
-    encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
-    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded)
-    _check(reader, files, wanted)
+    reader, files, wanted = _checked(source, stream, given, needed)
     collected = _Collected(stream, needed, keep, resources)
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     try:
@@ -84,6 +81,21 @@ def read_events(
     except BaseException:
         collected.close()
         raise
+
+
+def check_columns(source: EventSource, stream: StreamPlan, given: StreamInput) -> None:
+    """Those of all files, as `read_events` does, which then reads. Raises DataError."""
+    _checked(source, stream, given, given.needed([name for name, _ in stream.columns]))
+
+
+def _checked(
+    source: EventSource, stream: StreamPlan, given: StreamInput, needed: StreamInput
+) -> tuple[Reader, tuple[DataFile, ...], Wanted]:
+    reader, files = find_files(source)
+    encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
+    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded)
+    _check(reader, files, wanted)
+    return reader, files, wanted
 
 
 def _read(

@@ -170,6 +170,14 @@ def _read_by_spark(run: _Started, places: Mapping[str, EventSource]) -> _Given:
     from cepc_runtime.spark.build import declared
     from cepc_runtime.spark.source import read
 
+    from ..reading.read import check_columns
+
+    for plan in run.plans if is_local(run.session) else ():  # of a directory, Spark looks at one file
+        place = places.get(plan.name)
+        if place is None or (place.format or "parquet") not in ("parquet", "orc"):
+            continue
+        if os.path.exists(place.path):  # noqa: PTH110
+            check_columns(place, plan, run.program.stream(plan.name).input)
     frames = {
         name: read(run.session, stream, places[name].format or "parquet", places[name].path, dict(places[name].options))
         if name in places
