@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 import pytest
 
+import cepc
 from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.drive import drive
@@ -167,3 +168,12 @@ def test_a_window_that_fails_by_itself_is_an_error_after_the_rows_of_those_befor
     assert [row["window_start"] for row in rows] == [0, 4]
     assert isinstance(error, TooManyPartialMatchesError)
     assert error.query == "q0"
+
+
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+@pytest.mark.parametrize("window", ["UNBOUNDED", "10 s SLIDE 5 s"])
+def test_a_group_of_zeros_is_of_the_positive_one_whichever_came_first(zeros: tuple[float, float], window: str) -> None:
+    stream = "STREAM s (at BIGINT, kind STRING, d DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;"
+    compiled = cepc.compile(f"{stream} QUERY q RETURN d, COUNT(*) AS n PATTERN A GROUP BY d WITHIN {window};")
+    found = compiled.run(pa.table({"at": [1, 2], "kind": ["A", "A"], "d": zeros}))["q"]
+    assert {(str(row["d"]), row["n"]) for row in found.to_pylist()} == {("0.0", 2)}

@@ -88,7 +88,8 @@ GROUPS: dict[str, str] = {
         date_add(dt, i); datediff(dt, ts); iv * d; iv * de; iv / d; iv / de; iv / i; iv DIV iv; iv + iv;
         add_months(dt, i); last_day(dt); make_date(2020, ti, 30); make_date(i, 2, 28); unix_seconds(ts); unix_millis(ts);
         unix_timestamp(ts); timestamp_seconds(d); timestamp_seconds(de); timestamp_millis(l);
-        to_timestamp(s, 'yyyy-MM-dd'); try_to_timestamp(s, 'yyyy-MM-dd HH:mm:ss.S'); to_date(ts); unix_date(dt);
+        to_timestamp(s, 'yyyy-MM-dd'); try_to_timestamp(s, 'yyyy-MM-dd HH:mm:ss.S');
+        to_timestamp('02.03.2026', 'dd.MM.yyyy'); try_to_timestamp('no time', 'dd.MM.yyyy') IS NULL; to_date(ts); unix_date(dt);
         date_from_unix_date(i)""",
     "nested": "ar[0]; ar[ti]; ma['x']; ma[s]; st.x; st.in.y; element_at(ar, ti); element_at(ma, 'x'); size(ar); size(ma); "
     "array_contains(ar, i)",

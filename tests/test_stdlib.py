@@ -128,7 +128,7 @@ pause(T, at, seconds)
     A pause of more than `seconds`, from the event before it to the event after it.
 
     PATTERN pause(T, at, seconds) AS SEQ(T earlier, NOT T between, T later)
-      WHERE UNIX_SECONDS(later.at) - UNIX_SECONDS(earlier.at) > seconds;
+      WHERE seconds_between(earlier.at, later.at) > seconds;
 """
         in result.stdout
     )

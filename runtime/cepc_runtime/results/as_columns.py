@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..events.grouped import times_of
 from ..kernel.planes import CountPlane, ExtremePlane, SumPlanes
-from ..numbers.columns import Bools, Ints, flat
+from ..numbers.columns import Bools, Ints, flat, plain_floats
 from ..numbers.gathered import Gathered
 from ..plan.windows import Sliding
 from ..sql.aggregate_texts import aggregate_text, cure
@@ -106,7 +106,8 @@ class Results:
             raise WindowEdgeError(query.name, self.stream.time_column, time.sql) from None
 
     def key_column(self, name: str, rows: Ints) -> Any:
-        return flat(self.totals.keys[name]).take(pa.array(self.totals.groups[rows]))
+        """A group is of values that are equal, and has one of them, whichever came first: 0.0 for 0.0 and -0.0."""
+        return plain_floats(flat(self.totals.keys[name]).take(pa.array(self.totals.groups[rows])))
 
     def evaluate(self, expression: Expression, rows: Ints) -> Any:
         """An expression over grouping attributes and aggregates, for some rows. Raises ResultOverflowError."""

@@ -303,15 +303,17 @@ def from_epoch(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Arra
 def by_pattern(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Array:
     """`to_timestamp` and `try_to_timestamp` of a text and a pattern."""
     text, form = arguments
-    if not (isinstance(form, pa.Scalar) and (form.as_py() is None or is_portable(form.as_py()))):
+    forms = [form.as_py()] if isinstance(form, pa.Scalar) else form.unique().to_pylist()
+    if not (len(forms) == 1 and (forms[0] is None or is_portable(forms[0]))):
         unsupported(call, f"{call.function} with this pattern")
-    if form.as_py() is None:
+    pattern = forms[0]
+    if pattern is None:
         return pa.nulls(length, arrow_type(call.type))
 
     def moment(x: str) -> int | None:
-        found = parse(x, form.as_py())
+        found = parse(x, pattern)
         if found is None and call.function == "to_timestamp":
-            fail(call, f"'{x}' is no time of the form '{form.as_py()}'")
+            fail(call, f"'{x}' is no time of the form '{pattern}'")
         return found
 
     return row_wise(moment, [as_array(text, length)], [STRING], call.type)
