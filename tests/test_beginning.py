@@ -67,6 +67,14 @@ def csv(*lines: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+HALVES = [dt.datetime(2026, 3, 31, hour, 58, tzinfo=dt.UTC) for hour in (0, 9, 12, 23)]
+
+
+def parted(date: str, clock: str) -> str:
+    """CSV of four events on a day, with the date and the time of the day in two columns."""
+    return csv("date;time;type", *(f"{t:{date}};{t:{clock}};{kind}" for t, kind in zip(HALVES, "ABAB", strict=True)))
+
+
 def jsonl(*rows: Mapping[str, Any]) -> str:
     return csv(*map(json.dumps, rows))
 
@@ -173,6 +181,13 @@ CASES: dict[str, Files] = {
     "a_date_and_a_clock": {
         "parts.csv": csv("time,date,event,no", *(f"{i % 12}:30,2026-03-0{2 + i // 12},{'AB'[i % 2]},{i % 3}" for i in range(20)))
     },
+    "a_german_date_and_a_clock": {"parts.csv": parted("%d.%m.%Y", "%H:%M:%S")},
+    "an_american_date_and_a_clock": {"parts.csv": parted("%m/%d/%Y", "%I:%M %p")},
+    "an_iso_date_and_a_clock_of_halves": {"parts.csv": parted("%Y-%m-%d", "%I:%M:%S %p")},
+    "a_date_and_a_clock_of_digits": {"parts.csv": parted("%Y%m%d", "%H%M%S")},
+    "a_date_and_a_clock_of_numbers": {"parts.jsonl": jsonl(
+        *({"date": int(f"{t:%Y%m%d}"), "time": int(f"{t:%H%M}"), "type": kind} for t, kind in zip(HALVES, "ABAB", strict=True))
+    )},
     "a_number_that_grows": {"seq.csv": csv("seq,event", "1,A", "2,B", "5,A", "6,B")},
     "seconds_from_a_start": {"lab.csv": csv("time,temperature", *(f"{i / 10},{20 + i % 3}" for i in range(9)))},
     "a_number_alone": {"seq.jsonl": jsonl(*({"offset": i} for i in range(4)))},
@@ -243,6 +258,19 @@ def test_the_program_is_the_recorded_one_and_has_rows(case: str) -> None:
     ran = cepc.compile(made.stdout).run(skip_bad="--skip-bad" in made.stderr)
     assert all(table.num_rows for table in ran.values()), made.stdout
     assert len(ran) == len(files)
+
+
+@pytest.mark.parametrize(
+    "case", sorted(case for case in CASES if "_and_a_clock" in case and case != "a_date_and_a_clock")
+)
+def test_a_date_and_a_time_of_day_are_one_time(case: str) -> None:
+    put(CASES[case])
+    asked = "".join(
+        f"\nQUERY only_{kind} RETURN MATCH {kind}.at AS moment PATTERN {kind} WITHIN 1 SECOND;" for kind in "AB"
+    )
+    made = invoke("init", *CASES[case]).stdout
+    rows = cepc.compile(made + asked).run(queries=["only_A", "only_B"])
+    assert sorted(time for table in rows.values() for time in table.column("moment").to_pylist()) == HALVES
 
 
 def test_what_comments_propose_is_right() -> None:

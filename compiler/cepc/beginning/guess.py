@@ -37,8 +37,7 @@ def guess(sample: Sample, one_type: str) -> Guess:
     """`one_type` is how the type of all events is called where no column says it."""
     found = leaves(sample)
     time, *other_times = times(sample, found) or (None,)
-    used = {time.leaf.path} if time is not None else set()
-    used |= {other.leaf.path for other in other_times if other is not None}
+    used = {path for one in (time, *other_times) if one is not None for path in one.paths}
     likely = kinds(found, used)
     kind = likely[0] if likely and likely[0].score else None
     if kind is not None:

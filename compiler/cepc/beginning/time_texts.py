@@ -11,15 +11,20 @@ from cepc_grammar.spelling import string_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CLOCK = r"(?:(?P<gap>, | |T)(?P<H>\d{1,2}):(?P<m>\d{2})(?P<s>:\d{2})?(?P<f>\.\d{1,9})?(?P<half> [AaPp][Mm])?)?"
+_HOUR = r"(?P<H>\d{1,2}):(?P<m>\d{2})(?P<s>:\d{2})?(?P<f>\.\d{1,9})?(?P<half> [AaPp][Mm])?"
+_CLOCK = rf"(?:(?P<gap>, | |T){_HOUR})?"
 _YEAR_LAST = re.compile(r"(?P<a>\d{1,2})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<y>\d{4})" + _CLOCK)
 _YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<sign>[./])(?P<a>\d{1,2})(?P=sign)(?P<b>\d{1,2})" + _CLOCK)
 _COMPACT = re.compile(
     r"(?P<y>\d{4})(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?P<gap>[T_ -]?)(?P<H>[01]\d|2[0-3])[0-5]\d[0-5]\d)?"
 )
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CLOCK_ALONE = re.compile(_HOUR)
+_CLOCK_OF_DIGITS = re.compile(r"(?P<H>[01]\d|2[0-3])(?P<m>[0-5]\d)(?P<s>[0-5]\d)?")
 _LOG = re.compile(r"\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}")
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _HALF = "INTERVAL 12 HOURS, INTERVAL 0 HOURS"
+ISO_DATE = "yyyy-MM-dd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,23 @@ class Form:
     title: str
     expression: str
     unless: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.title}; {self.unless} fits as well" if self.unless else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of the day: how it is written, and the `text` that an expression makes of its column for `pattern`.
+
+    `more` is what an expression adds for AM and PM, which no pattern has.
+    """
+
+    title: str
+    pattern: str
+    text: str
+    more: str = ""
 
 
 def form_of(values: Sequence[str], column: str) -> Form | None:
@@ -44,17 +66,73 @@ def form_of(values: Sequence[str], column: str) -> Form | None:
     if all(map(_LOG.fullmatch, values)):
         return Form("dd/MMM/yyyy:HH:mm:ss Z", _log(column))
     for pattern, make in ((_YEAR_LAST, _year_last), (_YEAR_FIRST, _year_first), (_COMPACT, _compact)):
-        found = [pattern.fullmatch(value) for value in values]
-        matches = [match for match in found if match is not None]
-        if len(matches) == len(values) and len({_shape(match) for match in matches}) == 1:
+        if matches := _alike(pattern, values):
             return make(column, matches)
     return None
+
+
+def clock_of(values: Sequence[str], column: str) -> Clock | None:
+    """The time of the day that all values of a column are, with colons.
+
+    >>> clock_of(["9:58 AM", "11:58 PM"], "t").pattern
+    'H:mm'
+    """
+    matches = _alike(_CLOCK_ALONE, values)
+    if not matches:
+        return None
+    pattern = _clock_pattern(matches)
+    if matches[0]["half"] is None:
+        return Clock(pattern, pattern, column)
+    return Clock(_by_halves(pattern), pattern, _without_half(column), _halves(column, "12:%"))
+
+
+def clock_of_digits(values: Sequence[str], column: str) -> Clock | None:
+    """The same without colons.
+
+    >>> clock_of_digits(["2358", "0001"], "t").pattern
+    'HHmm'
+    """
+    matches = _alike(_CLOCK_OF_DIGITS, values)
+    if not matches:
+        return None
+    pattern = "HHmm" if matches[0]["s"] is None else "HHmmss"
+    return Clock(pattern, pattern, column)
+
+
+def date_of(values: Sequence[str], column: str) -> Form | None:
+    """The form that all values of a column have, if no time of the day is in it.
+
+    >>> date_of(["31.12.2026", "1.1.2027"], "t").title, date_of(["31.12.2026 23:59"], "t")
+    ('d.M.yyyy', None)
+    """
+    if all(map(_ISO.fullmatch, values)):
+        return Form(ISO_DATE, f"TO_TIMESTAMP({column})")
+    form = form_of(values, column)
+    return None if form is None or {"H", "h"} & set(form.title) else form
+
+
+def is_iso(date: Form, clock: Clock) -> bool:
+    """Whether the two, with a space between them, are a time in ISO 8601."""
+    return date.title == ISO_DATE and ":" in clock.pattern and not clock.more
+
+
+def with_clock(date: Form, column: str, clock: Clock) -> Form:
+    """The form of a date, which an expression names by `column`, with a time of the day beside it."""
+    text = f"CONCAT({column}, ' ', {clock.text})"
+    moment = f"TO_TIMESTAMP({text})" if is_iso(date, clock) else _by_pattern(text, f"{date.title} {clock.pattern}")
+    return Form(f"{date.title} {clock.title}", f"{moment}{clock.more}", date.unless)
+
+
+def _alike(pattern: re.Pattern[str], values: Sequence[str]) -> list[re.Match[str]]:
+    """The matches of all values, or none where one does not match or is of another shape."""
+    matches = [match for value in values if (match := pattern.fullmatch(value)) is not None]
+    return matches if len(matches) == len(values) and len(set(map(_shape, matches))) == 1 else []
 
 
 def _shape(match: re.Match[str]) -> tuple[object, ...]:
     """What must be the same in all values."""
     parts = match.groupdict()
-    return parts.get("sign"), parts["gap"], *(parts.get(part) is None for part in ("H", "s", "f", "half"))
+    return *map(parts.get, ("sign", "gap")), *(parts.get(part) is None for part in ("H", "s", "f", "half"))
 
 
 def _year_last(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
@@ -92,17 +170,35 @@ def _form(column: str, date: str, matches: Sequence[re.Match[str]], unless: str 
     first = matches[0]
     if first["gap"] is None:
         return Form(date, _by_pattern(column, date), unless)
-    fraction = "." + "S" * max(len(match["f"]) - 1 for match in matches) if first["f"] else ""
     gap = "'T'" if first["gap"] == "T" else first["gap"]
-    clock = f"{_letters('H', matches, 'H')}:mm{':ss' if first['s'] else ''}{fraction}"
+    clock = _clock_pattern(matches)
     pattern = f"{date}{gap}{clock}"
     if first["half"] is None:
         return Form(pattern, _by_pattern(column, pattern), unless)
-    expression = (
-        f"{_by_pattern(f'LEFT({column}, LENGTH({column}) - 3)', pattern)} + IF({column} ILIKE '%PM', {_HALF})"
-        f" - IF({column} LIKE '%{first['gap'][-1]}12:%', {_HALF})"
-    )
-    return Form(f"{date}{gap}{clock.replace('H', 'h')} a", expression, unless)
+    moment = _by_pattern(_without_half(column), pattern)
+    more = _halves(column, f"%{first['gap'][-1]}12:%")
+    return Form(f"{date}{gap}{_by_halves(clock)}", f"{moment}{more}", unless)
+
+
+def _clock_pattern(matches: Sequence[re.Match[str]]) -> str:
+    """Without AM and PM."""
+    first = matches[0]
+    fraction = "." + "S" * max(len(match["f"]) - 1 for match in matches) if first["f"] else ""
+    return f"{_letters('H', matches, 'H')}:mm{':ss' if first['s'] else ''}{fraction}"
+
+
+def _by_halves(clock: str) -> str:
+    """How a pattern is called where AM or PM follows it."""
+    return f"{clock.replace('H', 'h')} a"
+
+
+def _without_half(column: str) -> str:
+    return f"LEFT({column}, LENGTH({column}) - 3)"
+
+
+def _halves(column: str, twelve: str) -> str:
+    """What is added to the time that is read without AM and PM; `twelve` is LIKE the hour that begins a half."""
+    return f" + IF({column} ILIKE '%PM', {_HALF}) - IF({column} LIKE '{twelve}', {_HALF})"
 
 
 def _by_pattern(text: str, pattern: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ from cepc_runtime.sql.types import DATE, FLOATS, STRING, TIMESTAMP, is_integer, 
 
 from .leaves import new_name, quoted
 from .text_types import type_of_text
-from .time_texts import form_of
+from .time_texts import clock_of, clock_of_digits, date_of, form_of, is_iso, with_clock
 from .words import says_key, says_time
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .leaves import Leaf
     from .sample import Sample
+    from .time_texts import Clock
 
 FIRST, LAST = 631_152_000, 4_102_444_800  # 1990 and 2100: seconds between them are a time rather than a number
 MOSTLY = 0.8  # of the texts are times, where the others are mistakes
@@ -31,7 +32,8 @@ NANOSECONDS: Final = 10**9
 @dataclass(frozen=True, slots=True)
 class Time:
     """A time that events may have. `expression` computes it, None where it is column `leaf` itself; without `instants`,
-    it is a number that orders events, in seconds for all that is known.
+    it is a number that orders events, in seconds for all that is known. `clock` has the time of the day, if that is
+    another column.
 
     `values` are in microseconds; `reasons` say why it was chosen, `note` how it is written.
     """
@@ -43,6 +45,12 @@ class Time:
     reasons: tuple[str, ...]
     note: str = ""
     instants: bool = True
+    clock: Leaf | None = None
+
+    @property
+    def paths(self) -> frozenset[tuple[str, ...]]:
+        """The leaves that it is made of."""
+        return frozenset(leaf.path for leaf in (self.leaf, self.clock) if leaf is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +63,8 @@ class Disorder:
 def times(sample: Sample, leaves: Sequence[Leaf]) -> tuple[Time, ...]:
     """All that may be the event time, the likeliest first."""
     there = [leaf for leaf in leaves if leaf.there]
-    clock = next((leaf for leaf in there if _is_clock(leaf)), None)
-    found = [_time(sample, leaf, clock) for leaf in there]
+    beside = next((clock for leaf in there if (clock := _clock_column(leaf)) is not None), None)
+    found = [_time(sample, leaf, beside) for leaf in there]
     if not any(found):
         found = [_order(sample, leaf) for leaf in there]
     return tuple(sorted((time for time in found if time is not None), key=lambda time: -time.score))
@@ -72,19 +80,51 @@ def disorder(time: Time) -> Disorder:
 # ---- candidates ------------------------------------------------------------------------------------------------------
 
 
-def _is_clock(leaf: Leaf) -> bool:
-    """A time of the day, which a date in another column goes with."""
-    return leaf.type == STRING and all(re.fullmatch(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?", value) for value in leaf.there)
+@dataclass(frozen=True, slots=True)
+class _ClockColumn:
+    """A column with a time of the day, which a date in another column goes with."""
+
+    leaf: Leaf
+    clock: Clock
 
 
-def _time(sample: Sample, leaf: Leaf, clock: Leaf | None) -> Time | None:
-    """The leaf as a time, if its values can be one; a date with a `clock` beside it."""
-    if leaf.type == DATE and clock is not None:
-        expression = f"TO_TIMESTAMP(CONCAT({leaf.text}, ' ', {clock.text}))"
-        values = _computed(sample, (leaf, clock), expression)
-        if values is not None:
-            note = f"a date, with the time of the day in {'.'.join(clock.path)}"
-            return _scored(leaf, expression, values, note)
+def _clock_column(leaf: Leaf) -> _ClockColumn | None:
+    """The leaf as a time of the day; digits are one where its name says a time."""
+    clock = clock_of(leaf.there, leaf.text) if leaf.type == STRING else None
+    if clock is None and says_time(leaf.path[-1]):
+        if leaf.type == STRING:
+            clock = clock_of_digits(leaf.there, leaf.text)
+        elif is_integer(leaf.type) and max(leaf.there) >= 100:  # below is no hour
+            digits = 4 if max(leaf.there) < 2400 else 6
+            padded = f"LPAD(CAST({leaf.text} AS STRING), {digits}, '0')"
+            clock = clock_of_digits([f"{value:0{digits}}" for value in leaf.there], padded)
+    return None if clock is None else _ClockColumn(leaf, clock)
+
+
+def _with_clock(sample: Sample, leaf: Leaf, beside: _ClockColumn) -> Time | None:
+    """The leaf as a date with a time of the day beside it, if its values are dates."""
+    digits = is_integer(leaf.type) and says_time(leaf.path[-1])
+    if leaf.type not in (DATE, STRING) and not digits:
+        return None
+    column = f"CAST({leaf.text} AS STRING)" if digits else leaf.text
+    date = date_of([str(value) for value in leaf.there], column)
+    if date is None:
+        return None
+    form = with_clock(date, column, beside.clock)
+    values = _computed(sample, (leaf, beside.leaf), form.expression)
+    if values is None:
+        return None
+    what = "a date" if leaf.type == DATE else f"{'digits' if digits else 'text'} like {leaf.there[0]}"
+    written = "" if is_iso(date, beside.clock) else f", {form.said}"
+    note = f"{what}, with the time of the day in {'.'.join(beside.leaf.path)}{written}"
+    return replace(_scored(leaf, form.expression, values, note), clock=beside.leaf)
+
+
+def _time(sample: Sample, leaf: Leaf, beside: _ClockColumn | None) -> Time | None:
+    """The leaf as a time, if its values can be one; a date with a clock beside it."""
+    together = None if beside is None else _with_clock(sample, leaf, beside)
+    if together is not None:
+        return together
     if is_time(leaf.type):
         own, note = (None if leaf.is_column else leaf.text), ""
     else:
@@ -115,8 +155,7 @@ def _written(leaf: Leaf) -> tuple[str, str] | None:
     form = form_of(leaf.there, leaf.text)
     if form is None:
         return None
-    unless = f"; {form.unless} fits as well" if form.unless else ""
-    return form.expression, f"text like {leaf.there[0]}, {form.title}{unless}"
+    return form.expression, f"text like {leaf.there[0]}, {form.said}"
 
 
 def _has_bad(leaf: Leaf) -> bool:
