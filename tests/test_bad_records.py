@@ -190,6 +190,25 @@ def test_rows_of_tables_are_counted_too() -> None:
     assert (dead["file"], dead["record"], dead["line"], dead["text"]) == ("e.parquet", 2, None, None)
 
 
+def test_why_a_column_cannot_be_computed_is_kept() -> None:
+    Path("p.cep").write_text(STREAM.replace("id BIGINT", "text STRING, id AS CAST(text AS DOUBLE)"))
+    Path("e.csv").write_text("at,kind,text\n2026-01-01,A,abc\n")
+    why = "'abc' cannot be read as DOUBLE in `CAST(text AS DOUBLE)`"
+    passed_over = CliRunner().invoke(command, ["run", "p.cep", "--events", "e.csv", "--skip-bad"])
+    said = f"e.csv, line 2: the column `id` of `s` cannot be computed of record 1 ({why})"
+    assert said in " ".join(passed_over.stderr.replace("  =", "").split())
+    CliRunner().invoke(command, ["run", "p.cep", "--events", "e.csv", "--dead", "dead.jsonl"])
+    (dead,) = map(json.loads, Path("dead.jsonl").read_text().splitlines())
+    assert dead["why"] == why
+
+
+def test_why_the_end_of_a_file_is_no_event_is_kept() -> None:
+    Path("e.csv").write_text("at,kind,id\n2026-01-01,A,1\n2026-01-0")
+    assert ids("e.csv", dead="dead.jsonl") == [1]
+    (dead,) = map(json.loads, Path("dead.jsonl").read_text().splitlines())
+    assert dead["why"] == "its last line has 1 of 3 columns"
+
+
 def test_a_file_of_which_no_record_is_an_event_has_no_rows() -> None:
     program = STREAM.replace("id BIGINT", "id BOOLEAN")
     Path("e.csv").write_bytes(csv_of(["2026-01-01,A,7"] * 3))

@@ -60,10 +60,14 @@ class NotAValue:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is wrong with it is about more than a place in its line: a column computed from it, the end of its file."""
+    """What is wrong with it is about more than a place in its line: a column computed from it, the end of its file.
+
+    `why` is the reason alone.
+    """
 
     record: int
     problem: Diagnostic
+    why: str
 
 
 Wrong = NotARecord | NotAValue | Said
@@ -102,10 +106,15 @@ class BadRecord:
             case Said():
                 return replace(self.wrong.problem, span=place) if self.line else self.wrong.problem
 
+    def why(self) -> str:
+        """The reason alone."""
+        return self.wrong.why if isinstance(self.wrong, Said) else self.problem(NOWHERE).label
+
     def sentence(self) -> str:
-        """The same in a line."""
+        """What is said of it, in a line."""
         problem = self.problem(Span(0, 0, self.file))
-        why = f" ({problem.label})" if isinstance(self.wrong, NotARecord) else ""
+        is_said = isinstance(self.wrong, NotAValue) or self.why() in problem.title
+        why = "" if is_said else f" ({self.why()})"
         where = f"line {self.line.number}" if self.line else f"record {self.wrong.record}"
         return f"{self.file}, {where}: {problem.title}{why}"
 
@@ -199,7 +208,7 @@ class BadRecords:
                 problem = bad.problem(NOWHERE)
                 said = {
                     "file": bad.file, "record": bad.wrong.record, "line": bad.line and bad.line.number,
-                    "problem": problem.title, "why": problem.label or None, "text": bad.line and bad.line.text,
+                    "problem": problem.title, "why": bad.why() or None, "text": bad.line and bad.line.text,
                 }  # fmt: skip
                 self._out.write(json.dumps(said, ensure_ascii=False) + "\n")
         except OSError as error:

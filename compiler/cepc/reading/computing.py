@@ -75,4 +75,5 @@ def _said(rows: InputRows, error: NoValueError) -> Said:
     known = rows.table.select([name for name in read if name in rows.table.column_names]).slice(error.row, 1)
     values = {name: str(known.column(name)[0]) for name in known.column_names}
     record = int(rows.numbers[error.row])
-    return Said(record, messages.no_value(rows.stream, error.column.name, rows.file, record, values, error.error))
+    problem = messages.no_value(rows.stream, error.column.name, rows.file, record, values, error.error)
+    return Said(record, problem, messages.why_no_value(error.error))

@@ -344,7 +344,7 @@ def _cut(file: DataFile, one: Wrong, lines: Any, row: list[str], kept: list[str]
     if len(row) >= len(header_):
         return None
     why = f"its last line has {len(row)} of {_columns(len(header_))}"
-    return Said(one.record, messages.cut(file.name, why))
+    return Said(one.record, messages.cut(file.name, why), why)
 
 
 def _keep(lines: Any, kept: list[str]) -> Iterator[str]:

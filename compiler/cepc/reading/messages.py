@@ -208,14 +208,17 @@ def no_value(
     """Of a record of the file `name`, or of a table without a name; `values` are those that the column is computed
     from.
     """
-    where = f" in `{error.expression}`" if error.expression else ""
     held = ", ".join(f"`{of}` is {_shortened(value)}" for of, value in values.items())
     return _about(
         "E0715", f"the column `{column}` of `{stream}` cannot be computed of record {record}", name,
-        f"{error.reason}{where}", *([f"in this record {held}"] if held else []),
+        why_no_value(error), *([f"in this record {held}"] if held else []),
         "as in Spark's ANSI mode, what has no value is an error and not null",
         hint=error.hint or "CASE WHEN … THEN … END computes it where it has a value, and is null elsewhere",
     )  # fmt: skip
+
+
+def why_no_value(error: EvaluationError) -> str:
+    return f"{error.reason} in `{error.expression}`" if error.expression else error.reason
 
 
 def _shortened(value: str) -> str:
