@@ -79,6 +79,20 @@ def said(program: str, events: str) -> list[str]:
         (f"{ONE} PATTERN A WITHIN 9 s", "", ["there are no events"]),
         (f"{ONE} PATTERN A WITHIN 9 s", "- A 7;- B 7", ["the event time `at` is null in all 2 events"]),
         (f"{ONE} PATTERN A WITHIN 9 s", "1 - 7", ["the event type `kind` is null in all 1 event"]),
+        (
+            f"{ONE} PATTERN A WITHIN 9 s", "- A 7;1 - 7;2 - 7",
+            [("no event has a time and a type: the event time `at` is null in 1 event, the event type `kind` in 2 "
+              "with a time")],
+        ),
+        (f"{ONE} PATTERN SEQ(A, B) WITHIN 9 s", "- A 7;1 B 7", ["the event time `at` is null in the only `A` event"]),
+        (
+            f"{ONE} PATTERN SEQ(A, C) WITHIN 9 s", "- A 7;- A 7;- B 7;1 C 7",
+            ["the event time `at` is null in all 2 `A` events"],
+        ),
+        (
+            f"{ONE} PATTERN SEQ(A, C) WITHIN 9 s", "- B 7;1 B 7;1 A 7",
+            ["no event has the type `C`; there are `A` (1) and `B` (1)"],
+        ),
         # conditions on single events
         (
             f"{ONE} PATTERN SEQ(A, B b) WHERE b.x > 5 WITHIN 9 s", "1 A 7 9;2 B 7 5;3 B 8 2",
@@ -173,6 +187,40 @@ def test_a_query_without_rows_says_why(query: str, events: str, lines: list[str]
 def test_a_type_that_the_stream_does_not_list_is_named_too() -> None:
     found = said(f"STREAM s {COLUMNS} EVENT TIME at EVENT TYPE kind;QUERY q {ONE} PATTERN A WITHIN 9 s;", "1 a 7")
     assert found == ["`q` has no rows: no event has the type `A`; 1 event has `a`"]
+
+
+def test_an_event_without_a_time_has_a_type_all_the_same() -> None:
+    stream = f"STREAM s {COLUMNS} EVENT TIME at UNIT s EVENT TYPE kind;"
+    Path("q.cep").write_text(f"{stream} QUERY q {ONE} PATTERN SEQ(A, B) WITHIN 9 s;")
+    written("- A 7;1 B 7")
+    result = CliRunner().invoke(command, ["run", "q.cep", "--events", "e.csv"])
+    assert "W0713" not in result.stderr
+    assert "the event time `at` is null in the only `A` event" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("pattern", "events", "sentence", "count"),
+    [
+        ("A", "1 A 7 3 abc", "there are no events: 1 bad record was passed over", "0 events read from 1 file, 1 bad"),
+        (
+            "A", "1 A 7 3 abc;2 B 7 3 4;3 A 7 3 x",
+            "no event has the type `A`; there are `B` (1); 2 bad records were passed over", "1 event read",
+        ),
+        (
+            "SEQ(A, B)", "- A 7 3 4;2 B 7 3 4;3 A 7 3 x",
+            "the event time `at` is null in the only `A` event; 1 bad record was passed over", "2 events read",
+        ),
+        ("SEQ(A, B)", "1 A x 3 4;2 B 7 3 4", "no event has the type `A`; there are `B` (1); 1 bad record was", "1 event"),
+    ],
+)  # fmt: skip
+def test_records_that_were_passed_over_are_no_events(pattern: str, events: str, sentence: str, count: str) -> None:
+    columns = COLUMNS.replace(")", ", n AS CAST(city AS DOUBLE))")
+    stream = f"STREAM s {columns} EVENT TIME at UNIT s EVENT TYPE kind IN ('A', 'B');"
+    Path("q.cep").write_text(f"{stream} QUERY q RETURN MATCH A.n, A.k PATTERN {pattern} WITHIN 9 s;")
+    written(events)
+    result = CliRunner().invoke(command, ["run", "q.cep", "--events", "e.csv", "--skip-bad"])
+    assert f"`q` has no rows: {sentence}" in result.stderr
+    assert count in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -43,9 +43,10 @@ class Read:
     """Events that were read.
 
     `table` has the columns that the plan reads, in its order and types; it is `Stored` where it does not fit into
-    memory. Rows of types for which no query asks are left
-    out, except those that are dropped for a null: they are in `rows`, the number of all. `types` says how often each
-    occurs, None where the stream has no type column. Records that are no events were `passed_over`.
+    memory. Rows of types for which no query asks are left out, except those that are dropped for a null: they are in
+    `rows`, the number of all. `types` says how often each occurs among rows with a time, None where the stream has no
+    type column; `timeless`, how often among those without one. Records that are no events were `passed_over`, and are
+    counted nowhere else.
     """
 
     table: Any
@@ -54,6 +55,7 @@ class Read:
     types: Mapping[str, int] | None
     warnings: tuple[Diagnostic, ...] = ()
     passed_over: int = 0
+    timeless: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_events(
@@ -222,12 +224,13 @@ def _ranges(table: Any, threads: int) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What is kept of some rows, how often each type occurs in them, and what is wrong with those that can be no
-    events, because a column of them cannot be computed.
+    """What is kept of some rows, how often each type occurs in them, with a time and without one, and what is wrong
+    with those that can be no events, because a column of them cannot be computed.
     """
 
     table: Any
-    types: Mapping[str, int]
+    types: Counter[str]
+    timeless: Counter[str]
     wrong: list[Said]
 
 
@@ -244,6 +247,7 @@ class _Collected:
         import pyarrow as pa
 
         self.rows, self.threads = 0, resources.threads
+        self._wrong = 0
         self._stream = stream
         first = needed.needed([name for name in (stream.time_column, stream.type_column) if name is not None]).computed
         self._first, self._then = first, tuple(column for column in needed.computed if column not in first)
@@ -253,6 +257,7 @@ class _Collected:
         self._held = _Held(self._schema, resources)
         self._keep = self._held.add if keep is None else keep
         self._types: Counter[str] = Counter()
+        self._timeless: Counter[str] = Counter()
         type_ = dict(stream.columns).get(stream.type_column) if stream.type_column is not None else None
         # The types of other columns are compared as Spark writes them as strings: that is for the runtime to do.
         self._typed = type_ is not None and (type_ == STRING or is_integer(type_))
@@ -270,42 +275,70 @@ class _Collected:
     def kept(self, placed: InputRows, most: int | None) -> _Kept:
         """What is to be added of some rows: several threads may look at some at once."""
         rows, wrong = with_computed(placed, self._first, most)
-        types, asked = self._asked_for(rows.table) if self._typed else ({}, None)
+        kinds = self._kinds(rows.table)
+        types, timeless = self._counted(rows.table, kinds)
+        asked = None if kinds is None else self._asked_for(rows.table, kinds)
         if not self._then:  # and nobody asks for the numbers of records
             table = rows.table if asked is None else rows.table.filter(asked)
-            return _Kept(table.select(self._columns).cast(self._schema), types, wrong)
-        rows, more = with_computed(rows if asked is None else rows.where(asked), self._then, most)
-        return _Kept(rows.table.select(self._columns).cast(self._schema), types, wrong + more)
+            return _Kept(table.select(self._columns).cast(self._schema), types, timeless, wrong)
+        asking = rows if asked is None else rows.where(asked)
+        rows, more = with_computed(asking, self._then, most)
+        if more:
+            asked_types, asked_timeless = self._counted(asking.table, self._kinds(asking.table))
+            good_types, good_timeless = self._counted(rows.table, self._kinds(rows.table))
+            types, timeless = types - (asked_types - good_types), timeless - (asked_timeless - good_timeless)
+        return _Kept(rows.table.select(self._columns).cast(self._schema), types, timeless, wrong + more)
 
     def add(self, kept: _Kept) -> list[Said]:
         """What is wrong."""
         self._keep(kept.table)
         self._types.update(kept.types)
+        self._timeless.update(kept.timeless)
+        self._wrong += len(kept.wrong)
         return kept.wrong
 
-    def _asked_for(self, table: Any) -> tuple[dict[str, int], Any]:
-        """How often each type occurs, and which rows are of one that some query asks for, or lack a time or a type;
-        None: all of them.
-        """
+    def _kinds(self, table: Any) -> Any:
+        """The types of rows, encoded; None where they are not counted."""
+        return _encoded(table.column(self._stream.type_column)) if self._typed else None
+
+    def _counted(self, table: Any, kinds: Any) -> tuple[Counter[str], Counter[str]]:
+        """How often each type occurs with a time, and without one."""
+        import pyarrow.compute as pc
+
+        times = table.column(self._stream.time_column)
+        if kinds is None:
+            return Counter(), Counter()
+        if not times.null_count:
+            return _occurring(kinds.dictionary, kinds.indices), Counter()
+        no_time = pc.is_null(times)
+        with_time, without = (kinds.indices.filter(mask) for mask in (pc.invert(no_time), no_time))
+        return _occurring(kinds.dictionary, with_time), _occurring(kinds.dictionary, without)
+
+    def _asked_for(self, table: Any, kinds: Any) -> Any:
+        """Which rows are of a type that some query asks for, or lack a time or a type; None: all of them."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        kinds = _encoded(table.column(self._stream.type_column))
-        names, counts = kinds.dictionary.to_pylist(), pc.value_counts(kinds.indices)
-        occur = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
-        types = {names[index]: count for index, count in occur if index is not None}
         wanted = self._stream.raw_types
-        if wanted is None or set(names) <= set(wanted):
-            return types, None
+        if wanted is None or set(kinds.dictionary.to_pylist()) <= set(wanted):
+            return None
         keep = pc.fill_null(pc.take(pc.is_in(kinds.dictionary, pa.array(wanted, pa.string())), kinds.indices), True)
-        no_time = pc.is_null(table.column(self._stream.time_column))
-        return types, pc.or_(keep, no_time)
+        return pc.or_(keep, pc.is_null(table.column(self._stream.time_column)))
 
     def read(self) -> Read:
-        return Read(self._held.end(), self.rows, 0, dict(self._types) if self._typed else None)
+        types = dict(self._types) if self._typed else None
+        return Read(self._held.end(), self.rows - self._wrong, 0, types, timeless=dict(self._timeless))
 
     def close(self) -> None:
         self._held.close()
+
+
+def _occurring(dictionary: Any, indices: Any) -> Counter[str]:
+    import pyarrow.compute as pc
+
+    names, counts = dictionary.to_pylist(), pc.value_counts(indices)
+    occur = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
+    return Counter({names[index]: count for index, count in occur if index is not None})
 
 
 def _encoded(column: Any) -> Any:

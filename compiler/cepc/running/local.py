@@ -263,5 +263,5 @@ def types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query],
             for variable in query.variables:
                 if variable.test.raw_type is not None:
                     asked.setdefault(variable.test.raw_type, variable.span)
-    occur = sorted(read.types)
-    return [type_never_occurs(type_, place, occur) for type_, place in asked.items() if type_ not in read.types]
+    occur = sorted({*read.types, *read.timeless})
+    return [type_never_occurs(type_, place, occur) for type_, place in asked.items() if type_ not in occur]

@@ -46,13 +46,13 @@ def some_of(events: Any, declared: Any, plan: StreamPlan, counted: Read | None) 
     events = with_computed(events, declared)
     computed = [column.name for column in declared.computed]
     places = {name: quote_name(name if name in computed else aside(name, computed)) for name, _ in plan.columns}
-    rows, types = (counted.rows, counted.types) if counted is not None else _counted(events, plan, places)
-    if rows is None:
+    known = counted if counted is not None else _counted(events, plan, places)
+    if known is None:
         return None
     found = events.where(_asked_for(plan, places)).select(*places.values()).limit(LOOKED_AT + 1)
     table = table_from(found).rename_columns([name for name, _ in plan.columns])
     read = read_given(table, plan, StreamInput(plan.columns))
-    return replace(read, rows=rows, types=types)
+    return replace(known, table=read.table)
 
 
 def _asked_for(plan: StreamPlan, places: Mapping[str, str]) -> Any:
@@ -65,18 +65,23 @@ def _asked_for(plan: StreamPlan, places: Mapping[str, str]) -> Any:
     return type_.isNull() | type_.cast("string").isin(*plan.raw_types) | F.col(places[plan.time_column]).isNull()
 
 
-def _counted(events: Any, plan: StreamPlan, places: Mapping[str, str]) -> tuple[int | None, Mapping[str, int] | None]:
-    """How many events there are, and of each type."""
+def _counted(events: Any, plan: StreamPlan, places: Mapping[str, str]) -> Read | None:
+    """How many events there are, and of each type, without the events."""
     from pyspark.sql import functions as F  # noqa: N812
 
     type_ = dict(plan.columns).get(plan.type_column or "")
     if plan.type_column is None or not (type_ == STRING or (type_ is not None and is_integer(type_))):
-        return events.count(), None
+        return Read(None, events.count(), 0, None)
     name = F.col(places[plan.type_column]).cast("string").alias("type")
-    found = events.groupBy(name).count().limit(TYPES + 1).collect()
+    timeless = F.col(places[plan.time_column]).isNull().alias("timeless")
+    found = events.groupBy(name, timeless).count().limit(TYPES + 1).collect()
     if len(found) > TYPES:
-        return None, None
-    return sum(row["count"] for row in found), {row["type"]: row["count"] for row in found if row["type"] is not None}
+        return None
+    with_time, without = (
+        {row["type"]: row["count"] for row in found if row["type"] is not None and row["timeless"] is lacks}
+        for lacks in (False, True)
+    )
+    return Read(None, sum(row["count"] for row in found), 0, with_time, timeless=without)
 
 
 # ---- records that are no events --------------------------------------------------------------------------------------

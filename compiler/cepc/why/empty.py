@@ -35,7 +35,7 @@ from .furthest import awaited
 from .looked_at import PARTIAL_MATCHES, LookedAt, look_at
 from .missing import Question, Stopped, missing
 from .row import aggregate_rows, having_query, having_values, match_having_values
-from .unsatisfied import never_text, unsatisfied
+from .unsatisfied import never_text, passed_over, unsatisfied
 from .values import ValueTexts, with_values
 from .wording import constraint_text
 
@@ -84,11 +84,17 @@ def at_a_glance(looked: LookedAt) -> Sentences:
     rows, stream, dropped = looked.read.rows, looked.finder.stream, looked.reading.dropped
     odd = other_unit(looked.stream, looked.reading.ticks)
     if not rows:
-        yield "there are no events"
+        yield f"there are no events{passed_over(looked, ': ')}"
     elif dropped.null_time == rows:
         yield f"the event time `{stream.time_column}` is null in all {many(rows, 'event')}"
-    elif dropped.null_time + dropped.null_type == rows:
+    elif dropped.null_type == rows:
         yield f"the event type `{stream.type_column}` is null in all {many(rows, 'event')}"
+    elif dropped.null_time + dropped.null_type == rows:
+        yield (
+            f"no event has a time and a type: the event time `{stream.time_column}` is null in "
+            f"{many(dropped.null_time, 'event')}, the event type `{stream.type_column}` in {dropped.null_type:,} "
+            "with a time"
+        )
     elif odd is not None:
         yield odd
     else:

@@ -85,8 +85,18 @@ def never_text(looked: LookedAt, one: Unsatisfied) -> str:
     )
     rows = np.flatnonzero(of_type)
     if type_ is not None and not len(rows):
-        return f"no event has the type `{type_}`{looked.among}{_types(looked, type_)}"
+        timeless = looked.read.timeless.get(type_, 0)
+        if timeless and not _types_read(looked).get(type_):
+            where = f"the only `{type_}` event" if timeless == 1 else f"all {timeless:,} `{type_}` events"
+            return f"the event time `{looked.finder.stream.time_column}` is null in {where}{passed_over(looked, '; ')}"
+        return f"no event has the type `{type_}`{looked.among}{_types(looked, type_)}{passed_over(looked, '; ')}"
     return _conditions(looked, one, rows, "event" if type_ is None else f"`{type_}` event")
+
+
+def passed_over(looked: LookedAt, joint: str) -> str:
+    """Among the records that were passed over may be what is missing."""
+    count = looked.read.passed_over
+    return f"{joint}{many(count, 'bad record')} {'was' if count == 1 else 'were'} passed over" if count else ""
 
 
 def _types(looked: LookedAt, type_: str) -> str:
