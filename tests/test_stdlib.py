@@ -13,7 +13,7 @@ from cepc.documenting import document
 from cepc.files.read import ImportReader
 from cepc.resolve.imports import resolve_imports, standard_module, standard_modules
 from cepc.testing.run import run_test
-from cepc.testing.values import table_of
+from cepc.testing.values import tables_of
 from cepc_grammar import ast
 from cepc_grammar.formatter import format_source
 from cepc_grammar.parser import Parsed, parse
@@ -96,7 +96,7 @@ def test_the_oracle_agrees(name: str) -> None:
     (stream,) = checked.program.streams
     for one in checked.program.tests:
         chosen = [s for s in every if not isinstance(s, ast.Query | ast.Test) or s.name.text == one.query]
-        events = table_of(one.given, stream.input.columns, {})
+        events, _ = tables_of(one, stream.input.columns, {})
         expected = oracle.evaluate(ast.Program(tuple(chosen)), events.to_pylist())
         found = checked.run(events, one.query)
         assert same(found[one.query].to_pylist(), expected[one.query]), one.name

@@ -126,10 +126,25 @@ def test_a_constant_without_a_value_is_an_error_at_its_place() -> None:
     result = run("TEST bad FOR first GIVEN (at, kind, driver) VALUES ('soon', 'P', 1 / 0) EXPECT NO ROWS;")
     assert result.exit_code == 1
     assert (
-        "error[E0905]: the value has no meaning: 'soon' cannot be read as TIMESTAMP\n  --> rides.cep:27:53"
-        in result.stderr
+        "FAIL  bad  (rides.cep:27:1)\n"
+        "  error[E0905]: the value has no meaning: 'soon' cannot be read as TIMESTAMP\n    --> rides.cep:27:53"
+        in result.stdout
     )
-    assert result.stderr.count("error[E0905]") == 2
+    assert result.stdout.count("error[E0905]") == 2
+
+
+def test_after_a_constant_without_a_value_the_other_tests_run() -> None:
+    result = run(
+        "TEST given FOR first GIVEN (at, kind, driver) VALUES ('soon', 'P', 1) EXPECT NO ROWS;\n"
+        "TEST both FOR first GIVEN (at, kind) VALUES ('soon', 'P') EXPECT (driver) VALUES (1 / 0);\n"
+        "TEST fails FOR first GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT (driver) VALUES (2);\n"
+        "TEST right FOR first GIVEN (at, kind) VALUES ('2026-01-31', 'P') EXPECT NO ROWS;\n"
+    )
+    lines = result.stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("FAIL")] == ["given", "both", "fails"]
+    assert lines[-2:] == ["ok    right", "4 tests, 3 failed"]
+    assert result.stdout.count("error[E0905]") == 3, "two of one test"
+    assert (result.exit_code, result.stderr) == (1, "")
 
 
 def test_some_of_the_tests_can_be_chosen() -> None:
@@ -269,8 +284,8 @@ def test_arrays_maps_and_structs_that_differ_are_shown(column: str, given: str, 
 )
 def test_a_map_without_a_value_is_an_error_at_its_place(value: str, reason: str) -> None:
     result = nested("m", value, "NULL")
-    assert f"error[E0905]: the value has no meaning: {reason}\n" in result.stderr
-    assert "`m` is MAP<STRING, DOUBLE>" in result.stderr
+    assert f"error[E0905]: the value has no meaning: {reason}\n" in result.stdout
+    assert "`m` is MAP<STRING, DOUBLE>" in result.stdout
 
 
 def test_the_events_of_a_match_can_be_expected() -> None:

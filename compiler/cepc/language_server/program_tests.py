@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 
 from ..diagnostics.render import as_text, render
-from ..errors import CepcError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +52,7 @@ def run_tests(program: EditedProgram, only: str | None = None) -> TestReport:
     outcomes, failures = [], []
     for test in chosen:
         known = next(t for t in checked.program.tests if t.name == test.name)
-        try:
-            outcome = run_test(checked.program, known, checked.sources)
-        except CepcError as error:
-            return TestReport(False, f"the tests were not run: {error.diagnostics[0].title}", ((test, str(error)),))
+        outcome = run_test(checked.program, known, checked.sources)
         outcomes.append(outcome)
         if not outcome.passed:
             failures.append((test, show(outcome, checked.sources).rstrip()))

@@ -12,7 +12,7 @@ from ..errors import CepcError
 from ..running.given import read_given
 from ..running.local import run
 from .compare import Difference, compare
-from .values import table_of
+from .values import tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A test with how the rows differ from those expected, or with the error that the run ended in; `strange` tells
-    types of the events given that the stream does not list.
+    """A test with how the rows differ from those expected, or with the error that it ended in; `strange` tells types
+    of the events given that the stream does not list.
     """
 
     test: model.Test
@@ -41,16 +41,15 @@ class Outcome:
 
 
 def run_test(program: model.CheckedProgram, test: model.Test, sources: Mapping[str, Source]) -> Outcome:
-    """The outcome of a test of the program. Raises ProgramError where one of its constants has no value."""
+    """The outcome of a test of the program: an error as well where one of its constants has no value."""
     query = next(q for q in program.queries if q.name == test.query)
     stream = program.stream(query.stream)
-    events = table_of(test.given, stream.input.columns, sources)
-    expected = None if test.expected is None else table_of(test.expected, test.expected.columns, sources)
-
-    def load(_stream: model.Stream, plan: StreamPlan) -> Read:
-        return read_given(events, plan, stream.input)
-
     try:
+        events, expected = tables_of(test, stream.input.columns, sources)
+
+        def load(_stream: model.Stream, plan: StreamPlan) -> Read:
+            return read_given(events, plan, stream.input)
+
         found = run(replace(program, queries=(query,)), load, sources).tables[query.name]
     except CepcError as error:
         return Outcome(test, None, error)

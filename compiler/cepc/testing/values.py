@@ -21,17 +21,28 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.types import DataType
 
 
-def table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], sources: Mapping[str, Source]) -> Any:
-    """The rows with all of `columns`, null where they are not named. Raises ProgramError where a constant has no
-    value.
+def tables_of(
+    test: model.Test, columns: Sequence[tuple[str, DataType]], sources: Mapping[str, Source]
+) -> tuple[Any, Any | None]:
+    """The events, with all of `columns`, and the rows expected, None where these are no rows. Raises ProgramError with
+    all constants that have no value.
     """
     problems: list[Diagnostic] = []
+    events = _table_of(test.given, columns, problems)
+    expected = None if test.expected is None else _table_of(test.expected, test.expected.columns, problems)
+    if problems:
+        raise ProgramError(problems, sources)
+    return events, expected
+
+
+def _table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], problems: list[Diagnostic]) -> Any:
+    """The rows with all of `columns`, null where they are not named; None where there are problems."""
     arrays: dict[str, Any] = {}
     for i, (name, type_) in enumerate(values.columns):
         cells = [_cell(row[i], name, type_, problems) for row in values.rows]
         arrays[name] = pa.concat_arrays(cells) if not problems else None
     if problems:
-        raise ProgramError(problems, sources)
+        return None
     nothing = len(values.rows)
     return pa.table({n: arrays[n] if n in arrays else pa.nulls(nothing, to_arrow(type_)) for n, type_ in columns})
 
