@@ -31,7 +31,7 @@ MOST: Final = 10_000
 @dataclass(frozen=True, slots=True)
 class WrittenOut:
     """Statements without functions: calls are what they stand for, with the span of the call. What is said elsewhere of
-    the calls that were `given_up` follows from the diagnostics.
+    the calls that were `given_up`, and of names that a function does not know, follows from the diagnostics.
     """
 
     statements: tuple[ast.Statement, ...]
@@ -51,7 +51,8 @@ def written_out(statements: Iterable[ast.Statement]) -> WrittenOut:
     problems += (say.cycle(named[name].name.span, [named[n].name.text for n in way]) for name, way in around.items())
     work = _Writing({name: f for name, f in named.items() if name not in around}, frozenset(around))
     found = tuple(work.inside(s) for s in statements if not isinstance(s, ast.Function))
-    return WrittenOut(found, (*problems, *work.problems), frozenset(work.given_up))
+    unknown = {span for f in functions for r in _unknown(f) for span in (r.span, *(part.span for part in r.parts))}
+    return WrittenOut(found, (*problems, *work.problems), frozenset(work.given_up | unknown))
 
 
 def key(name: ast.Name) -> str:
@@ -77,9 +78,13 @@ def _own(function: ast.Function) -> Iterator[Diagnostic]:
     used |= {node.name.text for node in walk(function.body) if isinstance(node, ast.Member)}
     if not any(isinstance(node, ast.Equivalence) for node in walk(function.body)):  # the parser has said so
         yield from (say.unused_parameter(p, name.text) for p in parameters.values() if p.text not in used)
-    for reference in references(function.body):
-        if reference.parts[0].text not in parameters:
-            yield say.no_parameter(reference, name.text, list(parameters))
+    yield from (say.no_parameter(reference, name.text, list(parameters)) for reference in _unknown(function))
+
+
+def _unknown(function: ast.Function) -> Iterator[ast.Reference]:
+    """What a function mentions and no parameter of it is."""
+    parameters = {p.text for p in function.parameters}
+    return (reference for reference in references(function.body) if reference.parts[0].text not in parameters)
 
 
 class _Writing:
