@@ -68,8 +68,18 @@ def test_json_lines_begin_with_the_query() -> None:
     table = pa.table({"a b": [1, 2], 'c"': ["x", None]})
     assert list(json_lines(table, "q")) == ['{"query":"q","a b":1,"c\\"":"x"}', '{"query":"q","a b":2,"c\\"":null}']
     assert list(json_lines(table)) == ['{"a b":1,"c\\"":"x"}', '{"a b":2,"c\\"":null}']
-    (line,) = json_lines(pa.table({"query": ["mine"]}), "q")
-    assert json.loads(line) == {"_query": "q", "query": "mine"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [
+        (["query"], "_query"), (["_query"], "query"), (["query", "_query"], "__query"),
+        (["_query", "x", "query", "__query"], "___query"), (["QUERY"], "query"),
+    ],
+)  # fmt: skip
+def test_no_column_has_the_name_that_the_query_stands_under(columns: list[str], name: str) -> None:
+    (line,) = json_lines(pa.table({column: ["mine"] for column in columns}), "q")
+    assert json.loads(line, object_pairs_hook=list) == [(name, "q"), *((column, "mine") for column in columns)]
 
 
 def test_csv_tells_null_from_the_empty_string() -> None:

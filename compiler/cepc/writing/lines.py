@@ -18,13 +18,16 @@ ROWS = 1 << 14  # made into text at a time
 def json_lines(table: Any, query: str | None = None) -> Iterator[str]:
     """An object for each row, with the query's name first where it is given.
 
-    The name stands under `query`; where the query has a column of that name, under `_query`.
+    The name stands under `query`; where the query has a column of that name, under `_query`, and so on.
     """
     quote = json.encoder.encode_basestring
     names = [quote(name) for name in table.column_names]
     lead: tuple[str, ...] = ()
     if query is not None:
-        names = [quote("_query" if "query" in table.column_names else "query"), *names]
+        under = "query"
+        while under in table.column_names:
+            under = f"_{under}"
+        names = [quote(under), *names]
         lead = (quote(query),)
     for part in _parts(table):
         for row in zip(*(as_json(part.column(i)) for i in range(part.num_columns)), strict=True):
