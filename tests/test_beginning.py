@@ -188,6 +188,7 @@ CASES: dict[str, Files] = {
     "a_date_and_a_clock_of_numbers": {"parts.jsonl": jsonl(
         *({"date": int(f"{t:%Y%m%d}"), "time": int(f"{t:%H%M}"), "type": kind} for t, kind in zip(HALVES, "ABAB", strict=True))
     )},
+    "a_clock_that_is_null": {"parts.csv": csv("date;time;type", "31.12.2026;23:58;A", "31.12.2026;;B", "31.12.2026;23:59;B")},
     "a_number_that_grows": {"seq.csv": csv("seq,event", "1,A", "2,B", "5,A", "6,B")},
     "seconds_from_a_start": {"lab.csv": csv("time,temperature", *(f"{i / 10},{20 + i % 3}" for i in range(9)))},
     "a_number_alone": {"seq.jsonl": jsonl(*({"offset": i} for i in range(4)))},

@@ -37,7 +37,7 @@ def guess(sample: Sample, one_type: str) -> Guess:
     """`one_type` is how the type of all events is called where no column says it."""
     found = leaves(sample)
     time, *other_times = times(sample, found) or (None,)
-    used = {path for one in (time, *other_times) if one is not None for path in one.paths}
+    used = {leaf.path for one in (time, *other_times) if one is not None for leaf in one.leaves}
     likely = kinds(found, used)
     kind = likely[0] if likely and likely[0].score else None
     if kind is not None:

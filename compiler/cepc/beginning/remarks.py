@@ -65,7 +65,8 @@ def _of_time(guessed: Guess) -> Iterable[str]:
         yield "Whether the day or the month comes first cannot be seen from these values."
     nulls = time.values.count(None)
     if nulls:
-        yield f"{_path(time.leaf)} is null in {many(nulls, 'record')}: no events."
+        made_of = " or ".join(_path(leaf) for leaf in time.leaves)
+        yield f"{made_of} is null in {many(nulls, 'record')}: no events."
     if guessed.other_times:
         yield f"Could be the event time as well: {_some(_path(t.leaf) for t in guessed.other_times)}."
     late = guessed.disorder.late

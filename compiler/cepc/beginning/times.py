@@ -48,9 +48,9 @@ class Time:
     clock: Leaf | None = None
 
     @property
-    def paths(self) -> frozenset[tuple[str, ...]]:
-        """The leaves that it is made of."""
-        return frozenset(leaf.path for leaf in (self.leaf, self.clock) if leaf is not None)
+    def leaves(self) -> tuple[Leaf, ...]:
+        """What it is made of."""
+        return (self.leaf,) if self.clock is None else (self.leaf, self.clock)
 
 
 @dataclass(frozen=True, slots=True)
