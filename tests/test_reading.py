@@ -5,7 +5,9 @@ import bz2
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -142,6 +144,34 @@ def test_standard_input_is_recognised(name: str, monkeypatch: pytest.MonkeyPatch
     data = FILES[name] if name in FILES else Path(name).read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert read("-").table.equals(rides())
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "content"),
+    [
+        ("pipe", "csv", "rides.csv"), ("pipe", None, "rides.jsonl"), ("pipe", "csv", "rides.csv.gz"),
+        ("pipe.csv", None, "rides.csv"), ("pipe", "parquet", "rides.parquet"),
+    ],
+)  # fmt: skip
+def test_a_pipe_with_a_name_is_read_as_standard_input_is(name: str, form: Any, content: str) -> None:
+    pq.write_table(rides(), "rides.parquet")
+    data = FILES[content] if content in FILES else Path(content).read_bytes()
+    os.mkfifo(name)
+    writer = threading.Thread(target=Path(name).write_bytes, args=(data,))
+    writer.start()
+    found = read(name, form=form)
+    writer.join()
+    assert found.table.equals(rides())
+
+
+def test_a_device_is_not_read_and_a_directory_leaves_pipes_out() -> None:
+    said = problem("/dev/zero", form="csv")
+    assert "error[E0704]: `/dev/zero` cannot be read: it is no regular file" in said
+    assert "help: `… | cepc run … --events -` reads what a command writes" in said
+    assert read("/dev/null", form="csv").rows == 0
+    write("d/rides.csv", FILES["rides.csv"])
+    os.mkfifo("d/pipe.csv")
+    assert read("d").table.equals(rides())
 
 
 def test_a_directory_is_all_files_below_it_without_the_hidden_ones() -> None:
@@ -374,6 +404,11 @@ def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
         ({"a.parquet": "at,kind\n"}, "a.parquet", None, "`--input-format csv`, `json`, `orc` or `avro` names another format"),
         ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "error[E0704]: `a.csv.gz` cannot be read"),
         ({"a.jsonl.gz": "{}\n"}, "a.jsonl.gz", None, "error[E0704]: `a.jsonl.gz` cannot be read"),
+        ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "its name ends in `.gz`, and it is no gzip file"),
+        ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "take `.gz` off its name: `mv a.csv.gz a.csv`"),
+        ({"a.json.zst": "{}\n"}, "a.json.zst", None, "its name ends in `.zst`, and it is no zstd file"),
+        ({"a.csv.bz2": "at,kind\n"}, "a.csv.bz2", None, "its name ends in `.bz2`, and it is no bz2 file"),
+        ({"a.csv.LZ4": "at,kind\n"}, "a.csv.LZ4", None, "its name ends in `.LZ4`, and it is no lz4 file"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_files_that_cannot_be_read(files: dict[str, str], path: str, form: Any, said: str) -> None:

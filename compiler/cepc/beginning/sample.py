@@ -101,7 +101,7 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
         raise DataError([messages.nothing_to_look_at(title)])
     columns, left_out = (_json if isinstance(parts[0].rows, list) else _tables)(parts)
     return _sample(
-        EventOrigin(title, reader.name, None if path == "-" else path, options),
+        EventOrigin(title, reader.name, None if files[0].data is not None else path, options),
         {**columns, **_folders(parts, files)},
         left_out,
         whole=len(chosen) == len(there) and all(part.looked.whole for part in parts),

@@ -20,7 +20,7 @@ from ..errors import DataError
 from . import messages
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine, Said
 from .csv_options import TAB, CsvOptions, csv_options, options_of
-from .files import open_text, read_head, reason
+from .files import open_text, read_head, unread
 from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError, bad_values, from_text
 
@@ -108,7 +108,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
                 why = f"it is no text in {options_of(file).encoding}"
                 raise DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")]) from None
             except OSError as error:
-                raise DataError([messages.unreadable(file.name, reason(error))]) from None
+                raise unread(file, error) from None
             table, wrong, good = _converted(wanted, passing, batch, done, rows)
             numbers = rows.numbers(good + done) if rows.left_out or len(good) < batch.num_rows else None
             yield Batch(table, raw.tell(), wrong=(*rows.taken(), *wrong), numbers=numbers)
@@ -237,7 +237,7 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
     except pa.ArrowInvalid as error:
         raise _invalid(file, str(error)) from None
     except OSError as error:
-        raise DataError([messages.unreadable(file.name, reason(error))]) from None
+        raise unread(file, error) from None
 
 
 def _converted(

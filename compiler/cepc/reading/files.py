@@ -11,6 +11,9 @@ from typing import Any
 from ..errors import DataError
 from . import messages
 
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
+"""What compressed text begins with."""
+
 
 @dataclass(frozen=True, slots=True)
 class EventSource:
@@ -25,7 +28,7 @@ class EventSource:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of events. `data` is its content where it is not on a disk (standard input), `size` is in bytes.
+    """One file of events. `data` is its content where it is not on a disk (a pipe), `size` is in bytes.
 
     `partitions` are the columns that the folders around it name; None stands for null. `options` say how its format is
     written.
@@ -74,6 +77,14 @@ def reason(error: OSError) -> str:
     return text.splitlines()[0] if text else type(error).__name__
 
 
+def unread(file: DataFile, error: OSError) -> DataError:
+    """What is said where the text in a file cannot be read."""
+    magic = next((magic for magic, name in MAGIC.items() if name == file.compression), None)
+    if magic is not None and not file.starts_with(magic):
+        return DataError([messages.not_compressed(file.name, MAGIC[magic])])
+    return DataError([messages.unreadable(file.name, reason(error))])
+
+
 def open_text(file: DataFile) -> tuple[Any, Any]:
     """The raw pyarrow file, whose position says how far reading is, and the stream of the text in it."""
     import pyarrow as pa
@@ -98,7 +109,7 @@ class _Gunzip(io.RawIOBase):
             return self._text.read(size)
         except EOFError:
             raise OSError(messages.TRUNCATED) from None
-        except zlib.error as error:
+        except (gzip.BadGzipFile, zlib.error) as error:
             raise OSError(f"it is damaged ({error})") from None
 
 
@@ -109,4 +120,4 @@ def read_head(file: DataFile, size: int = 1 << 20) -> bytes:
         try:
             return bytes(stream.read(size))
         except OSError as error:
-            raise DataError([messages.unreadable(file.name, reason(error))]) from None
+            raise unread(file, error) from None

@@ -6,6 +6,7 @@ A directory means every file in it and below, as Spark reads it: names that begi
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..diagnostics.near import nearest
 from ..errors import DataError
 from ..files.read import STDIN
 from . import csv_files, delta_tables, messages, readers
-from .files import DataFile, OptionError, reason
+from .files import MAGIC, DataFile, OptionError, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from .reader import Reader
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".br": "brotli"}
-MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
 FIRST = 64  # bytes that a format is guessed from
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
@@ -61,12 +61,15 @@ def _found(path: str, form: str | None) -> tuple[Reader, tuple[DataFile, ...]]:
 
 
 def _file(path: str, place: Path, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
-    size = place.stat().st_size
     named, compression = _by_name(place.name)
     reader = given or named
+    if place.is_fifo():
+        return _at_once(path, place.read_bytes(), reader)
+    if not place.is_file() and not place.samefile(os.devnull):
+        raise DataError([messages.no_regular_file(path)])
     if reader is None:
         raise DataError([_unknown(path, place)])
-    return reader, (DataFile(path, compression if reader.is_text else None, size),)
+    return reader, (DataFile(path, compression if reader.is_text else None, place.stat().st_size),)
 
 
 def _in_directory(path: str, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
@@ -125,22 +128,26 @@ def _unknown(path: str, place: Path) -> Diagnostic:
 
 
 def _standard_input(given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
-    """All of it at once: what is wrong in it can then be shown, and Parquet is read from its end."""
-    import pyarrow as pa
-
     if sys.stdin is None:
         raise DataError([messages.unreadable(STDIN, "standard input is closed")])
     try:
         data = sys.stdin.buffer.read()
     except OSError as error:
         raise DataError([messages.unreadable(STDIN, reason(error))]) from None
+    return _at_once(STDIN, data, given)
+
+
+def _at_once(name: str, data: bytes, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+    """All that a pipe has: what is wrong in it can then be shown, and Parquet is read from its end."""
+    import pyarrow as pa
+
     compression = next((name for magic, name in MAGIC.items() if data.startswith(magic)), None)
     first = data[:FIRST]
     if compression is not None and given is None:
         with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
             first = stream.read(FIRST)
     reader = given or readers.by_content(first) or csv_files.READER
-    return reader, (DataFile(STDIN, compression, len(data), (), data),)
+    return reader, (DataFile(name, compression, len(data), (), data),)
 
 
 def _missing(path: str, place: Path) -> Diagnostic:

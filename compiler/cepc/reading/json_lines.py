@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
-from ..errors import DataError
-from . import messages
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
-from .files import open_text, reason
+from .files import open_text, unread
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError, bad_values, failing
@@ -69,7 +67,7 @@ def _blocks(file: DataFile) -> Iterator[Block]:
             try:
                 data = stream.read(BLOCK)
             except OSError as error:
-                raise DataError([messages.unreadable(file.name, reason(error))]) from None
+                raise unread(file, error) from None
             if not begun:
                 data, begun = data.removeprefix(b"\xef\xbb\xbf"), True
             whole, newline, after = (rest + data).rpartition(b"\n") if data else (rest, b"", b"")

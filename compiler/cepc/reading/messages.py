@@ -94,6 +94,18 @@ def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
     return _about("E0704", f"`{name}` cannot be read: {reason}", name, hint=hint)
 
 
+def no_regular_file(name: str) -> Diagnostic:
+    """Of a device or a socket."""
+    return unreadable(name, "it is no regular file", "`… | cepc run … --events -` reads what a command writes")
+
+
+def not_compressed(name: str, compression: str) -> Diagnostic:
+    """Of a file whose name says that its text is."""
+    whole, dot, suffix = name.rpartition(".")
+    hint = f"if its text is not compressed, take `{dot}{suffix}` off its name: `mv {name} {whole}`"
+    return unreadable(name, f"its name ends in `{dot}{suffix}`, and it is no {compression} file", hint)
+
+
 CUT = "write or copy it once more, and read it when that is done"
 
 
