@@ -168,8 +168,18 @@ def _types(table: Any, plan: StreamPlan, threads: int) -> tuple[npt.NDArray[np.i
 
 def _types_of(column: Any) -> tuple[npt.NDArray[np.int32], list[str]]:
     column = flat(column)
-    encoded = (column if pa.types.is_string(column.type) else column.cast(pa.string())).dictionary_encode()
+    encoded = _as_strings(column).dictionary_encode()
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+
+
+def _as_strings(column: Any) -> Any:
+    if pa.types.is_string(column.type):
+        return column
+    if not pa.types.is_binary(column.type):
+        return column.cast(pa.string())
+    each = column.dictionary_encode()
+    texts = [value.decode(errors="replace") for value in each.dictionary.to_pylist()]  # bytes may be no text
+    return pa.array(texts, pa.string()).take(each.indices)
 
 
 # ---- arranging -------------------------------------------------------------------------------------------------------
