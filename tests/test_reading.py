@@ -371,9 +371,46 @@ def test_types_of_parquet_are_read_however_they_are_encoded(found: Any, options:
 
 
 def test_types_of_parquet_that_are_no_text() -> None:
-    pq.write_table(pa.table({"at": [1, 2], "kind": [b"a", b"\xff"]}), "x.parquet")
+    pq.write_table(pa.table({"at": [1, 2], "kind": [b"A", b"\xff"]}), "x.parquet")
     said = problem("x.parquet", "at BIGINT, kind STRING")
-    assert "the column `kind` is binary with values that are none" in said
+    assert "the column `kind` is BINARY with values that are no UTF-8 text, and STRING is expected" in said
+    assert "help: declare it as BINARY, if that is what is meant, or change the data" in said
+    program = "STREAM s (at BIGINT, kind BINARY) EVENT TIME at UNIT s EVENT TYPE kind;"
+    found = cepc.compile(program + "QUERY q RETURN MATCH A.at PATTERN A WITHIN 1 s;").run("x.parquet")
+    assert found["q"].column("at").to_pylist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("found", "hint"),
+    [
+        (pa.array([1], pa.time64("us")), "no STREAM can declare that type: write it as BIGINT where the events are made, or take `v` out of the STREAM"),
+        (pa.array([1], pa.decimal256(40, 0)), "no STREAM can declare that type: write it as BIGINT"),
+        (pa.array([1], pa.duration("us")), "declare it as INTERVAL, if that is what is meant"),
+        (pa.array([[1]], pa.list_(pa.duration("us"))), "declare it as ARRAY<INTERVAL>, if that is what is meant"),
+        (pa.array([1.5]), "declare it as DOUBLE, if that is what is meant"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_another_type_is_declared_as_it_is_written_in_a_stream(found: pa.Array, hint: str) -> None:
+    pq.write_table(pa.table({"t": [1], "v": found}), "x.parquet")
+    assert f"help: {hint}" in problem("x.parquet", "t BIGINT, v BIGINT")
+    declared = hint.partition("declare it as ")[2].partition(",")[0]
+    if declared:
+        assert cepc.check(f"STREAM s (t BIGINT, v {declared}) EVENT TIME t UNIT s;").diagnostics == ()
+
+
+def test_times_that_are_too_far_away_are_told_without_the_words_of_a_library() -> None:
+    pq.write_table(pa.table({"t": pa.array([2**62], pa.timestamp("ms"))}), "x.parquet")
+    said = problem("x.parquet", "t TIMESTAMP")
+    assert "the column `t` is TIMESTAMP_NTZ with values that are no TIMESTAMP, and TIMESTAMP is expected" in said
+
+
+def test_a_folder_whose_name_is_of_another_type_is_renamed_or_its_column_a_string() -> None:
+    write("d/day=x/a.csv", "t\n1\n")
+    said = problem("d", "t BIGINT, day DATE")
+    assert "the column `day` is `x` in the name of a folder, and DATE is expected" in said
+    assert "help: declare it as STRING, if that is what is meant, or rename the folder" in said
+    assert read("d", "t BIGINT, day STRING").rows == 1
 
 
 def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:

@@ -485,6 +485,32 @@ def test_from_python_integers_with_nulls_stay_integers_and_small_ones_are_made_o
         cepc.compile(program).run(frame.drop(columns="kind"))
 
 
+@pytest.mark.parametrize(
+    ("type_", "values", "said", "hint"),
+    [
+        ("INT", [1.5, 1, 1], "is DOUBLE with values such as `1.5`, and INT is expected",
+         "declare it as DOUBLE, if that is what is meant, or change the data"),
+        ("TINYINT", [1, 2, 300], "is BIGINT with values such as `300`, and TINYINT is expected", "declare it as BIGINT,"),
+        ("STRING", ["a", 1, None], "is of Python's `str` and `int`, and STRING is expected",
+         "make all of its values STRING: `frame['x'] = frame['x'].astype('string')`"),
+        ("INT", [1, "a", 2.5], "is of Python's `int`, `str` and `float`, and INT is expected", "make all of its values INT in the frame"),
+        ("INT", [1j, 2j, 3j], "is of Python's `complex`", "make all of its values INT"),
+    ],
+)  # fmt: skip
+def test_from_python_a_column_of_a_frame_of_another_type_has_a_cure(
+    type_: str, values: list[Any], said: str, hint: str
+) -> None:
+    program = f"STREAM s (t INT, x {type_}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.x AS x PATTERN s WITHIN 1 s;"
+    frame = pd.DataFrame({"t": [1, 2, 3], "x": values})
+    with pytest.raises(cepc.DataError) as caught:
+        cepc.compile(program).run(frame)
+    assert f"error[E0707]: the column `x` {said}" in str(caught.value)
+    assert f"help: {hint}" in str(caught.value)
+    if "astype" in hint:
+        frame["x"] = frame["x"].astype("string")
+        assert cepc.compile(program).run(frame)["q"]["x"].tolist() == ["a", "1", None]
+
+
 def test_from_python_what_is_wrong_is_raised() -> None:
     with pytest.raises(cepc.ProgramError) as program:
         cepc.compile(PROGRAM.replace("Travel+", "Travle+"))

@@ -40,8 +40,9 @@ def _check(name: str, column: str, type_: DataType, arrow: Any, stream: str, ins
     found = TIMESTAMP if instant else from_arrow(arrow)
     if found is not None and widens(found, type_):
         return []
-    hint = messages.numbers_as_times(column, type_, found)
-    return [messages.other_type(name, column, type_, found.sql if found else str(arrow), stream, hint)]
+    if found is None:
+        return [messages.no_type(name, column, type_, str(arrow), stream)]
+    return [messages.other_type(name, column, type_, found, stream, messages.numbers_as_times(column, type_, found))]
 
 
 def conformed(name: str, column: Any, label: str, type_: DataType, stream: str) -> Any:
@@ -78,8 +79,11 @@ def _wanted(file: DataFile, column: Any, name: str, type_: DataType, wanted: Wan
 
 
 def _not_conforming(name: str, column: str, type_: DataType, arrow: Any, stream: str, error: Exception) -> Diagnostic:
-    """Of a column whose type is right, but not all its values: binary that is no text."""
-    return messages.other_type(name, column, type_, f"{arrow} with values that are none ({error})", stream)
+    """Of a column whose type is right, but not all its values: bytes that are no text, times that are too far away."""
+    found = from_arrow(arrow)
+    assert found is not None  # it widens
+    values = "values that are no UTF-8 text" if "UTF8" in str(error) else f"values that are no {type_.sql}"
+    return messages.other_values(name, column, type_, found, values, stream)
 
 
 def conform(column: Any, type_: DataType) -> Any:

@@ -8,7 +8,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.spelling import name_text
-from cepc_runtime.sql.types import TIMESTAMP, TIMESTAMP_NTZ, is_integer
+from cepc_runtime.sql.types import INTERVAL, STRING, TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 from ..diagnostics.cells import clean
 from ..diagnostics.listed import listed
@@ -135,19 +135,52 @@ def missing_column(name: str, column: str, type_: DataType, stream: str, have: S
     )
 
 
-def other_type(name: str, column: str, type_: DataType, found: str, stream: str, hint: str = "") -> Diagnostic:
-    return _about(
-        "E0707", f"the column `{column}` is {found}, and {type_.sql} is expected", name,
-        _declares(stream, column, type_),
-        hint=hint
-        or _of_text(column, type_, found)
-        or f"declare it as {found}, if that is what is meant, or change the data",
-    )  # fmt: skip
+def other_type(name: str, column: str, type_: DataType, found: DataType, stream: str, hint: str = "") -> Diagnostic:
+    return another_type(
+        name, column, type_, found.sql, stream, hint or _of_text(column, type_, found) or declared_as(found)
+    )
 
 
-def _of_text(column: str, type_: DataType, found: str) -> str:
+def no_type(name: str, column: str, type_: DataType, found: str, stream: str) -> Diagnostic:
+    """Of a column of Arrow's type `found`, which no type of a STREAM is like."""
+    cast = f"write it as {type_.sql} where the events are made"
+    hint = f"no STREAM can declare that type: {cast}, or take `{column}` out of the STREAM"
+    return another_type(name, column, type_, found, stream, hint)
+
+
+def other_values(name: str, column: str, type_: DataType, found: DataType, values: str, stream: str) -> Diagnostic:
+    """Of a column whose type would do, if it had not such `values`."""
+    return another_type(name, column, type_, f"{found.sql} with {values}", stream, declared_as(found))
+
+
+def several_kinds(column: str, type_: DataType, kinds: Sequence[str], stream: str) -> Diagnostic:
+    """Of a column of a frame that has objects of these classes of Python, which are no one type."""
+    found = f"of Python's {listed((f'`{kind}`' for kind in kinds), 'and')}"
+    shown = clean(repr(column))
+    cure = f": `frame[{shown}] = frame[{shown}].astype('string')`" if type_ == STRING else " in the frame"
+    return another_type("", column, type_, found, stream, f"make all of its values {type_.sql}{cure}")
+
+
+def other_folder(name: str, column: str, type_: DataType, value: str | None, stream: str) -> Diagnostic:
+    """Of a column whose value is in the name of a folder."""
+    hint = "declare it as STRING, if that is what is meant, or rename the folder"
+    return another_type(name, column, type_, f"`{value}` in the name of a folder", stream, hint)
+
+
+def another_type(name: str, column: str, type_: DataType, found: str, stream: str, hint: str) -> Diagnostic:
+    """`found` is what it is instead, in words."""
+    title = f"the column `{column}` is {found}, and {type_.sql} is expected"
+    return _about("E0707", title, name, _declares(stream, column, type_), hint=hint)
+
+
+def declared_as(found: DataType) -> str:
+    written = found.sql.replace(INTERVAL.sql, "INTERVAL")  # as a STREAM has it
+    return f"declare it as {written}, if that is what is meant, or change the data"
+
+
+def _of_text(column: str, type_: DataType, found: DataType) -> str:
     """What is written as text is read as text, and computed from it."""
-    if found != "STRING":
+    if found != STRING:
         return ""
     computed = f"{column}_{type_.sql.partition('(')[0].lower()}"
     name, other = (name_text(ast.Name(one)) for one in (column, computed))

@@ -196,8 +196,7 @@ def _constants(file: DataFile, wanted: Wanted) -> dict[str, Any]:
             try:
                 found[name] = from_text(pa.array([value], pa.string()), types[name])[0]
             except (BadValueError, pa.ArrowNotImplementedError):
-                said = f"`{value}` in the name of a folder"
-                raise DataError([messages.other_type(file.name, name, types[name], said, wanted.stream)]) from None
+                raise DataError([messages.other_folder(file.name, name, types[name], value, wanted.stream)]) from None
     return found
 
 

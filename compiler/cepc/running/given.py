@@ -23,7 +23,7 @@ from cepc_runtime.sql.types import (
 from ..errors import DataError
 from ..reading.bad_records import STOP
 from ..reading.conform import check_schema, conformed, has_nanoseconds
-from ..reading.messages import bad_value, missing_column, nanoseconds, other_type
+from ..reading.messages import bad_value, missing_column, nanoseconds, other_values, several_kinds
 from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
 from ..reading.text_values import BadValueError, from_text
@@ -109,18 +109,41 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
 
     try:
         column = pa.array(series, from_pandas=True)
-        column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
-        found = from_arrow(column.type)
+    except pa.ArrowException:
+        kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
+        raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
+    column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+    found = from_arrow(column.type)
+    try:
         if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
             return column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
         if (found in FLOATS and isinstance(type_, Decimal)) or (found == STRING and type_ in TIMES):
             return from_text(column.cast(pa.string()).combine_chunks(), type_)
     except BadValueError as bad:
         raise DataError([bad_value(NOWHERE, name, type_, f"`{bad.found}`", bad.why)]) from None
-    except pa.ArrowException as error:
-        said = f"{series.dtype} ({str(error).splitlines()[0]})"
-        raise DataError([other_type("", name, type_, said, stream)]) from None
+    except pa.ArrowInvalid:
+        assert found is not None
+        values = f"values such as `{_unfit(column, to_arrow(type_))}`"
+        raise DataError([other_values("", name, type_, found, values, stream)]) from None
     return column
+
+
+def _unfit(column: Any, wanted: Any) -> Any:
+    """The first value that the Arrow type does not have; there is one."""
+    while len(column) > 1:
+        half = column.slice(0, len(column) // 2)
+        column = column.slice(len(half)) if _fits(half, wanted) else half
+    return column[0].as_py()
+
+
+def _fits(column: Any, wanted: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        column.cast(wanted)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def to_frame(table: Any) -> Any:
