@@ -513,6 +513,15 @@ def test_a_problem_of_many_files_is_told_once() -> None:
         ("at;kind;driver;minutes\n", "the columns seem to be parted by `;`"),
         ("at\tkind\tdriver\tminutes\n", "parted by tabs"),
         ("\f", "the first line is `␌`"),
+        (
+            "sep=;\nat;kind;driver;minutes\n",
+            "take that line out, which is for spreadsheets alone, and then `--option 'delimiter=;'`",
+        ),
+        ("sep=,\nat,kind,driver,minutes\n", "take that line out, which is for spreadsheets alone\n"),
+        (
+            "AT,more,Kind,MINUTES,driveR\n",
+            "names are case-sensitive: declare them as they are there, or replace that line by `at,more,kind,minutes,driver`",
+        ),
         ("\r\n\vat\u2028kind", "the first line is `␋at\N{REPLACEMENT CHARACTER}kind`"),
         ("at,kind,driver,kind,minutes\n", "error[E0709]: the column `kind` occurs twice"),
     ],
@@ -520,6 +529,62 @@ def test_a_problem_of_many_files_is_told_once() -> None:
 def test_what_is_said_of_headers(text: str, said: str) -> None:
     write("x.csv", text)
     assert said in problem("x.csv")
+
+
+def test_a_line_for_spreadsheets_is_no_header_with_its_delimiter_either() -> None:
+    write("x.csv", "sep=;\nat;kind\n")
+    plan, given = stream("at TIMESTAMP, kind STRING"), StreamInput(declared("at TIMESTAMP, kind STRING"))
+    source = EventSource("x.csv", None, (("delimiter", ";"),))
+    with pytest.raises(DataError) as caught:
+        read_events(source, plan, given)
+    assert str(caught.value).partition("help: ")[2].startswith("take that line out, which is for spreadsheets alone\n")
+    write("x.csv", "at;kind\n")
+    assert read_events(source, plan, given).rows == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_recognised(encoding: str) -> None:
+    write("x.csv", ("\ufeff" * (encoding != "utf-16") + "t,v\n1,2\n").encode(encoding))
+    said = problem("x.csv", "t INT, v INT")
+    assert "`x.csv` cannot be read: it is UTF-16, and UTF-8 is expected" in said
+    assert "help: add `--option encoding=UTF-16`, or `OPTIONS (encoding = 'UTF-16')` after FROM" in said
+    source = EventSource("x.csv", None, (("encoding", "UTF-16"),))
+    assert values(read_events(source, stream("t INT, v INT"), StreamInput(declared("t INT, v INT"))), "v") == [2]
+
+
+def write_avro(events: pa.Table, name: str) -> None:
+    nullable = {
+        "at": {"type": "long", "logicalType": "timestamp-micros"},
+        "kind": "string",
+        "driver": "long",
+        "minutes": "double",
+    }
+    fields = [{"name": column, "type": ["null", type_]} for column, type_ in nullable.items()]
+    with Path(name).open("wb") as file:
+        fastavro.writer(file, {"type": "record", "name": "ride", "fields": fields}, events.to_pylist())
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.dat"])
+@pytest.mark.parametrize("content", ["parquet", "orc", "avro", "gzip", "zstd", "bz2", "lz4"])
+def test_what_is_no_text_is_recognised_by_its_first_bytes(name: str, content: str) -> None:
+    form = "csv" if name == "x.dat" else None
+    if content in ("parquet", "orc", "avro"):
+        {"parquet": pq.write_table, "orc": orc.write_table, "avro": write_avro}[content](rides(), name)
+        said = problem(name, form=form)
+        rename = "" if form else f", or rename it: `mv {name} x.{content}`"
+        assert f"help: add `--input-format {content}`{rename}\n" in said
+        assert read(name, form=content).rows == 2
+        if form is None:
+            assert read(Path(name).rename(f"x.{content}")).rows == 2
+        return
+    text = lines(ROWS) if name == "x.jsonl" else comma_separated(ROWS)
+    suffix = {"gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "lz4": ".lz4"}[content]
+    with pa.output_stream(name, compression=content) as out:
+        out.write(text.encode())
+    said = problem(name, form=form)
+    assert f"`{name}` cannot be read: it is a {content} file" in said
+    assert f"help: add `{suffix}` to its name: `mv {name} {name}{suffix}`" in said
+    assert read(Path(name).rename(name + suffix), form=form).rows == 2
 
 
 def test_csv_cannot_hold_arrays() -> None:

@@ -16,7 +16,7 @@ from ..reading import messages, readers
 from ..reading.bad_records import STOP, BadRecords
 from ..reading.conform import conform
 from ..reading.files import EventSource
-from ..reading.find import find_files
+from ..reading.find import check_content, find_files
 from ..reading.json_values import NeedsExactError, column_of
 from ..reading.reader import Looked, NotThisFormatError, Wanted, spread
 from ..reading.text_values import BadValueError, from_text
@@ -86,6 +86,8 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
         raise DataError([messages.unreadable(title, f"{reader.title} files are not looked at")])
     if not there:
         raise DataError([messages.nothing_to_look_at(title)])
+    for file in there:
+        check_content(reader, file)
     options = (*options, *reader.guess_options(there[0]))
     chosen = [replace(there[i], options=options) for i in spread(len(there))]
     each = -(-records // len(chosen))

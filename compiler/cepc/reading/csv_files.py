@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .reader import FormatOptions
 
 BLOCK = 1 << 22
+_FOR_EXCEL = re.compile("sep=.", re.IGNORECASE)
 NO_TEXT = "this is no UTF-8 text"
 
 
@@ -46,8 +47,7 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
         return []
     declared = [name for name, _ in wanted.declared]
     if declared and not set(declared) & set(columns):
-        first = next(line for line in re.split("[\r\n]", _text(file)) if line)  # as the header parts them
-        return [messages.no_header(file.name, first, declared)]
+        return [_no_header(file, columns, declared)]
     found = [
         messages.missing_column(file.name, name, type_, wanted.stream, columns)
         for name, type_ in wanted.declared
@@ -62,13 +62,31 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
     return found
 
 
+def _no_header(file: DataFile, columns: Sequence[str], declared: Sequence[str]) -> Diagnostic:
+    """`columns` are the values of the first line, and no names of any column that is declared."""
+    first, delimiter = _first_line(file), options_of(file).delimiter
+    if _FOR_EXCEL.fullmatch(first):
+        return messages.for_excel(file.name, first, delimiter)
+    spelled = {name.lower(): name for name in declared}
+    if spelled.keys() & {name.lower() for name in columns}:
+        return messages.other_case(file.name, first, [spelled.get(name.lower(), name) for name in columns], delimiter)
+    return messages.no_header(file.name, first, declared, delimiter)
+
+
+def _first_line(file: DataFile) -> str:
+    return next(line for line in re.split("[\r\n]", _text(file)) if line)  # as the header parts them
+
+
 def header(file: DataFile) -> list[str] | None:
     """The names in the first line that is not empty, or None where there is none."""
     return next((row for row in _records(io.StringIO(_text(file), newline=""), options_of(file)) if row), None)
 
 
 def _text(file: DataFile) -> str:
-    return read_head(file).decode(options_of(file).python_encoding, errors="replace")
+    head, options = read_head(file), options_of(file)
+    if options.is_utf8 and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError([messages.utf16(file.name)])
+    return head.decode(options.python_encoding, errors="replace")
 
 
 def _records(lines: Iterable[str], options: CsvOptions, *, strict: bool = False) -> Any:
@@ -380,8 +398,11 @@ def look(file: DataFile, records: int) -> Looked:
     if columns is None:
         return Looked(pa.table({}), whole=True, are_text=True)
     values = [name for name in columns if _VALUE.fullmatch(name)]
+    first, delimiter = _first_line(file), options_of(file).delimiter
+    if _FOR_EXCEL.fullmatch(first):
+        raise DataError([messages.for_excel(file.name, first, delimiter)])
     if 2 * len(values) > len(columns):  # the first line is a record
-        raise DataError([messages.no_header(file.name, ",".join(columns), ["at", "kind", "id"])])
+        raise DataError([messages.no_header(file.name, first, ["at", "kind", "id"], delimiter)])
     once = [
         name for name in dict.fromkeys(columns) if columns.count(name) == 1 and "\N{REPLACEMENT CHARACTER}" not in name
     ]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".br": "brotli"}
 FIRST = 64  # bytes that a format is guessed from
+CONTROL = 9  # no text has a lesser byte
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
 
@@ -41,6 +42,23 @@ def find_files(source: EventSource) -> tuple[Reader, tuple[DataFile, ...]]:
     except OptionError as error:
         raise DataError([messages.wrong_option(source.path, reader.title, str(error), error.hint)]) from None
     return reader, tuple(replace(file, options=source.options) for file in files)
+
+
+def check_content(reader: Reader, file: DataFile) -> None:
+    """Raises DataError where a file of text begins as one of another format does, or as a compressed one."""
+    if not reader.is_text or file.compression is not None:
+        return
+    with file.open_raw() as raw:
+        first = bytes(raw.read(FIRST))
+    packed = next((name for magic, name in MAGIC.items() if first.startswith(magic)), None)
+    if packed is not None and not first.isascii():  # or it would be text all the same
+        suffix = next(suffix for suffix, name in COMPRESSIONS.items() if name == packed)
+        raise DataError([messages.compressed(file.name, packed, suffix)])
+    looks = next((other for other in readers.READERS if not other.is_text and other.looks_like(first)), None)
+    if looks is not None and any(byte < CONTROL for byte in first):
+        named = file.data is None and _by_name(file.name)[0] is reader
+        renamed = str(Path(file.name).with_suffix(looks.suffixes[0])) if named else None
+        raise DataError([messages.binary_format(file.name, looks.title, looks.name, renamed)])
 
 
 def _found(path: str, form: str | None) -> tuple[Reader, tuple[DataFile, ...]]:

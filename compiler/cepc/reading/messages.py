@@ -106,6 +106,24 @@ def not_compressed(name: str, compression: str) -> Diagnostic:
     return unreadable(name, f"its name ends in `{dot}{suffix}`, and it is no {compression} file", hint)
 
 
+def compressed(name: str, compression: str, suffix: str) -> Diagnostic:
+    """Of a file whose name should end in `suffix`."""
+    return unreadable(name, f"it is a {compression} file", f"add `{suffix}` to its name: `mv {name} {name}{suffix}`")
+
+
+def binary_format(name: str, title: str, form: str, renamed: str | None) -> Diagnostic:
+    """Of a file of that format that was taken for text, because of its name if it is to be `renamed`."""
+    rename = f", or rename it: `mv {name} {renamed}`" if renamed else ""
+    return unreadable(
+        name, f"it is {'an' if title[0] in 'AO' else 'a'} {title} file", f"add `--input-format {form}`{rename}"
+    )
+
+
+def utf16(name: str) -> Diagnostic:
+    hint = "add `--option encoding=UTF-16`, or `OPTIONS (encoding = 'UTF-16')` after FROM"
+    return unreadable(name, "it is UTF-16, and UTF-8 is expected", hint)
+
+
 CUT = "write or copy it once more, and read it when that is done"
 
 
@@ -187,14 +205,33 @@ def _of_text(column: str, type_: DataType, found: DataType) -> str:
     return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
 
 
-def no_header(name: str, first: str, expected: Sequence[str]) -> Diagnostic:
-    separator = next((s for s in (";", "\t", "|") if s in first and "," not in first), None)
-    hint = f"begin the file with `{','.join(expected)}`"
-    if separator:
-        by = "tabs" if separator == "\t" else f"`{separator}`"
-        shown = r"\t" if separator == "\t" else separator
-        options = f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
-        hint = f"the columns seem to be parted by {by}: {options}"
+def no_header(name: str, first: str, expected: Sequence[str], delimiter: str) -> Diagnostic:
+    separator = next((s for s in (";", "\t", "|") if s in first and delimiter not in first), None)
+    if separator is None:
+        return _no_header(name, first, f"begin the file with `{clean(delimiter.join(expected))}`")
+    by = "tabs" if separator == "\t" else f"`{separator}`"
+    return _no_header(name, first, f"the columns seem to be parted by {by}: {_delimited(separator)}")
+
+
+def other_case(name: str, first: str, columns: Sequence[str], delimiter: str) -> Diagnostic:
+    """`columns` are those of the first line as the stream spells them."""
+    line = clean(delimiter.join(columns))
+    hint = f"names are case-sensitive: declare them as they are there, or replace that line by `{line}`"
+    return _no_header(name, first, hint)
+
+
+def for_excel(name: str, first: str, delimiter: str) -> Diagnostic:
+    """Of a first line `sep=;`."""
+    then = f", and then {_delimited(first[-1])}" if first[-1] != delimiter else ""
+    return _no_header(name, first, f"take that line out, which is for spreadsheets alone{then}")
+
+
+def _delimited(separator: str) -> str:
+    shown = r"\t" if separator == "\t" else separator
+    return f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
+
+
+def _no_header(name: str, first: str, hint: str) -> Diagnostic:
     shown = clean(first if len(first) <= 80 else first[:77] + "…")
     return _about(
         "E0708", f"`{name}` does not begin with the names of its columns", name,

@@ -16,7 +16,7 @@ from ..errors import DataError
 from . import messages, readers
 from .bad_records import STOP, BadRecord, BadRecords
 from .computing import InputRows, with_computed
-from .find import find_files
+from .find import check_content, find_files
 from .reader import Columns, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
 
@@ -150,6 +150,7 @@ def _check(reader: Reader, files: tuple[DataFile, ...], wanted: Wanted) -> None:
     found: dict[tuple[str, str], list[Diagnostic]] = {}
     for file in files:
         inside = wanted.without([name for name, _ in file.partitions])
+        check_content(reader, file)
         try:
             problems = reader.problems(file, inside)
         except NotThisFormatError:
