@@ -203,6 +203,16 @@ def test_two_streams_are_named() -> None:
     result = run("two.cep", "--events", "rides.jsonl")
     assert result.exit_code == 2
     assert "the queries read `rides` and `bikes`: write `--events rides=rides.jsonl`" in result.stderr
+    for arguments, said in (
+        (["--events", "rides=rides.jsonl"], "help: name them: `--events bikes=PATH`, a Parquet, CSV"),
+        (["--events", "rides=rides.jsonl", "--events", "cars=rides.jsonl"],
+         "no query reads a stream `cars`; the queries read `rides` and `bikes`"),
+        (["--events", "rides=rides.jsonl", "--events", "bike=-"], "no query reads a stream `bike`; did you mean `bikes`?"),
+        (["--events", "rides.jsonl", "--engine", "spark"], "write `--events rides=rides.jsonl`"),
+    ):  # fmt: skip
+        result = run("two.cep", *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert said in result.stderr
     write_events("bikes.jsonl", [])
     result = run("two.cep", "--events", "rides=rides.jsonl", "--events", "bikes=bikes.jsonl")
     assert objects(result) == expected_cancelled()
@@ -264,6 +274,9 @@ def test_rows_that_no_pattern_can_use_are_left_out_but_counted() -> None:
          "--format table is for a terminal; with --output choose jsonl, csv or parquet"),
         (["rides.cep", "--events", "rides.jsonl", "--output", "rides.cep"], 2, "error[E0008]: the results cannot be written"),
         (["rides.cep", "--events", "rides.jsonl", "--events", "rides.jsonl"], 2, "the events of `rides` are named twice"),
+        (["rides.cep", "--events", "x=rides.jsonl"], 2, "no query reads a stream `x`; the queries read `rides`"),
+        (["rides.cep", "--events", "rids=-"], 2, "no query reads a stream `rids`; did you mean `rides`?"),
+        (["rides.cep", "--events", "x=none.jsonl"], 2, "error[E0701]: there are no events at `x=none.jsonl`"),
         (["rides.cep", "--events", "rides.jsonl", "--limit", "-1"], 2, "-1 is not in the range"),
         (["rides.cep", "--events", "rides.jsonl", "--engine", "flink"], 2, "'flink' is not"),
         (["kafka.cep"], 2, "error[E0705]: FROM KAFKA is read by Spark alone"),
@@ -527,8 +540,16 @@ def test_from_python_what_is_wrong_is_raised() -> None:
         compiled.run(table().drop_columns("at"))
     with pytest.raises(cepc.DataError, match="the column `driver` is STRING"):
         compiled.run(table().set_column(2, "driver", pa.array(["x"] * len(EVENTS))))
-    with pytest.raises(cepc.DataError, match="no events are named"):
+    with pytest.raises(cepc.DataError, match="no events are named") as none:
         compiled.run()
+    assert "help: pass them: `run(events)`, a pyarrow table, a pandas frame, or the path of a Parquet" in str(
+        none.value
+    )
+    other = "STREAM b (at TIMESTAMP) EVENT TIME at; QUERY q RETURN MATCH b.at FROM b PATTERN b WITHIN 1 s;"
+    both = cepc.compile(PROGRAM.replace("RETURN ", "FROM rides RETURN ") + other)
+    with pytest.raises(cepc.DataError, match="no events are named") as one:
+        both.run({"rides": table()})
+    assert "help: pass them: `run({'b': events})`, a pyarrow table" in str(one.value)
     with pytest.raises(ValueError, match="there is no query `deliverd`; did you mean `delivered`"):
         compiled.run(table(), "deliverd")
     with pytest.raises(ValueError, match="no query reads a stream `bikes`"):

@@ -93,12 +93,13 @@ class Compiled:
             raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
         names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
         program = choose(self.program, names)
-        given = by_stream(events, [stream.name for stream in streams_read(program)])
+        streams = [stream.name for stream in streams_read(program)]
+        given = by_stream(events, streams)
         bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead))
         resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
         report = run(
             program,
-            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources),
+            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, several=len(streams) > 1),
             self.checked.sources,
             resources=resources,
         )
@@ -154,14 +155,18 @@ class Compiled:
         return as_html(self.program)
 
 
-def _load(events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, resources: Resources) -> Read:
+def _load(
+    events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, resources: Resources, *, several: bool
+) -> Read:
     from .reading.files import EventSource
     from .reading.read import read_events
     from .running.given import read_given
     from .running.sources import declared
 
     if events is None:
-        return read_events(declared(stream), plan, stream.input, treatment=bad, resources=resources)
+        passed = f"{{{stream.name!r}: events}}" if several else "events"
+        cure = f"pass them: `run({passed})`, a pyarrow table, a pandas frame, or the path of"
+        return read_events(declared(stream, cure), plan, stream.input, treatment=bad, resources=resources)
     if isinstance(events, str | os.PathLike):
         place = EventSource(os.fspath(events), None, stream.options)
         return read_events(place, plan, stream.input, treatment=bad, resources=resources)

@@ -132,10 +132,12 @@ def cut(name: str, reason: str) -> Diagnostic:
     return unreadable(name, f"{reason}, as if it were cut off", CUT)
 
 
-def no_source(stream: str, form: str | None, titles: Sequence[str]) -> Diagnostic:
-    """`form` is what FROM says, None where the stream has no FROM; `titles` are those of the formats."""
+def no_source(stream: str, form: str | None, titles: Sequence[str], cure: str) -> Diagnostic:
+    """`form` is what FROM says, None where the stream has no FROM; `titles` are those of the formats. `cure` begins to
+    say how a file is named.
+    """
     title = f"FROM {form.upper()} is read by Spark alone" if form else f"no events are named for the stream `{stream}`"
-    return _about("E0705", title, "", hint=f"name them: `--events PATH`, a {listed(titles, 'or')} file")
+    return _about("E0705", title, "", hint=f"{cure} a {listed(titles, 'or')} file")
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..diagnostics.listed import listed
+from ..diagnostics.near import nearest
 from ..errors import DataError
 from ..reading import messages, readers
 from ..reading.files import EventSource
@@ -36,7 +39,8 @@ def places(
             raise UnclearSourceError(f"the events of `{name}` are named twice")
         found[name] = EventSource(path, form)
     for name, stream in wanted.items():
-        place = found[name] if name in found else declared(stream, form)
+        named = f"{name}=PATH" if len(wanted) > 1 else "PATH"
+        place = found[name] if name in found else declared(stream, f"name them: `--events {named}`,", form)
         found[name] = replace(place, options=tuple({**dict(stream.options), **dict(options)}.items()))
     return found
 
@@ -45,18 +49,31 @@ def _split(argument: str, streams: dict[str, model.Stream]) -> tuple[str, str]:
     name, equals, path = argument.partition("=")
     if equals and name in streams:
         return name, path
+    names = listed((f"`{one}`" for one in streams), "and")
+    if equals and _names_a_stream(name, path, argument, several=len(streams) > 1):
+        near = nearest(name, streams)
+        there = f"did you mean `{near}`?" if near else f"the queries read {names}"
+        raise UnclearSourceError(f"no query reads a stream `{name}`; {there}")
     if len(streams) == 1:
         return next(iter(streams)), argument
-    names = " and ".join(f"`{name}`" for name in streams)
     raise UnclearSourceError(f"the queries read {names}: write `--events {next(iter(streams))}={argument}`")
 
 
-def declared(stream: model.Stream, form: str | None = None) -> EventSource:
-    """What FROM says. A relative path is looked for where the command runs, then beside the program's file."""
+def _names_a_stream(name: str, path: str, argument: str, *, several: bool) -> bool:
+    """Whether `name=path` is meant as a stream and a path, and not as one path with a sign in it."""
+    if not name.isidentifier() or os.path.exists(argument):  # noqa: PTH110 - any text
+        return False
+    return several or path == "-" or os.path.exists(path)  # noqa: PTH110
+
+
+def declared(stream: model.Stream, cure: str, form: str | None = None) -> EventSource:
+    """What FROM says. A relative path is looked for where the command runs, then beside the program's file. Where
+    there is none, `cure` begins to say how a file is named. Raises DataError.
+    """
     declared_form, path = stream.source or (None, "")
     if declared_form not in readers.names():
         titles = [reader.title for reader in readers.READERS]
-        raise DataError([messages.no_source(stream.name, declared_form, titles)])
+        raise DataError([messages.no_source(stream.name, declared_form, titles, cure)])
     path = path.removeprefix("file://") if path.startswith("file:///") else path
     beside = Path(stream.span.source).parent / path
     if not Path(path).exists() and beside.exists():

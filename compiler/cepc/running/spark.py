@@ -305,7 +305,7 @@ def places(
     here = [s for s in streams if len(streams) == 1 or s.name in named or s.name in readable]
     if not given:
         here = [s for s in here if s.name in readable]
-    found = places(here, given, form, options)
+    found = places(here if here or not given else streams, given, form, options)
     return {
         n: p if p.format or "://" in p.path else replace(p, format=find_files(EventSource(p.path))[0].name)
         for n, p in found.items()
