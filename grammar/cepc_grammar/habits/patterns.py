@@ -39,6 +39,15 @@ def sequence(spot: Spot) -> Diagnostic | None:
     return None
 
 
+def up_to(spot: Spot) -> Diagnostic | None:
+    """`B{,3}` of regular expressions and MATCH_RECOGNIZE."""
+    if spot.clause() != "PATTERN" or (spot.text(-1), spot.text(), spot.text(2)) != ("{", ",", "}"):
+        return None
+    most, element = spot.text(1), spot.text(-2) if spot.is_name(-2) else "(…)"
+    hint = f"write `{element}{{1,{most}}}`, or `{element}{{0,{most}}}` if there may be none"
+    return wrong(spot.span(), "the least number is missing", "a number is expected before it", hint)
+
+
 def pattern_operators(spot: Spot) -> Diagnostic | None:
     """`A | B`, `A & B`, `p: A`, `p = A`, `A[x > 3]`, `A t+`, `A AS a`, "A" in a pattern."""
     token = spot.token

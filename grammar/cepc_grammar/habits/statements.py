@@ -114,6 +114,16 @@ def rows_of_a_test(spot: Spot) -> Diagnostic | None:
     return None
 
 
+def never_null(spot: Spot) -> Diagnostic | None:
+    """`at TIMESTAMP NOT NULL`, `x INT NULL` in a STREAM."""
+    last = 1 if spot.word() == "NOT" else 0
+    if spot.tokens[0].upper != "STREAM" or spot.word(last) != "NULL" or spot.open_bracket() is None:
+        return None
+    written = "NOT NULL" if last else "NULL"
+    title, hint = f"`{written}` cannot stand here", f"remove `{written}`"
+    return wrong(spot.span(0, last), title, "a column of events may always be null", hint, "")
+
+
 def ends_before_clause(spot: Spot) -> Diagnostic | None:
     """A clause that broke off, so that the next clause's first word was taken for a name: `a > WITHIN 20 …`."""
     before = spot.word(-1)
