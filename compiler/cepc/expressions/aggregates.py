@@ -67,6 +67,8 @@ def navigation_of_variable(
     site: CallSite, call: ast.Call, column: ast.Name
 ) -> tuple[Expression | Diagnostic | None] | None:
     """`FIRST(v).x`, or what is wrong with it, in a tuple; None where the argument is no variable."""
+    if site.context in (ExpressionContext.EVENT, ExpressionContext.COLUMN):  # where there are no variables
+        return (_navigation_refused(site, call, call.function.text.upper()),)
     match call.arguments:
         case (ast.Reference() as reference,):
             variable = site.scope.variable(reference)
