@@ -76,6 +76,27 @@ TYPED = [
      "RETURN MATCH ELEMENT_AT(COLLECT(b.price), -2) AS p PATTERN B{2,} b WITHIN 1 h"),
     ("RETURN MATCH FIRST(b.price, 1) AS p PATTERN B{2,} b WITHIN 1 h", "`ELEMENT_AT(COLLECT(v.x), 2)`",
      "RETURN MATCH ELEMENT_AT(COLLECT(b.price), 2) AS p PATTERN B{2,} b WITHIN 1 h"),
+    # a number of events without its least, as in regular expressions
+    (f"{A} PATTERN SEQ(A a, B{{,3}}) WITHIN 1 h", "write `B{1,3}`, or `B{0,3}` if there may be none",
+     f"{A} PATTERN SEQ(A a, B{{1,3}}) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, (B | C){{,3}}) WITHIN 1 h", "write `OR(A, B)`", None),
+    (f"{A} PATTERN SEQ(A a, OR(B, C){{,3}}) WITHIN 1 h", "write `(…){1,3}`, or `(…){0,3}`",
+     f"{A} PATTERN SEQ(A a, OR(B, C){{0,3}}) WITHIN 1 h"),
+    # SQL's LIKE of several
+    (f"{AB} WHERE a.user LIKE ANY ('x%', 'y') WITHIN 1 h", "write `(a.user LIKE 'x%' OR a.user LIKE 'y')`",
+     f"{AB} WHERE (a.user LIKE 'x%' OR a.user LIKE 'y') WITHIN 1 h"),
+    (f"{AB} WHERE a.user NOT ILIKE ALL ('x%', 'y') WITHIN 1 h", "write `(a.user NOT ILIKE 'x%' AND a.user NOT ILIKE 'y')`",
+     f"{AB} WHERE (a.user NOT ILIKE 'x%' AND a.user NOT ILIKE 'y') WITHIN 1 h"),
+    (f"{AB} WHERE UPPER(a.user) LIKE SOME (a.kind, 'Y', 'Z', 'W') WITHIN 1 h",
+     "write `(x LIKE … OR x LIKE 'Y' OR x LIKE 'Z' OR …)`", None),
+    # functions whose type only Spark knows
+    ("RETURN MATCH SIZE(ARRAY(a.price)) AS n PATTERN A a WITHIN 1 h", "say what it is: `CAST(array(…) AS ARRAY<DOUBLE>)`",
+     "RETURN MATCH SIZE(CAST(ARRAY(a.price) AS ARRAY<DOUBLE>)) AS n PATTERN A a WITHIN 1 h"),
+    ("RETURN MATCH SIZE(SORT_ARRAY(COLLECT(a.price))) AS n PATTERN A+ a WITHIN 1 h",
+     "`CAST(sort_array(…) AS ARRAY<DOUBLE>)`",
+     "RETURN MATCH SIZE(CAST(SORT_ARRAY(COLLECT(a.price)) AS ARRAY<DOUBLE>)) AS n PATTERN A+ a WITHIN 1 h"),
+    ("RETURN MATCH SIZE(MAP(a.user, 'x')) AS n PATTERN A a WITHIN 1 h", "`CAST(map(…) AS MAP<STRING, STRING>)`",
+     "RETURN MATCH SIZE(CAST(MAP(a.user, 'x') AS MAP<STRING, STRING>)) AS n PATTERN A a WITHIN 1 h"),
     # intervals
     (f"{AB} WHERE b.at - a.at <= 5 SECONDS WITHIN 1 h", "write `INTERVAL 5 SECONDS`",
      f"{AB} WHERE b.at - a.at <= INTERVAL 5 SECONDS WITHIN 1 h"),
@@ -161,6 +182,14 @@ STATEMENTS = [
     ("INSERT INTO Out SELECT * FROM s", "where rows go is said on the command line"),
     ("partition with (user of s) begin", "`WHERE [user]`"),
     ("define stream t (at long, user string)", "`STREAM name (column TYPE, …) EVENT TIME column`"),
+    ("EVENT Big AS A WHERE price > PREV(A).price", "PREV is not allowed in a condition on one event"),
+    ("EVENT Big AS A WHERE price > PREV(A).price", "conditions on several events stand in WHERE of a query"),
+    (
+        "STREAM t (at TIMESTAMP NOT NULL, x INT) EVENT TIME at",
+        "a column of events may always be null | = help: remove `NOT NULL`",
+    ),
+    ("STREAM t (at TIMESTAMP, x INT NOT NULL) EVENT TIME at", "remove `NOT NULL`"),
+    ("STREAM t (at TIMESTAMP, x INT NULL) EVENT TIME at", "remove `NULL`"),
     ("CREATE SCHEMA Order (id int)", "`STREAM name (column TYPE, …) EVENT TIME column`"),
 ]
 

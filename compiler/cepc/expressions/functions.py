@@ -9,7 +9,7 @@ from cepc_runtime.sql.expression import Call, Expression
 from cepc_runtime.sql.functions import Function, Mismatch, find, names
 from cepc_runtime.sql.functions.coercion import can_cast
 from cepc_runtime.sql.functions.spark import SparkFunction, find_spark, spark_functions
-from cepc_runtime.sql.types import TIMES, DataType, Decimal, Interval, is_numeric
+from cepc_runtime.sql.types import NULL, STRING, TIMES, Array, DataType, Decimal, Interval, Map, is_numeric
 
 from ..diagnostics.near import nearest
 from . import messages as say
@@ -131,4 +131,33 @@ def _spark_only(
 ) -> Expression | Diagnostic:
     """Spark checks the arguments when it reads the job; the type of the result has to be known here."""
     type_ = spark.type or target
-    return say.unknown_result_type(written.span, spark.name) if type_ is None else Call(spark.name, arguments, type_)
+    if type_ is None:
+        return say.unknown_result_type(written.span, spark.name, _likely(spark.name, arguments))
+    return Call(spark.name, arguments, type_)
+
+
+def _likely(name: str, arguments: tuple[Expression, ...]) -> DataType:
+    """A type that the function of Spark's may return of these."""
+    first = arguments[0].type if arguments else NULL
+    if name == "array":
+        return Array(STRING if first == NULL or isinstance(first, Interval) else first)
+    if name in _ARRAYS:
+        return first if isinstance(first, Array) else Array(STRING)
+    if name in _MAPS:
+        return first if isinstance(first, Map) else Map(STRING, STRING)
+    return STRING
+
+
+_ARRAYS: Final = frozenset(
+    (
+        "array_append", "array_compact", "array_distinct", "array_except", "array_insert", "array_intersect",
+        "array_prepend", "array_remove", "array_repeat", "array_sort", "array_union", "filter", "flatten", "map_keys",
+        "map_values", "sequence", "slice", "sort_array", "transform", "zip_with",
+    )
+)  # fmt: skip
+_MAPS: Final = frozenset(
+    (
+        "map", "map_concat", "map_filter", "map_from_arrays", "map_from_entries", "map_zip_with", "transform_keys",
+        "transform_values",
+    )
+)  # fmt: skip

@@ -133,6 +133,24 @@ def reserved(span: Span, what: str, hint: str) -> Diagnostic:
     return Diagnostic("E0110", f"{what} is not supported yet", span, "reserved for later", hint=hint)
 
 
+def like_several(e: ast.Like, several: ast.Call) -> Diagnostic:
+    """`x LIKE ANY ('a', 'b')`."""
+    word = several.function.text.upper()
+    operand = ".".join(map(name_text, e.operand.parts)) if isinstance(e.operand, ast.Reference) else "x"
+    like = f"NOT {e.kind}" if e.negated else e.kind
+    patterns = [
+        string_text(one.text) if isinstance(one, ast.Literal) and one.kind == "string" else "…"
+        for one in several.arguments[:MOST_PATTERNS]
+    ]
+    each = [f"{operand} {like} {pattern}" for pattern in patterns]
+    each += ["…"] if len(several.arguments) > MOST_PATTERNS else []
+    hint = f"write `({(' AND ' if word == 'ALL' else ' OR ').join(each)})`"
+    return reserved(several.function.span, f"{e.kind} {word}", hint)
+
+
+MOST_PATTERNS = 3
+
+
 # ---- types -----------------------------------------------------------------------------------------------------------
 
 
@@ -391,13 +409,13 @@ def misplaced_star(span: Span, where: str) -> Diagnostic:
     )
 
 
-def unknown_result_type(span: Span, name: str) -> Diagnostic:
+def unknown_result_type(span: Span, name: str, likely: DataType) -> Diagnostic:
     return Diagnostic(
         "E0324",
         f"the type of `{name}(…)` is not known",
         span,
         "depends on the arguments, in a way only Spark knows",
-        hint=f"say what it is: `CAST({name}(…) AS STRING)`, or another type",
+        hint=f"say what it is: `CAST({name}(…) AS {likely.sql})`, or another type",
     )
 
 

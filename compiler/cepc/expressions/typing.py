@@ -284,6 +284,8 @@ class Typer:
         return Call("not", (equal,), BOOLEAN) if e.negated else equal
 
     def _like(self, e: ast.Like) -> Expression | None:
+        if isinstance(e.pattern, ast.Call) and e.pattern.function.text.upper() in ("ANY", "SOME", "ALL"):
+            return self.keep(say.like_several(e, e.pattern))
         arguments: tuple[ast.Expression, ...] = (e.operand, e.pattern)
         if e.escape is not None:
             if len(e.escape) != 1:
