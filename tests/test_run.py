@@ -274,6 +274,8 @@ def test_rows_that_no_pattern_can_use_are_left_out_but_counted() -> None:
          "--format table is for a terminal; with --output choose jsonl, csv or parquet"),
         (["rides.cep", "--events", "rides.jsonl", "--output", "rides.cep"], 2, "error[E0008]: the results cannot be written"),
         (["rides.cep", "--events", "rides.jsonl", "--events", "rides.jsonl"], 2, "the events of `rides` are named twice"),
+        (["rides.cep", "--events", "-", "--engine", "spark"], 2, "the events at `-` are a pipe, which Spark does not read"),
+        (["rides.cep", "--events", "pipe", "--engine", "spark"], 2, "leave `--engine spark` out, or write them to a file first"),
         (["rides.cep", "--events", "x=rides.jsonl"], 2, "no query reads a stream `x`; the queries read `rides`"),
         (["rides.cep", "--events", "rids=-"], 2, "no query reads a stream `rids`; did you mean `rides`?"),
         (["rides.cep", "--events", "x=none.jsonl"], 2, "error[E0701]: there are no events at `x=none.jsonl`"),
@@ -296,6 +298,7 @@ def test_what_is_wrong_is_said_on_standard_error(arguments: list[str], status: i
         PROGRAM.replace("[driver]\n  GROUP", "[driver] AND 1 / (Travel.minutes - 1) > 0\n  GROUP")
     )
     Path("rides.csv").write_text("at,kind,district,minutes\n")
+    os.mkfifo("pipe")
     result = run(*arguments)
     assert said in result.stderr
     assert (result.exit_code, result.stdout) == (status, "")

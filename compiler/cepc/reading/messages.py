@@ -335,6 +335,11 @@ def not_a_file_here(path: str) -> Diagnostic:
     )  # fmt: skip
 
 
+def a_pipe(path: str) -> Diagnostic:
+    title = f"the events at `{path}` are a pipe, which Spark does not read"
+    return _about("E0705", title, "", hint="leave `--engine spark` out, or write them to a file first")
+
+
 def _of_numbers(column: str, type_: DataType, found: str) -> str:
     """Numbers can be the event time, but say no unit; how many digits they have mostly does."""
     if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or not found.isdecimal():

@@ -15,7 +15,7 @@ from ..codegen.compiling import job_from, job_of, load, planned
 from ..errors import DataError, RunError
 from ..reading.bad_records import STOP, Stop
 from ..reading.files import EventSource
-from ..reading.messages import not_a_file_here
+from ..reading.messages import a_pipe, not_a_file_here
 from .given import by_stream
 from .local import Report, streams_read, types_that_never_occur
 from .session import failed, is_local, is_of_spark, need_pyspark, quiet_session, session_of, with_runtime
@@ -306,6 +306,8 @@ def places(
     if not given:
         here = [s for s in here if s.name in readable]
     found = places(here if here or not given else streams, given, form, options)
+    if pipes := [place.path for place in found.values() if place.path == "-" or Path(place.path).is_fifo()]:
+        raise DataError([a_pipe(pipes[0])])
     return {
         n: p if p.format or "://" in p.path else replace(p, format=find_files(EventSource(p.path))[0].name)
         for n, p in found.items()
