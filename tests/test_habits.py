@@ -82,6 +82,10 @@ TYPED = [
     (f"{A} PATTERN SEQ(A a, (B | C){{,3}}) WITHIN 1 h", "write `OR(A, B)`", None),
     (f"{A} PATTERN SEQ(A a, OR(B, C){{,3}}) WITHIN 1 h", "write `(…){1,3}`, or `(…){0,3}`",
      f"{A} PATTERN SEQ(A a, OR(B, C){{0,3}}) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B b{{2,3}}) WITHIN 1 h", "write `B{2,3} b`, or `B, b{2,3}` for two elements",
+     f"{A} PATTERN SEQ(A a, B{{2,3}} b) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B b{{,3}}) WITHIN 1 h", "write `B{1,3} b`, or", f"{A} PATTERN SEQ(A a, B{{1,3}} b) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B b+) WITHIN 1 h", "write `B+ b`, or", f"{A} PATTERN SEQ(A a, B+ b) WITHIN 1 h"),
     # SQL's LIKE of several
     (f"{AB} WHERE a.user LIKE ANY ('x%', 'y') WITHIN 1 h", "write `(a.user LIKE 'x%' OR a.user LIKE 'y')`",
      f"{AB} WHERE (a.user LIKE 'x%' OR a.user LIKE 'y') WITHIN 1 h"),

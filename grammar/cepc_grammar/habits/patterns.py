@@ -67,7 +67,8 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
         return wrong(spot.span(), "a condition inside the pattern", "conditions stand in WHERE", hint)
     if text in _QUANTIFIER_MARKS and spot.is_name(-1) and (spot.is_name(-2) or spot.text(-2) == ")"):
         element, alias = spot.text(-2) if spot.is_name(-2) else "(…)", spot.text(-1)
-        hint = f"write `{element}{text} {alias}`, or `{element}, {alias}{text}` for two elements"
+        mark = _quantifier(spot)
+        hint = f"write `{element}{mark} {alias}`, or `{element}, {alias}{mark}` for two elements"
         return wrong(spot.span(), f"`{text}` behind an alias", "a quantifier stands before the alias", hint)
     if spot.word(-1) == "AS" and spot.is_name(0):
         hint = f"write `{spot.text(-2)} {text}`" if spot.is_name(-2) else "leave AS out"
@@ -79,3 +80,12 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
         )
         return wrong(spot.span(), "a string in a pattern", "an event type is a name, not a string", hint)
     return None
+
+
+def _quantifier(spot: Spot) -> str:
+    """The mark that stands here, with all that is in its braces; without a least number that is 1."""
+    inside = [spot.text(i) for i in range(1, 5)]
+    if spot.text() != "{" or "}" not in inside:
+        return spot.text()
+    bounds = "".join(inside[: inside.index("}")])
+    return f"{{1{bounds}}}" if bounds.startswith(",") else f"{{{bounds}}}"
