@@ -443,6 +443,7 @@ def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
         ({"a.jsonl.gz": "{}\n"}, "a.jsonl.gz", None, "error[E0704]: `a.jsonl.gz` cannot be read"),
         ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "its name ends in `.gz`, and it is no gzip file"),
         ({"a.csv.gz": "at,kind\n"}, "a.csv.gz", None, "take `.gz` off its name: `mv a.csv.gz a.csv`"),
+        ({"my rides.csv.gz": "at,kind\n"}, "my rides.csv.gz", None, "`mv 'my rides.csv.gz' 'my rides.csv'`"),
         ({"a.json.zst": "{}\n"}, "a.json.zst", None, "its name ends in `.zst`, and it is no zstd file"),
         ({"a.csv.bz2": "at,kind\n"}, "a.csv.bz2", None, "its name ends in `.bz2`, and it is no bz2 file"),
         ({"a.csv.LZ4": "at,kind\n"}, "a.csv.LZ4", None, "its name ends in `.LZ4`, and it is no lz4 file"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -88,7 +89,7 @@ TRUNCATED = "Truncated compressed stream"  # as pyarrow says it
 
 def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
     if reason == "Permission denied" and not hint:
-        hint = f"its owner can allow it: `chmod a+r {name}`"
+        hint = f"its owner can allow it: `chmod a+r {quote(name)}`"
     if reason == TRUNCATED:
         return cut(name, "its compressed text has no end")
     return _about("E0704", f"`{name}` cannot be read: {reason}", name, hint=hint)
@@ -102,18 +103,20 @@ def no_regular_file(name: str) -> Diagnostic:
 def not_compressed(name: str, compression: str) -> Diagnostic:
     """Of a file whose name says that its text is."""
     whole, dot, suffix = name.rpartition(".")
-    hint = f"if its text is not compressed, take `{dot}{suffix}` off its name: `mv {name} {whole}`"
+    hint = f"if its text is not compressed, take `{dot}{suffix}` off its name: `mv {quote(name)} {quote(whole)}`"
     return unreadable(name, f"its name ends in `{dot}{suffix}`, and it is no {compression} file", hint)
 
 
 def compressed(name: str, compression: str, suffix: str) -> Diagnostic:
     """Of a file whose name should end in `suffix`."""
-    return unreadable(name, f"it is a {compression} file", f"add `{suffix}` to its name: `mv {name} {name}{suffix}`")
+    return unreadable(
+        name, f"it is a {compression} file", f"add `{suffix}` to its name: `mv {quote(name)} {quote(name + suffix)}`"
+    )
 
 
 def binary_format(name: str, title: str, form: str, renamed: str | None) -> Diagnostic:
     """Of a file of that format that was taken for text, because of its name if it is to be `renamed`."""
-    rename = f", or rename it: `mv {name} {renamed}`" if renamed else ""
+    rename = f", or rename it: `mv {quote(name)} {quote(renamed)}`" if renamed else ""
     return unreadable(
         name, f"it is {'an' if title[0] in 'AO' else 'a'} {title} file", f"add `--input-format {form}`{rename}"
     )
