@@ -40,11 +40,13 @@ def tried(tasks: Sequence[Callable[[], Found]], threads: int, over: Event | None
             raise
 
     with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="cepc") as pool:
-        futures = [pool.submit(begun, task) for task in tasks]
+        futures: list[Future[Found]] = []
         try:
+            for task in tasks:
+                futures.append(pool.submit(begun, task))
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
-            if not all(future.done() for future in futures):
+            if len(futures) < len(tasks) or not all(future.done() for future in futures):
                 over.set()
                 for future in futures:
                     future.cancel()
