@@ -302,6 +302,30 @@ def test_csv_files_whose_headers_differ_are_refused(spark: SparkSession, rides: 
     )
 
 
+IN_FOLDERS = """STREAM s (at BIGINT, kind STRING, dev STRING, day STRING) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN MATCH A.at, A.dev, A.day PATTERN A WITHIN 1 MINUTE;
+"""
+
+
+def test_columns_that_folders_name_are_texts_where_these_are_declared(spark: SparkSession, tmp_path: Path) -> None:
+    for at, device in enumerate(("007", "7")):
+        (folder := tmp_path / "in" / f"dev={device}" / "day=2026-03-02").mkdir(parents=True)
+        pq.write_table(pa.table({"at": [at], "kind": ["A"]}), folder / "1.parquet")
+    found = cepc.compile(IN_FOLDERS).spark(f"{tmp_path}/in", session=spark)["q"]
+    expected = cepc.compile(IN_FOLDERS).run(tmp_path / "in")["q"].to_pylist()
+    assert [row["dev"] for row in expected] == ["007", "7"]
+    assert same(rows_of(found), expected, ABOUT)
+
+
+def test_a_directory_without_files_is_said(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    stream = load(job_of(*_checked(IN_FOLDERS))).streams["s"]
+    with pytest.raises(
+        JobError, match=f"events of stream s cannot be read: there are no files of parquet at {tmp_path}"
+    ):
+        read(spark, stream, "parquet", f"{tmp_path}/in/")
+
+
 TYPED = """STREAM s (at TIMESTAMP, kind STRING, x DECIMAL(10, 2), day DATE, local TIMESTAMP_NTZ)
 EVENT TIME at EVENT TYPE kind;
 QUERY q RETURN MATCH A.at, A.x, A.day, A.local PATTERN A WITHIN 1 MINUTE;

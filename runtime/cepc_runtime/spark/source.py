@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -34,7 +35,10 @@ def read(
     try:
         return _read(spark, stream, form, path, dict(options or {}))
     except SPARK_ERRORS as error:
-        raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
+        said = sentence(error)
+        if "UNABLE_TO_INFER_SCHEMA" in str(error):
+            said = f"there are no files of {form} at {path}"
+        raise JobError(f"the events of stream {stream.name} cannot be read: {said}") from error
 
 
 def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: dict[str, str]) -> DataFrame:
@@ -49,7 +53,21 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: di
             forms = forms_of(stream.schema, options)
             records = spark.read.options(**options).schema(as_text(stream.schema, forms)).json(path)
             return records.select(*(value(field, forms, stream) for field in stream.schema.fields))
-    return conform(spark.read.format(form).options(**options).load(path), stream)
+    return conform(loaded(spark, stream, form, path, options), stream)
+
+
+def loaded(spark: SparkSession, stream: Stream, form: str, path: str | None, options: Mapping[str, str]) -> DataFrame:
+    """What Spark finds at the path, but for columns that folders name and the stream declares as STRING: Spark makes
+    numbers and dates of their values where it can, and of `dev=007` a 7.
+    """
+    found = spark.read.format(form).options(**options).load(path)
+    types = {field.name: field.dataType for field in found.schema.fields}
+    texts = {f.name for f in stream.schema.fields if f.dataType == T.StringType() != types.get(f.name, T.StringType())}
+    if not texts:
+        return found
+    folders = {part.partition("=")[0] for file in found.inputFiles()[:1] for part in unquote(file).split("/")[:-1]}
+    kept = [T.StructField(f.name, T.StringType()) if f.name in texts & folders else f for f in found.schema.fields]
+    return spark.read.format(form).options(**options).schema(T.StructType(kept)).load(path)
 
 
 def _check_keys(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]) -> None:

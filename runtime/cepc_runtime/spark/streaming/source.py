@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ..errors import SPARK_ERRORS, sentence
 from ..schema import JobError, Stream, conform
-from ..source import check_decimal
+from ..source import check_decimal, loaded
 from ..texts import forms_of
 from .kafka import read_kafka
 from .records import CORRUPT, MALFORMED, json_reason, record_of, set_apart, with_corrupt
@@ -92,7 +92,7 @@ def _look(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
     missing.
     """
     try:
-        found = spark.read.format(form).options(**options).load(path)
+        found = loaded(spark, stream, form, path, options)
     except SPARK_ERRORS:  # none are there yet, or Spark says the same of the stream
         return
     conform(found, stream)
