@@ -612,3 +612,14 @@ def test_results_are_utf8_whatever_the_locale() -> None:
     )  # fmt: skip
     first = json.loads(io.BytesIO(done.stdout).readline())
     assert first["district"] == "Köln", done.stderr
+
+
+def test_what_only_spark_computes_is_said_with_where_it_is_computed() -> None:
+    stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
+    compiled = cepc.compile(f"{stream} QUERY q RETURN MATCH A.at PATTERN A WHERE SOUNDEX(A.kind) = 'A' WITHIN 9 s;")
+    with pytest.raises(cepc.RunError) as caught:
+        compiled.run(pa.table({"at": [1], "kind": ["A"]}))
+    said = str(caught.value)
+    assert "error[E0804]: `soundex` is computed by Spark only in `soundex(kind)`" in said
+    assert "= help: compute it there: `cepc run --engine spark`, or the job that `cepc compile` writes" in said
+    assert "note:" not in said

@@ -51,12 +51,12 @@ def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnost
 
 
 def no_value(error: EvaluationError, place: Span) -> Diagnostic:
+    from cepc_runtime.sql.evaluate.errors import SparkOnlyError
+
     where = f" in `{error.expression}`" if error.expression else ""
-    return Diagnostic(
-        "E0804", f"{error.reason}{where}", place,
-        notes=("it happened for a value of these events, as in Spark's ANSI mode",),
-        hint=error.hint,
-    )  # fmt: skip
+    of_a_value = "it happened for a value of these events, as in Spark's ANSI mode"
+    notes = () if isinstance(error, SparkOnlyError) else (of_a_value,)
+    return Diagnostic("E0804", f"{error.reason}{where}", place, notes=notes, hint=error.hint)
 
 
 def edge_overflow(error: WindowEdgeError, place: Span) -> Diagnostic:

@@ -36,7 +36,11 @@ class EvaluationError(Exception):
         return f"{self.reason}{where}" + (f"; {self.hint}" if self.hint else "")
 
     def __reduce__(self) -> tuple[type[EvaluationError], tuple[str, str, str, str, str]]:
-        return EvaluationError, (self.reason, self.function, self.expression, self.hint, self.query)
+        return type(self), (self.reason, self.function, self.expression, self.hint, self.query)
+
+
+class SparkOnlyError(EvaluationError):
+    """A function that only Spark computes, whatever the values are."""
 
 
 @contextmanager
@@ -85,4 +89,5 @@ def fail(call: Call, reason: str) -> NoReturn:
 
 def unsupported(expression: Expression, what: str) -> NoReturn:
     """Fails on a function that only Spark computes."""
-    raise EvaluationError(f"`{what}` is computed by Spark only", what, describe(expression))
+    hint = "compute it there: `cepc run --engine spark`, or the job that `cepc compile` writes"
+    raise SparkOnlyError(f"`{what}` is computed by Spark only", what, describe(expression), hint)
