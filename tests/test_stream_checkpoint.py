@@ -19,6 +19,10 @@ STORE = LocalStore()
 IDENTITY = {"format": checkpoint.FORMAT, "stream": "s", "queries": {"q": "1"}, "buckets": 2}
 
 
+def same(batch: int) -> int:
+    return batch
+
+
 def made(folder: Path, begun: int = 14, done: int = 14) -> str:
     """The files of a checkpoint as Spark writes them, with so many micro-batches begun and done."""
     checkpoint.claim(STORE, str(folder), IDENTITY)
@@ -129,27 +133,39 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        checkpoint.flush(STORE, folder, cut_short)
+        checkpoint.flush(STORE, folder, same, cut_short)
     assert checkpoint.claim(STORE, folder, IDENTITY) == 13
     with pytest.raises(JobError, match="query q is not what it was"):
         checkpoint.claim(STORE, folder, {**IDENTITY, "queries": {"q": "2"}})
     (tmp_path / "commits/13").rename(tmp_path / "lost")
     with pytest.raises(JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it"):
-        checkpoint.flush(STORE, folder, cut_short)
+        checkpoint.flush(STORE, folder, same, cut_short)
     (tmp_path / "lost").rename(tmp_path / "commits/13")
-    assert checkpoint.flush(STORE, folder, lambda batch: batch) == 13
+    assert checkpoint.flush(STORE, folder, same, same) == 13
     with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
         checkpoint.claim(STORE, folder, IDENTITY)
+
+
+def test_a_flush_that_finds_no_state_leaves_the_checkpoint_as_it_was(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+
+    def lost(batch: int) -> int:
+        raise JobError(f"there is no state of {batch}")
+
+    with pytest.raises(JobError, match="there is no state of 13"):
+        checkpoint.flush(STORE, folder, lost, same)
+    assert checkpoint.claim(STORE, folder, IDENTITY) is None
+    assert checkpoint.flush(STORE, folder, same, same) == 13
 
 
 def test_nothing_is_flushed_while_a_micro_batch_is_not_done(tmp_path: Path) -> None:
     folder = made(tmp_path, 15)
     with pytest.raises(JobError, match=r"micro-batch 14 of .* is not done: run the job with --trigger available-now"):
-        checkpoint.flush(STORE, folder, lambda batch: batch)
+        checkpoint.flush(STORE, folder, same, same)
     assert checkpoint.claim(STORE, folder, IDENTITY) is None
 
 
 def test_where_nothing_was_read_a_flush_writes_nothing_and_ends_nothing(tmp_path: Path) -> None:
     checkpoint.claim(STORE, str(tmp_path), IDENTITY)
-    assert checkpoint.flush(STORE, str(tmp_path), lambda _: pytest.fail("there is nothing")) is None
+    assert checkpoint.flush(STORE, str(tmp_path), same, lambda _: pytest.fail("there is nothing")) is None
     assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None

@@ -24,7 +24,7 @@ from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
-from cepc_runtime.spark.streaming import checkpoint, run
+from cepc_runtime.spark.streaming import checkpoint, run, state_path
 from cepc_runtime.spark.streaming.ending import SIGNALS
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
@@ -298,6 +298,47 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
         assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
     with pytest.raises(JobError, match="was ended by --flush"):
         job.run()
+
+
+@pytest.mark.parametrize(("place", "name"), [("my ck%20[1]", "rides"), ("ck", "`S t/é`")])
+def test_a_checkpoint_whose_name_is_another_in_a_url_is_flushed_to_the_end(
+    spark: SparkSession, tmp_path: Path, place: str, name: str
+) -> None:
+    rows = events()[:300]
+    put(tmp_path / "in", 0, rows)
+    one = streamed(SMALL.replace("STREAM rides", f"STREAM {name}"))
+    frame = read_stream(spark, one.stream, "parquet", str(tmp_path / "in"), {})
+    terms = Terms(Folders(str(tmp_path / place)), "available-now", 2)
+    (running,) = stream(spark, [one], Directories(str(tmp_path / "out"), "parquet"), terms, frame)
+    wait([running], lambda _: None)
+    running.flush(lambda _: None)
+    for query, table in cepc.compile(SMALL).run(pa.Table.from_pylist(rows, schema=SCHEMA)).items():
+        assert table.num_rows
+        found = pq.read_table(tmp_path / "out" / query).drop_columns(["batch"]).cast(table.schema)
+        assert same(found.to_pylist(), table.to_pylist(), ABOUT), query
+    with pytest.raises(checkpoint.Ended):
+        stream(spark, [one], Directories(str(tmp_path / "out"), "parquet"), terms, frame)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "cure"),
+    [
+        ("my ck", "rides", "name another --checkpoint"),
+        ("ck", "`S t`", "give the stream of S t a name of letters, digits and _"),
+    ],
+)
+def test_a_cluster_begins_no_checkpoint_whose_state_a_flush_could_not_find(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, name: str, cure: str
+) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    one = streamed(SMALL.replace("STREAM rides", f"STREAM {name}"))
+    frame = read_stream(spark, one.stream, "parquet", str(tmp_path / "in"), {})
+    monkeypatch.setattr(state_path, "cores_of", lambda _: None)
+    with pytest.raises(JobError, match=cure):
+        stream(
+            spark, [one], Directories(str(tmp_path / "out"), "parquet"), Terms(Folders(str(tmp_path / place))), frame
+        )
+    assert not (tmp_path / place).exists()
 
 
 ALIKE = (

@@ -111,7 +111,7 @@ class Job:
             check_intact(store, self._checkpoint)
             if checkpoint.claim(store, self._checkpoint, _IDENTITY) is None:
                 self._micro_batches()
-            checkpoint.flush(store, self._checkpoint, self._flush)
+            checkpoint.flush(store, self._checkpoint, self._kept, self._flush)
         except Killed:
             raise
         except BaseException:
@@ -156,9 +156,8 @@ class Job:
             rows += done.rows
         return rows, buckets
 
-    def _flush(self, batch: int) -> None:
+    def _flush(self, buckets: Buckets) -> None:
         self._ending.touch()
-        buckets = self._kept(batch)
         rows: list[bytes] = []
         for data in buckets.states.values():
             self.at("before a bucket is flushed")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .query import Continuous
     from .store import Store
 
+Opened = TypeVar("Opened")
 Done = TypeVar("Done")
 
 FORMAT: Final = 5
@@ -98,12 +99,13 @@ def id_of(store: Store, folder: str) -> str:
     return str((_read(store, folder) or {})["id"])
 
 
-def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | None:
-    """End the checkpoint: `write` gives out what is open after a micro-batch; None where there was none, so nothing is
-    open. Raises JobError.
+def flush(store: Store, folder: str, opened: Callable[[int], Opened], write: Callable[[Opened], Done]) -> Done | None:
+    """End the checkpoint: `opened` finds what is open after a micro-batch, and `write` gives it out; None where there
+    was none, so nothing is open. Raises JobError.
 
-    That the flush has begun is said before any of its rows is written. From then on no event can be taken any more, so
-    whoever finishes it writes the same rows; and nothing may come after it, for its windows would be given twice.
+    That the flush has begun is said when the state is found, for one that cannot begin must leave the checkpoint as it
+    was, and before any of its rows is written. From then on no event can be taken any more, so whoever finishes it
+    writes the same rows; and nothing may come after it, for its windows would be given twice.
     """
     found = _read(store, folder) or {}
     batch = _newest(store, folder) if found["flush"] is None else int(found["flush"])
@@ -115,8 +117,9 @@ def flush(store: Store, folder: str, write: Callable[[int], Done]) -> Done | Non
             " without it: put it"
             " back from a copy of the checkpoint"
         )
+    rows = opened(batch)
     _write(store, folder, {**found, "flush": batch})
-    done = write(batch)
+    done = write(rows)
     _write(store, folder, {**found, "flush": DONE})
     return done
 

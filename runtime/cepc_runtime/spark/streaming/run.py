@@ -30,6 +30,7 @@ from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
 from .source import checked, declared
 from .spread import cores_of, usual_buckets
+from .state_path import check_readable, readable
 from .store import HadoopStore
 from .time import SHIFT
 
@@ -137,8 +138,13 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            with with_meaning(self.spark, [self.what.streamed.stream]):
-                done = checkpoint.flush(self.store, self.folder, lambda batch: self._flushed(writing, batch))
+            with with_meaning(self.spark, [self.what.streamed.stream]), readable(self.spark, self.folder) as state:
+                done = checkpoint.flush(
+                    self.store,
+                    self.folder,
+                    lambda batch: self._open(state, batch),
+                    lambda rows: _flushed(writing, rows),
+                )
         finally:
             over.set()
             writing.lease.release()
@@ -146,21 +152,22 @@ class Place:
         line = {"stream": self.what.streamed.stream.name, "flush": True, "out": out}
         to({**line, "resumed": True} if resumed else line)
 
-    def _flushed(self, writing: Writing, batch: int) -> dict[str, Any]:
-        writing(self._open(batch), FLUSHED)
-        return writing.done.pop(FLUSHED)
-
-    def _open(self, batch: int) -> DataFrame:
-        """The rows of what is open after a micro-batch."""
+    def _open(self, state: str, batch: int) -> DataFrame:
+        """The rows of what is open after a micro-batch; Spark has found the state of it by then."""
         answering = self.what.answering()
         states = self.spark.read.format("statestore").option("stateVarName", "state").option("batchId", batch)
         return (
-            states.load(self.folder)
+            states.load(state)
             .select(F.col("value.blob").alias("blob"))
             .mapInArrow(flush(answering), BLOB)
             .mapInArrow(unpack(Packing.of(layout_of(self.what.plan))), self.what.schema())
             .where(no_error())
         )
+
+
+def _flushed(writing: Writing, rows: DataFrame) -> dict[str, Any]:
+    writing(rows, FLUSHED)
+    return writing.done.pop(FLUSHED)
 
 
 def start(
@@ -226,20 +233,24 @@ def stream(
         raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
     wanted = [one for one in streams if set(names) & set(one.stream.queries)]
     given = given_events([one.stream for one in wanted], events)
+    places = {one.stream.name: terms.folders.of(one.stream.name) for one in wanted}
+    begun_with = {name: checkpoint.buckets_of(HadoopStore(spark), own.checkpoint) for name, own in places.items()}
+    for name, own in places.items():
+        if begun_with[name] is None:
+            check_readable(spark, own.checkpoint)
     started: list[Running] = []
     ended: list[checkpoint.Ended] = []
     resumed: list[dict[str, Any]] = []
     try:
         for one in wanted:
-            own = terms.folders.of(one.stream.name)
-            begun_with = checkpoint.buckets_of(HadoopStore(spark), own.checkpoint)
-            buckets = terms.buckets or begun_with or usual_buckets(cores_of(spark))
+            name = one.stream.name
+            buckets = terms.buckets or begun_with[name] or usual_buckets(cores_of(spark))
             what = continuous(one, names, buckets, terms.ahead)
             try:
                 with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session
-                    events_of_one = given.get(one.stream.name)
+                    events_of_one = given.get(name)
                     frame = declared(spark, one.stream) if events_of_one is None else checked(events_of_one, one.stream)
-                    started.append(start(what, frame, own, sink, trigger_of(terms.trigger), resumed.append))
+                    started.append(start(what, frame, places[name], sink, trigger_of(terms.trigger), resumed.append))
             except checkpoint.Ended as error:
                 if finish is None:
                     raise
