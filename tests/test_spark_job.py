@@ -12,6 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import cepc
+from cepc_runtime.spark import paths
+from cepc_runtime.spark.files import Renaming
+from cepc_runtime.spark.schema import JobError
 from tests.equivalence import ABOUT, same
 from tests.generated_jobs import names_of_job
 from tests.test_spark_cluster import utc
@@ -321,9 +324,22 @@ def test_a_query_that_fails_after_others_were_written_leaves_the_output_unmarked
     assert not (out / "_SUCCESS").exists()
 
 
-def test_results_that_are_there_stay_as_they_are(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    events, out = write_parquet(tmp_path / "events.parquet", EVENTS), tmp_path / "out"
+@pytest.mark.parametrize("name", ["out", "out[1]", "{a}*", "a?\\b"])
+@pytest.mark.parametrize("by", ["the JVM", "a client without one"])
+def test_results_that_are_there_stay_as_they_are(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, by: str
+) -> None:
+    monkeypatch.setattr(paths, "is_remote", lambda: by != "the JVM")
+    events, out = write_parquet(tmp_path / "events.parquet", EVENTS), tmp_path / name
     out.mkdir()
     assert run("--input", str(events), "--output", str(out)) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"error: {out} exists already; name a new directory"
     assert not list(out.iterdir())
+
+
+def test_rows_are_moved_into_no_directory_that_is_there(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("from", "to"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(JobError, match=f"{tmp_path}/to exists already; name a new directory"):
+        Renaming(spark).moved(str(tmp_path / "from"), str(tmp_path / "to"))
+    assert not list((tmp_path / "to").iterdir())

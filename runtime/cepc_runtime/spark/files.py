@@ -96,10 +96,12 @@ class Renaming:
         self._conf = session._jsparkSession.sessionState().newHadoopConf()
 
     def moved(self, source: str, target: str) -> bool:
-        """Whether there was anything to move; it is marked as complete then."""
+        """Whether there was anything to move; it is marked as complete then. Raises JobError."""
         system, found, place = self._at(source, target)
         if not system.exists(found):
             return False
+        if system.exists(place):  # Hadoop would move it into what is there
+            raise JobError(f"{target} exists already; name a new directory")
         system.mkdirs(place.getParent())
         if not system.rename(found, place):
             raise JobError(f"{target} cannot be written: its rows are in {source}, which cannot be moved")

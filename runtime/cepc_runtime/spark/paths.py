@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.errors import AnalysisException
+from pyspark.sql.utils import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_PATTERN: Final = re.compile(r"[]\\{}*?[]")
+"""What Spark takes for more than itself in the name of what it reads."""
+
 
 def exists(spark: SparkSession, path: str) -> bool:
-    """Whether there is a file or a directory. The path is named twice because of a single one that is not there Spark
-    logs a page of stack trace, as a warning.
+    """Whether there is a file or a directory of this very name."""
+    if is_remote():
+        return _is_found(spark, _PATTERN.sub(r"\\\g<0>", path))
+    session: Any = spark
+    place = session._jvm.org.apache.hadoop.fs.Path(path)
+    return bool(place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf()).exists(place))
+
+
+def _is_found(spark: SparkSession, pattern: str) -> bool:
+    """Whether Spark could read it. It is named twice because of a single one that is not there Spark logs a page of
+    stack trace, as a warning.
     """
     try:
-        spark.read.format("binaryFile").load([path, path]).schema  # noqa: B018
+        spark.read.format("binaryFile").load([pattern, pattern]).schema  # noqa: B018
     except AnalysisException:
         return False
     return True
