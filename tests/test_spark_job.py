@@ -150,15 +150,35 @@ def test_rows_of_chosen_queries_go_to_the_console_without_output(
     assert "pairs" not in printed
 
 
-@pytest.mark.parametrize(("form", "read"), [("csv", "csv"), ("json", "json"), ("orc", "orc")])
+@pytest.mark.parametrize(("form", "read"), [("csv", "csv"), ("CSV", "csv"), ("json", "json"), ("orc", "orc")])
 def test_rows_are_written_in_the_format_asked_for(
     run: Any, spark: SparkSession, tmp_path: Path, form: str, read: str
 ) -> None:
     events, out = write_parquet(tmp_path / "events.parquet", EVENTS), tmp_path / "out"
     assert run("--input", str(events), "--output", str(out), "--output-format", form, "--queries", "rises") == 0
-    options = {"header": "true", "inferSchema": "true"} if form == "csv" else {}
+    options = {"header": "true", "inferSchema": "true"} if read == "csv" else {}
     found = spark.read.options(**options).format(read).load(str(out / "rises")).select("n", "window_start").collect()
     assert sorted(map(tuple, found)) == [(1, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    "form", ["JSON", "Csv", "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"]
+)
+def test_events_are_read_in_the_format_asked_for(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    path = tmp_path / "events"
+    match form.lower():
+        case "json":
+            write_json(path, EVENTS)
+        case "csv":
+            path.write_text("x,k,kind,at\n1,x,A,1\n,x,B,2\n2,,A,3\n3,,B,4\n4,x,A,\n")
+        case _:
+            write_parquet(path, EVENTS)
+    assert run("--input", str(path), "--format", form, "--queries", "kinds") == 0
+    printed = capsys.readouterr()
+    assert "|x   |1  |" in printed.out
+    assert "stream s: dropped 1 without a time" in printed.err
 
 
 ALIKE = (

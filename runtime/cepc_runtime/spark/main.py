@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
     wanted = [s for s in streams if set(names) & set(s.queries)]
-    is_csv = arguments.output != CONSOLE and arguments.output_format.lower() == "csv"
+    is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
     if wrong := streaming.problem(arguments) or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:
@@ -170,6 +170,7 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--format",
+        type=_format_name,
         help="parquet, csv, json, table, or another that Spark knows (default: what the program says, or parquet)",
     )
     parser.add_argument(
@@ -187,7 +188,10 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         help="a directory, new, for one of each query; a file _SUCCESS in it says that all are whole"
         " (default: console)",
     )
-    parser.add_argument("--output-format", default="parquet", help="parquet, csv, json, or another (default: parquet)")
+    parser.add_argument(
+        "--output-format", default="parquet", type=_format_name,
+        help="parquet, csv, json, or another (default: parquet)",
+    )  # fmt: skip
     parser.add_argument(
         "--mode", choices=["batch", "stream"], default="batch",
         help="all events there are, once; or events as they come (default: batch)",
@@ -199,6 +203,11 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
     )  # fmt: skip
     streaming.add_arguments(parser)
     return parser
+
+
+def _format_name(text: str) -> str:
+    """Spark knows formats by names in any letters, and classes by their own names."""
+    return text if "." in text else text.lower()
 
 
 def _plain(text: str) -> str:
