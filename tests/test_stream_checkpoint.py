@@ -125,6 +125,36 @@ def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_befo
         checkpoint.claim(STORE, folder, IDENTITY)
 
 
+MORE = {"q": "1", "r": "2", "s": "3"}
+
+
+@pytest.mark.parametrize(
+    ("queries", "left_out", "said"),
+    [
+        (
+            {"q": "1"}, ["r", "s", "later"],
+            ("is the checkpoint of more queries: query r is not among those of --queries; query s is not among those of"
+            " --queries. Add r,s to --queries, or name another --checkpoint to begin again"),
+        ),
+        (
+            {"q": "2"}, ["r"],
+            ("is the checkpoint of another program: query r is not among those of --queries; query s is gone; query q is"
+            " not what it was. Run the program it belongs to, or name a new directory to begin again; --flush with the"
+            " old program closes its windows first"),
+        ),
+    ],
+)  # fmt: skip
+def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(
+    tmp_path: Path, queries: dict[str, str], left_out: list[str], said: str
+) -> None:
+    made(tmp_path)
+    (tmp_path / checkpoint.FILE).write_text(json.dumps({**IDENTITY, "queries": MORE, "id": "0a", "flush": None}))
+    with pytest.raises(JobError) as failure:
+        checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": queries}, left_out)
+    assert str(failure.value) == f"{tmp_path} {said}"
+    assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]) is None
+
+
 def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
     folder = made(tmp_path)
 

@@ -18,7 +18,7 @@ from ..sql.expression import Field
 from ..sql.spark_sql import to_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ..panes.between_states import Shape
     from ..panes.shared_panes import Family, Number
@@ -90,10 +90,13 @@ def digest(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """What is to be said of queries that have other digests, in a user's words."""
+def changes(old: Mapping[str, str], new: Mapping[str, str], left_out: Collection[str] = ()) -> list[str]:
+    """What is to be said of queries that have other digests, in a user's words; `left_out` are in the program, and not
+    among those that it is run with.
+    """
     found = [f"query {name} is new" for name in new if name not in old]
-    found += [f"query {name} is gone" for name in old if name not in new]
+    gone = [name for name in old if name not in new]
+    found += [f"query {name} is {'not among those of --queries' if name in left_out else 'gone'}" for name in gone]
     return found + [f"query {name} is not what it was" for name in new if name in old and old[name] != new[name]]
 
 

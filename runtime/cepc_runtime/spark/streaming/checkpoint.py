@@ -11,7 +11,7 @@ from ..schema import JobError
 from .intact import LOGS, micro_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
 
     from .query import Continuous
     from .store import Store
@@ -43,8 +43,9 @@ class Ended(JobError):  # noqa: N818 - it is no fault
     """The checkpoint was ended by a flush."""
 
 
-def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
+def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collection[str] = ()) -> int | None:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
+    `left_out` are queries that the program has and this run has not.
 
     Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
     """
@@ -66,21 +67,30 @@ def claim(store: Store, folder: str, identity: dict[str, Any]) -> int | None:
         return None
     if found["flush"] == DONE:
         raise Ended(f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again")
-    if problems := _changes(found, identity):
-        raise JobError(
-            f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs"
-            " to, or name a new"
-            " directory to begin again; --flush with the old program closes its windows first"
-        )
+    if problems := _changes(found, identity, left_out):
+        raise JobError(_not_this(folder, problems, [name for name in left_out if name in found["queries"]]))
     flush: int | None = found["flush"]
     return flush
 
 
-def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+def _not_this(folder: str, problems: Sequence[str], missing: Sequence[str]) -> str:
+    """What to say of another's checkpoint; `missing` are its queries that this run leaves out."""
+    if len(missing) == len(problems):
+        return (
+            f"{folder} is the checkpoint of more queries: {'; '.join(problems)}. Add {','.join(missing)} to --queries,"
+            " or name another --checkpoint to begin again"
+        )
+    return (
+        f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs to, or name"
+        " a new directory to begin again; --flush with the old program closes its windows first"
+    )
+
+
+def _changes(old: dict[str, Any], new: dict[str, Any], left_out: Collection[str]) -> list[str]:
     """In a user's words."""
     if old["format"] != new["format"]:
         return [f"it was written in format {old['format']}, this is {new['format']}"]
-    found = changes(old["queries"], new["queries"])
+    found = changes(old["queries"], new["queries"], left_out)
     if not found and old["stream"] != new["stream"]:
         found.append("the stream's columns, event time or event types are not what they were")
     if old["buckets"] != new["buckets"]:

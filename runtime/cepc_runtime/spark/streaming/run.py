@@ -192,7 +192,8 @@ def start(
     try:
         identity = checkpoint.identity(what)
         check_intact(place.store, folder)
-        if checkpoint.claim(place.store, folder, identity) is not None:
+        left_out = [name for name in what.streamed.stream.queries if name not in what.queries]
+        if checkpoint.claim(place.store, folder, identity, left_out) is not None:
             place.flush(writing, finish or (lambda _: None), resumed=True)
             raise checkpoint.Ended(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"
