@@ -573,6 +573,16 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--dead d", "--dead is for --mode stream"),
         ("--output-option a=b", "--output-option is for --mode stream"),
         ("--checkpoint c", "--checkpoint is for --mode stream"),
+        ("--trigger 10_seconds", "--trigger is for --mode stream"),
+        ("--ahead 0_days", "--ahead is for --mode stream"),
+        ("--flush", "--flush is for --mode stream"),
+        ("--output out:1", "--output out:1 would be read as a URL, for its colon: write ./out:1"),
+        ("--input in:1", "--input in:1 would be read as a URL, for its colon: write ./in:1"),
+        ("--input rides=in:1 --format csv", "--input in:1 would be read as a URL"),
+        ("--output :/a", "write ./:/a"),
+        ("--mode stream --checkpoint c:1/a", "--checkpoint c:1/a would be read as a URL, for its colon: write ./c:1/a"),
+        ("--mode stream --checkpoint c --late l:1", "write ./l:1"),
+        ("--mode stream --checkpoint c --dead d_d:/1", "write ./d_d:/1"),
     ],
 )
 def test_a_wrong_command_is_said_before_spark_starts(
@@ -580,7 +590,12 @@ def test_a_wrong_command_is_said_before_spark_starts(
 ) -> None:
     main = names_of_job(PROGRAM)["main"]
     with pytest.raises(SystemExit) as stopped:
-        main(["--input", "x", *arguments.split()])
+        main(
+            [
+                *([] if "--input" in arguments else ["--input", "x"]),
+                *(word.replace("0_", "0 ") for word in arguments.split()),
+            ]
+        )
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
 

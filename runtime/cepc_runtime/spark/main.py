@@ -13,7 +13,8 @@ from pyspark.sql.utils import is_remote
 
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
-from .files import Files
+from .files import PARTED, Files
+from .paths import misread
 from .schema import JobError
 from .settings import MOST, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
@@ -22,7 +23,7 @@ from .streaming import arguments as streaming
 from .streaming.ending import ToldToEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -47,13 +48,17 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     names = _queries(parser, arguments.queries, streams)
     wanted = [s for s in streams if set(names) & set(s.queries)]
     is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
-    if wrong := streaming.problem(arguments) or (not_in_csv(parts, names) if is_csv else None):
+    wrong = streaming.problem(arguments) or _misread(_folders(arguments))
+    if wrong := wrong or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:
         without = arguments.format in streaming.WITHOUT_INPUT
         inputs = _inputs(arguments.input, wanted, without)
     except JobError as error:
         parser.error(str(error))
+    of_files = [inputs[s.name] for s in wanted if s.name in inputs and _format(s, arguments) in PARTED]
+    if wrong := _misread([("input", path) for path in of_files]):
+        parser.error(wrong)
     try:
         return _finished(parts, build, write, wanted, names, inputs, arguments)
     except ToldToEnd as told:
@@ -224,6 +229,18 @@ def _queries(parser: argparse.ArgumentParser, text: str | None, streams: Sequenc
         if name not in known:
             parser.error(f"there is no query {name}; there are {', '.join(known)}")
     return names
+
+
+def _folders(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """What is written, with the option that names it; Kafka has topics instead."""
+    names = ("checkpoint", "late", "dead", *(() if arguments.output_format == "kafka" else ("output",)))
+    return [(name, path) for name in names if (path := getattr(arguments, name)) is not None]
+
+
+def _misread(places: Iterable[tuple[str, str]]) -> str | None:
+    """What is wrong with places that options name."""
+    found = next(((name, path) for name, path in places if misread(path)), None)
+    return found and f"--{found[0]} {found[1]} would be read as a URL, for its colon: write ./{found[1]}"
 
 
 def _inputs(given: Sequence[str], streams: Sequence[Stream], without: bool) -> dict[str, str]:

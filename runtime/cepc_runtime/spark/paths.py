@@ -1,4 +1,4 @@
-"""Is something there already, on whatever file system, and from a client without a JVM too."""
+"""What the names of files and directories are to Hadoop and to Spark: URLs, patterns, or what they say."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
 _PATTERN: Final = re.compile(r"[]\\{}*?[]")
 """What Spark takes for more than itself in the name of what it reads."""
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+
+
+def misread(path: str) -> bool:
+    """Whether Hadoop refuses the path, for it takes what is before a colon for the scheme of a URL."""
+    scheme, colon, rest = path.partition(":")
+    is_url = rest.startswith("/") and _SCHEME.fullmatch(scheme)
+    return bool(colon) and "/" not in scheme and not is_url
 
 
 def exists(spark: SparkSession, path: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
 from .outputs import SINKS
-from .run import DAY, Folders, Terms, to_stderr, trigger_of, wait
+from .run import DAY, EVERY, Folders, Terms, to_stderr, trigger_of, wait
 from .run import stream as start_streams
 from .sinks import Target, console
 from .source import read_stream
@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with --mode stream")
     group.add_argument("--checkpoint", metavar="DIR", help="where the stream keeps what it needs to go on; required")
     group.add_argument(
-        "--trigger", default="10 seconds", metavar="TIME",
-        help='how often to look for events, or available-now: what is there, then end (default: "10 seconds")',
+        "--trigger", metavar="TIME",
+        help=f'how often to look for events, or available-now: what is there, then end (default: "{EVERY}")',
     )  # fmt: skip
     group.add_argument(
         "--flush", action="store_true", help="with available-now: close what is open at the end, and the checkpoint"
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f" (default: {FOR_CORE} for each core, on a cluster {ON_CLUSTER})",
     )  # fmt: skip
     group.add_argument(
-        "--ahead", type=_duration, default=DAY, metavar="TIME",
+        "--ahead", type=_duration, metavar="TIME",
         help='an event so far ahead of the clock is dropped and counted (default: "1 day")',
     )  # fmt: skip
 
@@ -62,9 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def problem(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the arguments together."""
     if arguments.mode != "stream":
-        names = ("checkpoint", "late", "dead", "avro", "output_option", "buckets", "flush")
-        wrong = [name.replace("_", "-") for name in names if getattr(arguments, name) not in (None, False, [])]
-        return f"--{wrong[0]} is for --mode stream" if wrong else None
+        names = ("checkpoint", "late", "dead", "avro", "output_option", "buckets", "flush", "trigger", "ahead")
+        wrong = next((name for name in names if _is_given(getattr(arguments, name))), None)
+        return f"--{wrong.replace('_', '-')} is for --mode stream" if wrong else None
     if arguments.checkpoint is None:
         return "--mode stream requires --checkpoint DIR, where the stream keeps what it needs to go on"
     form = arguments.output_format
@@ -75,10 +75,15 @@ def problem(arguments: argparse.Namespace) -> str | None:
     if arguments.flush and arguments.trigger != "available-now":
         return "--flush is for a run that ends: write --trigger available-now"
     try:
-        trigger_of(arguments.trigger)
+        trigger_of(_trigger(arguments))
     except JobError as error:
         return str(error)
     return None
+
+
+def _is_given(value: object) -> bool:
+    """Whether it is an option's own value; a duration may be 0."""
+    return value is not None and value is not False and value != []
 
 
 def run_streams(
@@ -101,13 +106,18 @@ def run_streams(
         options = dict(stream.options) | dict(arguments.option)
         events[stream.name] = read_stream(spark, stream, form, path, options, avro)
     folders = Folders(arguments.checkpoint, arguments.late, arguments.dead)
-    terms = Terms(folders, arguments.trigger, arguments.buckets, arguments.ahead)
+    ahead = DAY if arguments.ahead is None else arguments.ahead
+    terms = Terms(folders, _trigger(arguments), arguments.buckets, ahead)
     finish = to_stderr if arguments.flush else None
     running = start_streams(spark, streams, sink, terms, events, names, finish)
     wait(running, to_stderr)
     if arguments.flush:
         for stream_running in running:
             stream_running.flush(to_stderr)
+
+
+def _trigger(arguments: argparse.Namespace) -> str:
+    return EVERY if arguments.trigger is None else str(arguments.trigger)
 
 
 def _schema(path: str | None) -> str | None:

@@ -48,6 +48,8 @@ OLDEST: Final = (4, 1)
 """The first Spark whose operator for state can do what is needed."""
 POLL: Final = 0.2
 DAY: Final = 86_400_000
+EVERY: Final = "10 seconds"
+"""How often a stream looks for events, where nobody says."""
 Report = Callable[[dict[str, Any]], None]
 
 
@@ -74,7 +76,7 @@ class Terms:
     """
 
     folders: Folders
-    trigger: str = "10 seconds"
+    trigger: str = EVERY
     buckets: int | None = None
     ahead: int = DAY
 
