@@ -4,6 +4,7 @@ The JVMs here are shell scripts that answer as one does, so that every case runs
 last test is the real thing, on whatever JVM this machine has.
 """
 
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -179,3 +180,11 @@ def test_spark_and_its_python_workers_start_in_this_environment(spark: "SparkSes
     events = spark.range(10)
     assert events.groupBy().sum("id").collect() == [(45,)]
     assert events.mapInArrow(unchanged, events.schema).count() == 10
+
+
+@pytest.mark.parametrize(("env", "given"), [({}, "127.0.0.1"), ({"SPARK_LOCAL_IP": "10.0.0.1"}, None)])
+def test_a_machine_whose_name_has_no_address_is_given_one(
+    make_java: MakeJava, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], given: str | None
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "nowhere.invalid")
+    assert spark_environment({**env, "JAVA_HOME": str(make_java("home"))}).get("SPARK_LOCAL_IP") == given

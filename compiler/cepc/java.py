@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -86,13 +87,23 @@ def spark_environment(
 
     `os.environ.update(spark_environment())` is the intended use; doing it again, or in a child process, changes
     nothing. Besides the JVM it names the Python of the workers, where the user has not: Spark would take `python3`
-    from the PATH, and a virtual environment need not be activated for its `cepc` to run.
+    from the PATH, and a virtual environment need not be activated for its `cepc` to run. Of a machine whose own name
+    has no address, as in some containers, Spark is told one: it does not start without.
     """
     found = find_java(env, packaged)
     if isinstance(found, NoJava):
         raise JavaNotFoundError(found.explanation)
     home = found.path if found.has_vector_module else _shim_home(found.path, env)
-    return {"JAVA_HOME": str(home), "PYSPARK_PYTHON": env.get("PYSPARK_PYTHON") or sys.executable}
+    own = {"JAVA_HOME": str(home), "PYSPARK_PYTHON": env.get("PYSPARK_PYTHON") or sys.executable}
+    return own if "SPARK_LOCAL_IP" in env or _has_address() else {**own, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def _has_address() -> bool:
+    try:
+        socket.getaddrinfo(socket.gethostname(), None)
+    except OSError:
+        return False
+    return True
 
 
 def _candidates(env: Mapping[str, str], packaged: Callable[[], Path | None]) -> Iterator[tuple[str, Path | None, Path]]:
