@@ -27,6 +27,7 @@ from cepc_runtime.spark.caching import kept
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
+from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
@@ -315,6 +316,23 @@ def test_columns_that_folders_name_are_texts_where_these_are_declared(spark: Spa
     expected = cepc.compile(IN_FOLDERS).run(tmp_path / "in")["q"].to_pylist()
     assert [row["dev"] for row in expected] == ["007", "7"]
     assert same(rows_of(found), expected, ABOUT)
+
+
+@pytest.mark.parametrize("name", ["br[1]", "{a,b}", "what?"])
+def test_a_directory_whose_name_is_a_pattern_to_spark_is_read_where_it_is_there(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    pq.write_table(pa.table({"at": [1], "kind": ["A"], "dev": ["x"], "day": ["y"]}), tmp_path / name / "1.parquet")
+    stream = load(job_of(*_checked(IN_FOLDERS))).streams["s"]
+    batch = read(spark, stream, "parquet", str(tmp_path / name))
+    assert [row.at for row in batch.collect()] == [1]
+    query = (
+        read_stream(spark, stream, "parquet", str(tmp_path / name), {})
+        .writeStream.format("memory").queryName("found").trigger(availableNow=True).start()
+    )  # fmt: skip
+    query.awaitTermination()
+    assert [row.at for row in spark.table("found").collect()] == [1]
 
 
 def test_a_directory_without_files_is_said(spark: SparkSession, tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ def exists(spark: SparkSession, path: str) -> bool:
     return bool(place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf()).exists(place))
 
 
+def as_itself(spark: SparkSession, path: str) -> str:
+    """The path for Spark's readers: nothing in it is a pattern where there is a file or a directory of this name."""
+    return _PATTERN.sub(r"\\\g<0>", path) if _PATTERN.search(path) and exists(spark, path) else path
+
+
 def _is_found(spark: SparkSession, pattern: str) -> bool:
     """Whether Spark could read it. It is named twice because of a single one that is not there Spark logs a page of
     stack trace, as a warning.

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from .errors import SPARK_ERRORS, sentence
+from .paths import as_itself
 from .schema import JobError, Stream, conform, missing, not_declared
 from .texts import as_text, forms_of, value
 
@@ -33,7 +34,8 @@ def read(
     JobError.
     """
     try:
-        return _read(spark, stream, form, path, dict(options or {}))
+        place = path if form == "table" else as_itself(spark, path)
+        return _read(spark, stream, form, place, dict(options or {}))
     except SPARK_ERRORS as error:
         said = sentence(error)
         if "UNABLE_TO_INFER_SCHEMA" in str(error):

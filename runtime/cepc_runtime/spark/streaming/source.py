@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..errors import SPARK_ERRORS, sentence
+from ..paths import as_itself
 from ..schema import JobError, Stream, conform
 from ..source import check_decimal, loaded
 from ..texts import forms_of
@@ -39,7 +40,8 @@ def read_stream(
     try:
         if form == "kafka":
             return read_kafka(spark, stream, path, options, avro)
-        return _read(spark, stream, form, path, dict(options))
+        place = path if path is None or form == "table" else as_itself(spark, path)
+        return _read(spark, stream, form, place, dict(options))
     except SPARK_ERRORS as error:
         raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
 
