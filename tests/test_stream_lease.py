@@ -115,6 +115,17 @@ def test_a_lease_that_is_torn_is_followed_when_nobody_mends_it(tmp_path: Path) -
     assert clock.waits * lease.LOOK == lease.STALE
 
 
+@pytest.mark.parametrize("number", [0, -1, 1 << 31, 1 << 70])
+def test_a_lease_with_a_number_that_no_process_can_have_is_torn(tmp_path: Path, number: int) -> None:
+    whole = Holder.here([os.getpid()])
+    text = replace(whole, processes=((number, "17"),)).to_text()
+    assert from_text(whole.to_text()) == whole
+    assert from_text(text) is None
+    STORE.create(f"{tmp_path}/{NAME}", text)
+    take(STORE, str(tmp_path), wait=(clock := Clock()))
+    assert clock.waits == lease.STALE / lease.LOOK
+
+
 def test_a_job_that_ends_while_another_looks_lets_it_begin(tmp_path: Path) -> None:
     first = take(STORE, str(tmp_path))
     clock = Clock(lambda waits: first.release() if waits == 3 else None)

@@ -36,6 +36,8 @@ LOOK: Final = 1.0
 """Seconds between two looks at another's lease."""
 PATIENCE: Final = 12.0
 """Seconds after which a job that runs would have been heard of, and a user wonders."""
+_LARGEST: Final = (1 << 31) - 1
+"""The largest number that a process can have."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,9 @@ def from_text(text: str) -> Holder | None:
     """None where it is torn: its owner was ended while it wrote, or writes still."""
     try:
         data = json.loads(text)
-        return Holder(**{**data, "processes": tuple((int(number), str(began)) for number, began in data["processes"])})
-    except (ValueError, TypeError, KeyError):
+        processes = tuple((int(number), str(began)) for number, began in data["processes"])
+        return Holder(**{**data, "processes": processes}) if all(0 < n <= _LARGEST for n, _ in processes) else None
+    except (ValueError, TypeError, KeyError, OverflowError):
         return None
 
 
