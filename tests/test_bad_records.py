@@ -278,8 +278,8 @@ def test_the_command_fails_with_a_reason(arguments: list[str], code: int, text: 
 
 
 REPLACED = {
-    "bad records, and the events": (["run", "p.cep", "--events", "e.csv", "--dead", "e.csv"], "e.csv", 2),
     "bad records, and the program": (["run", "p.cep", "--events", "e.csv", "--dead", "p.cep"], "p.cep", 2),
+    "bad records, and other data": (["run", "p.cep", "--events", "e.csv", "--dead", "o.csv"], "o.csv", 2),
     "a report, and the events": (["run", "p.cep", "--events", "e.csv", "--report", "e.csv"], "e.csv", 2),
     "a job, and the program": (["compile", "p.cep", "-o", "p.cep"], "p.cep", 2),
     "an explanation, and the program": (["explain", "p.cep", "-o", "p.cep"], "p.cep", 2),
@@ -290,12 +290,23 @@ REPLACED = {
 @pytest.mark.parametrize(("arguments", "file", "code"), REPLACED.values(), ids=REPLACED)
 def test_no_result_is_written_over_events_or_a_program(arguments: list[str], file: str, code: int) -> None:
     Path("p.cep").write_text(STREAM)
-    Path("e.csv").write_bytes(csv_of(CSV[:1]))
+    for name in ("e.csv", "o.csv"):
+        Path(name).write_bytes(csv_of(CSV[:1]))
     before = Path(file).read_bytes()
     done = CliRunner().invoke(command, arguments)
     assert f"error[E0008]: `{file}` is not written over: it is no " in done.output
     assert done.exit_code == code
     assert Path(file).read_bytes() == before
+
+
+@pytest.mark.parametrize("dead", ["in/e.jsonl", "in/new.jsonl", "in/../in/new.jsonl"])
+def test_bad_records_are_not_written_among_the_events(dead: str) -> None:
+    Path("in").mkdir()
+    text = '{"file": "a", "at": "2026-01-01T10:00:00", "kind": "A", "id": 1}\n'  # as of a file of bad records
+    Path("in/e.jsonl").write_text(text)
+    with pytest.raises(cepc.DataError, match=r"bad records cannot be written to `.*`, which is among the events"):
+        ids("in", dead=dead)
+    assert [(path.name, path.read_text()) for path in Path("in").iterdir()] == [("e.jsonl", text)]
 
 
 def test_what_a_run_before_has_set_apart_is_replaced() -> None:

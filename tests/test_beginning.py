@@ -604,3 +604,17 @@ def test_any_texts_make_a_program_that_reads_them(rows: list[list[str]]) -> None
     made = invoke("init", "any.csv")
     is_right(made.stdout)
     assert all(found.num_rows for found in cepc.compile(made.stdout).run(skip_bad=True).values())
+
+
+def test_a_duration_is_declared_as_a_stream_has_it(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "at": pa.array([1, 2], pa.timestamp("us", "UTC")),
+            "kind": ["A", "B"],
+            "took": pa.array([1, 2], pa.duration("us")),
+        }
+    )
+    pq.write_table(table, tmp_path / "e.parquet")
+    written = CliRunner().invoke(command, ["init", str(tmp_path / "e.parquet")])
+    assert written.exit_code == 0, written.output
+    assert re.search(r"took +INTERVAL\n", written.stdout)

@@ -95,7 +95,8 @@ class Compiled:
         program = choose(self.program, names)
         streams = [stream.name for stream in streams_read(program)]
         given = by_stream(events, streams)
-        bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead))
+        paths = [os.fspath(one) for one in given.values() if isinstance(one, str | os.PathLike)]
+        bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
         resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
         report = run(
             program,

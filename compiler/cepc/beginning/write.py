@@ -9,6 +9,7 @@ from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
 from cepc_grammar.spelling import string_text
 
+from ..reading.messages import in_stream
 from .groups import FEW_TYPES
 from .guess import Guess, guess
 from .leaves import new_name, quoted
@@ -54,7 +55,7 @@ def program(samples: Sequence[tuple[Sample, str]]) -> Beginning:
 
 def _stream(guessed: Guess, names: NamesInStream) -> str:
     sample = guessed.sample
-    columns = [f"{quoted(name)} {type_.sql}" for name, type_ in sample.columns]
+    columns = [f"{quoted(name)} {in_stream(type_)}" for name, type_ in sample.columns]
     columns += [f"{quoted(name)} AS {expression}" for name, expression in names.computed]
     lines = [comments(remarks(guessed, names)), f"STREAM {quoted(names.stream)} (", ",\n".join(columns), ")"]
     if guessed.time is not None:

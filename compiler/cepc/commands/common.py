@@ -43,11 +43,14 @@ class GivenEvents:
     skip_bad: bool
     dead: str | None
 
-    def treatment(self) -> Treatment:
-        """Raises DataError where the file for them cannot be written."""
+    def treatment(self, places: Iterable[str] = ()) -> Treatment:
+        """Events are at the places, beside those that are given. Raises DataError where the file for them cannot be
+        written.
+        """
         if self.skip_bad and self.dead is not None:
             raise click.UsageError("--dead passes over bad records as --skip-bad does: give one of the two")
-        return treatment(skip_bad=self.skip_bad, dead=self.dead)
+        given = (path for text in self.events for path in (text, text.partition("=")[2]) if path)
+        return treatment(skip_bad=self.skip_bad, dead=self.dead, events=(*given, *places))
 
 
 def together(
@@ -151,7 +154,7 @@ def loaded_from(
     """What reads the events of a stream, which raises DataError."""
     from ..reading.read import read_events
 
-    bad = given.treatment()
+    bad = given.treatment(place.path for place in places.values())
 
     def load(stream: model.Stream, plan: StreamPlan) -> Read:
         return read_events(places[stream.name], plan, stream.input, progress.reading, bad, resources=resources)

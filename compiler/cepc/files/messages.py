@@ -105,3 +105,8 @@ def unwritable(name: str, error: OSError | ValueError) -> Diagnostic:
 def not_replaced(name: str, what: str) -> Diagnostic:
     title = f"`{name}` is not written over: it is no {what}"
     return _about("E0008", title, name, hint="name another file; what is in this one would be lost")
+
+
+def among_events(name: str) -> Diagnostic:
+    title = f"bad records cannot be written to `{name}`, which is among the events"
+    return _about("E0008", title, name, hint="name a file outside of what `--events` or FROM name")

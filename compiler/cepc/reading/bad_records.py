@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_grammar.source import NOWHERE, Source, Span
 
 from ..errors import DataError
-from ..files.messages import unwritable
+from ..files.messages import among_events, unwritable
 from ..files.write import other_contents
 from . import messages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.sql.types import DataType
@@ -140,12 +140,14 @@ Treatment = Stop | PassOver | SetApart
 STOP: Final = Stop()
 
 
-def treatment(*, skip_bad: bool = False, dead: str | None = None) -> Treatment:
-    """What is asked for. A file for them is empty at first. Raises DataError where it cannot be written, or has other
-    contents.
+def treatment(*, skip_bad: bool = False, dead: str | None = None, events: Iterable[str] = ()) -> Treatment:
+    """What is asked for. A file for them is empty at first. Raises DataError where it cannot be written, has other
+    contents, or is where `events` are read.
     """
     if dead is None:
         return PassOver() if skip_bad else STOP
+    if any(_is_in(dead, path) for path in events):
+        raise DataError([among_events(dead)])
     if (other := other_contents(dead, BEGINNING, "file of bad records")) is not None:
         raise DataError([other])
     try:
@@ -153,6 +155,15 @@ def treatment(*, skip_bad: bool = False, dead: str | None = None) -> Treatment:
     except OSError as error:
         raise DataError([unwritable(dead, error)]) from None
     return SetApart(dead)
+
+
+def _is_in(file: str, path: str) -> bool:
+    """Whether a file is at a path, or would be in a directory of it."""
+    try:
+        own, place = Path(file).resolve(), Path(path).resolve()
+        return own == place or (place.is_dir() and place in own.parents)
+    except (OSError, ValueError):
+        return False
 
 
 @dataclass

@@ -196,9 +196,13 @@ def another_type(name: str, column: str, type_: DataType, found: str, stream: st
     return _about("E0707", title, name, _declares(stream, column, type_), hint=hint)
 
 
+def in_stream(type_: DataType) -> str:
+    """How a STREAM has the type."""
+    return type_.sql.replace(INTERVAL.sql, "INTERVAL")
+
+
 def declared_as(found: DataType) -> str:
-    written = found.sql.replace(INTERVAL.sql, "INTERVAL")  # as a STREAM has it
-    return f"declare it as {written}, if that is what is meant, or change the data"
+    return f"declare it as {in_stream(found)}, if that is what is meant, or change the data"
 
 
 def _of_text(column: str, type_: DataType, found: DataType) -> str:

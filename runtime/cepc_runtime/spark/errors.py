@@ -106,12 +106,17 @@ def _unmade(text: str) -> str | None:
 
 
 def _header(text: str) -> str | None:
-    """What to say where the header of a CSV file is not that of another."""
-    cure = "files of one directory need one header: write the columns of this one in the same order, or keep it apart"
+    """What to say where the header of a CSV file is not the one that is expected: of a batch that of another file, of
+    a stream the columns of its STREAM.
+    """
+    cure = (
+        "files of one directory need one header, for a stream that of its STREAM: write the columns in this order, say "
+        "how they are parted by --option 'delimiter=…', or keep the file apart"
+    )
     if found := _HEADER.search(text):
-        return f"{found[3]}: its header is {found[1]}, and that of other files is {found[2]}; {cure}"
+        return f"{found[3]}: its header is {found[1]}, and {found[2]} is expected; {cure}"
     found = _LENGTH.search(text)
-    return found and f"{found[1]}: its header has not as many columns as that of other files; {cure}"
+    return found and f"{found[1]}: its header has not as many columns as are expected; {cure}"
 
 
 def _of_another_spark(text: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .schema import Stream
 
+_EXPONENT: Final = r"(?:\d+\.?\d*|\.\d+)[eE][+-]?\d{1,4}"
 _DATE: Final = r"[+-]?\d{4,}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _TIME: Final = rf"{_DATE}(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:\.\d+)?)?)?"
 _ZONE: Final = r" ?(?:Z|UTC|[+-]\d\d(?::?\d\d(?::?\d\d)?)?)?"
@@ -40,9 +41,9 @@ def forms_of(schema: T.StructType, options: Mapping[str, str]) -> dict[str, str]
 def _form(type_: T.DataType) -> str | None:
     match type_:
         case T.DecimalType(scale=0):
-            return r"[+-]?\d+(?:\.0*)?"
+            return rf"[+-]?(?:\d+(?:\.0*)?|{_EXPONENT})"
         case T.DecimalType():
-            return rf"[+-]?(?:\d+(?:\.\d{{0,{type_.scale}}}0*)?|\.\d{{1,{type_.scale}}}0*)"
+            return rf"[+-]?(?:\d+(?:\.\d{{0,{type_.scale}}}0*)?|\.\d{{1,{type_.scale}}}0*|{_EXPONENT})"
         case T.TimestampType():
             return rf"{_TIME}{_ZONE})?"
         case T.TimestampNTZType():
@@ -63,8 +64,8 @@ def value(field: T.StructField, forms: Mapping[str, str], stream: Stream) -> Col
         return column
     said = f"the events of stream {stream.name} are not what it declares: column {field.name}: "
     wrong = F.concat(F.lit(said), F.lit("`"), column, F.lit(f"` is no {field.dataType.simpleString().upper()}"))
-    right = F.when(column.rlike(forms[field.name]), column.cast(field.dataType)).otherwise(F.raise_error(wrong))
-    return F.when(column != "", right).alias(field.name)
+    none = F.raise_error(wrong).cast(field.dataType)
+    return F.when(column != "", F.coalesce(value_or_null(field, forms), none)).alias(field.name)
 
 
 def value_or_null(field: T.StructField, forms: Mapping[str, str]) -> Column:

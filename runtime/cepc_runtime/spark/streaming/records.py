@@ -21,6 +21,11 @@ MALFORMED: Final = "_malformed"
 and the other columns are null, so that nothing of it is believed.
 """
 CORRUPT: Final = "_corrupt"
+_OF_WRITING: Final = (
+    "sep", "delimiter", "quote", "escape", "nullvalue", "timezone", "timestampformat", "timestampntzformat",
+    "dateformat",
+)  # fmt: skip
+"""Options of reading that say as well how a record is written."""
 
 
 Forms = Mapping[str, str]
@@ -32,13 +37,14 @@ def with_corrupt(stream: Stream, forms: Forms) -> T.StructType:
     return T.StructType([*as_text(stream.schema, forms).fields, T.StructField(CORRUPT, T.StringType())])
 
 
-def record_of(stream: Stream, forms: Forms, form: str) -> tuple[Column, Column]:
+def record_of(stream: Stream, forms: Forms, form: str, options: Mapping[str, str]) -> tuple[Column, Column]:
     """The text of a record that is wrong, and whether it is. Where Spark found nothing wrong with it, it is written
-    again from its columns.
+    again from its columns, by the same options.
     """
     is_wrong = has_wrong_text(stream.schema, forms)
     columns = F.struct(*(F.col(quote_name(field.name)) for field in stream.schema.fields))
-    again = F.to_json(columns) if form == "json" else F.to_csv(columns)
+    written = {name: option for name, option in options.items() if name.lower() in _OF_WRITING}
+    again = F.to_json(columns, written) if form == "json" else F.to_csv(columns, written)
     corrupt = F.col(CORRUPT)
     return F.coalesce(corrupt, F.when(is_wrong, again)), corrupt.isNotNull() | is_wrong
 

@@ -83,7 +83,7 @@ def _text(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
     options = {**own, **options}
     forms = forms_of(stream.schema, options)
     records = spark.readStream.format(form).options(**options).schema(with_corrupt(stream, forms)).load(path)
-    text, wrong = record_of(stream, forms, form)
+    text, wrong = record_of(stream, forms, form, options)
     reason = json_reason(text, stream, forms) if form == "json" else F.lit(_CSV)
     said = {"reason": reason, "file": F.col("_metadata.file_path"), "record": text}
     return set_apart(records, stream, forms, wrong, said)
