@@ -26,7 +26,7 @@ from ..reading.conform import check_schema, conformed, has_nanoseconds
 from ..reading.messages import bad_value, missing_column, nanoseconds, other_values, several_kinds
 from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
-from ..reading.text_values import BadValueError, from_text
+from ..reading.text_values import BadValueError, failing, from_text
 from .session import is_of_spark
 
 if TYPE_CHECKING:
@@ -130,20 +130,13 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
 
 def _unfit(column: Any, wanted: Any) -> Any:
     """The first value that the Arrow type does not have; there is one."""
-    while len(column) > 1:
-        half = column.slice(0, len(column) // 2)
-        column = column.slice(len(half)) if _fits(half, wanted) else half
-    return column[0].as_py()
-
-
-def _fits(column: Any, wanted: Any) -> bool:
     import pyarrow as pa
 
-    try:
-        column.cast(wanted)
-    except pa.ArrowInvalid:
-        return False
-    return True
+    def attempt(start: int, stop: int) -> None:
+        column.slice(start, stop - start).cast(wanted)
+
+    place, _ = next(failing(len(column), attempt, pa.ArrowInvalid))
+    return column[place].as_py()
 
 
 def to_frame(table: Any) -> Any:

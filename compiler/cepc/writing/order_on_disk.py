@@ -4,19 +4,20 @@ Rows with one value are divided by the next column.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from cepc_runtime.numbers.columns import flat, ranks
-from cepc_runtime.parts.on_disk import EventFile, RowFile, Stored, in_chunks
+from cepc_runtime.parts.on_disk import EventFile, RowFile, Scattering, in_chunks
 
 from .sorting import size_of_sorting, sorted_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from cepc_runtime.parts.on_disk import Stored
 
 MOST: Final = 64
 """Values that divide rows at once: of more, too few rows of a chunk are in a part."""
@@ -66,20 +67,11 @@ def _some(column: Any, many: int) -> Any:
 def _divided(table: Any, name: str, values: Any, rows: int, file: EventFile) -> list[Stored]:
     """The rows before the first value, those that have it, those between it and the second, and so on."""
     many = 2 * len(values) + 1
-    batches: list[list[int]] = [[] for _ in range(many)]
-    lengths, sizes = [0] * many, [0] * many
+    scattering = Scattering(file, table.schema, many)
     for chunk in in_chunks([table], rows):
         numbers = ranks(pa.concat_arrays([values, flat(chunk.column(name))])).numbers
         known, own = numbers[: len(values)], numbers[len(values) :]
         place = np.searchsorted(known, own, "left") + np.searchsorted(known, own, "right")
-        order = np.argsort(place, kind="stable")
-        ordered, bounds = chunk.take(pa.array(order)), np.searchsorted(place[order], np.arange(many + 1))
-        for number, (low, high) in enumerate(pairwise(bounds)):
-            if low < high:
-                part = ordered.slice(low, high - low).combine_chunks()
-                batches[number] += file.add(part)
-                lengths[number], sizes[number] = lengths[number] + part.num_rows, sizes[number] + part.nbytes
-    return [
-        Stored(file, table.schema, tuple(own), length, size)
-        for own, length, size in zip(batches, lengths, sizes, strict=True)
-    ]
+        order = pa.array(np.argsort(place, kind="stable"))
+        scattering.add(np.bincount(place, minlength=many).tolist(), chunk.take(order).combine_chunks())
+    return scattering.parts()

@@ -28,7 +28,7 @@ from .classes import classes_of
 from .cutting import begins_in, cuts_of, near_matches, near_windows
 from .found import Found
 from .key_hashes import parts_by_key
-from .on_disk import EventFile, Stored, in_chunks
+from .on_disk import EventFile, Scattering, Stored, in_chunks
 from .threads import budgets_of, drive_in_threads, events_listed
 
 if TYPE_CHECKING:
@@ -238,18 +238,10 @@ def _scattered(
         return [len(own) for own in rows], _plain(reading.table).take(pa.array(np.concatenate(rows))).combine_chunks()
 
     schema = _plain(read(next(source.tables()).slice(0, 0), plan).table).schema
-    file = files.new(schema)
-    batches: list[list[int]] = [[] for _ in range(many)]
-    rows, sizes = [0] * many, [0] * many
+    scattering = Scattering(files.new(schema), schema, many)
     for _, (lengths, table) in in_turn(in_chunks(source.tables(), parting.chunk), divided, threads):
-        low = 0
-        for part, length in enumerate(lengths):
-            if length:
-                own = table.slice(low, length)
-                low += length
-                batches[part] += file.add(own)
-                rows[part], sizes[part] = rows[part] + length, sizes[part] + own.nbytes
-    return [Stored(file, schema, tuple(own), rows[i], sizes[i]) for i, own in enumerate(batches)]
+        scattering.add(lengths, table)
+    return scattering.parts()
 
 
 def _plain(table: Any) -> Any:

@@ -132,6 +132,31 @@ class Stored:
         self.file.close()
 
 
+class Scattering:
+    """Rows that are divided among so many parts, in one file."""
+
+    def __init__(self, file: EventFile, schema: Any, many: int) -> None:
+        self._file, self._schema = file, schema
+        self._batches: list[list[int]] = [[] for _ in range(many)]
+        self._rows, self._sizes = [0] * many, [0] * many
+
+    def add(self, lengths: Iterable[int], table: Any) -> None:
+        """The rows of a table, so many of which are the first part's, then the second's, and so on. Raises
+        DiskError.
+        """
+        low = 0
+        for part, length in enumerate(lengths):
+            if length:
+                own = table.slice(low, length)
+                low += length
+                self._batches[part] += self._file.add(own)
+                self._rows[part], self._sizes[part] = self._rows[part] + length, self._sizes[part] + own.nbytes
+
+    def parts(self) -> list[Stored]:
+        found = zip(self._batches, self._rows, self._sizes, strict=True)
+        return [Stored(self._file, self._schema, tuple(batches), rows, size) for batches, rows, size in found]
+
+
 @dataclass(frozen=True)
 class InMemory:
     """A table in memory, as events on disk are."""
