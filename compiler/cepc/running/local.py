@@ -119,7 +119,6 @@ def run(
     these show.
     """
     from cepc_runtime.parts.at_once import at_once
-    from cepc_runtime.parts.on_disk import DiskError
 
     from ..writing.order import in_order
 
@@ -132,7 +131,7 @@ def run(
     executed = []
     for plan in planned.plans:
         stream = program.stream(plan.stream.name)
-        try:
+        with _disks_said():
             with stages("reading events"):
                 read = load(stream, plan.stream)
             warnings += [*read.warnings, *types_that_never_occur(stream, program.queries, read)]
@@ -145,16 +144,11 @@ def run(
                     execution = execute_plan(physical, read, program.queries, sources, tell, resources)
                 is_empty = any(not table.num_rows for table in execution.tables.values())
                 executed.append((_with_the_first(read, is_empty), workload, execution))
-        except DiskError as error:
-            raise RunError([messages.not_on_disk(error.folder, error.error)]) from None
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
-    with stages("sorting rows"):
+    with stages("sorting rows"), _disks_said():
         names = [query.name for query in program.queries]
         sorts = [partial(in_order, tables[name], resources.sorting) for name in names]
-        try:
-            ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
-        except DiskError as error:
-            raise RunError([messages.not_on_disk(error.folder, error.error)]) from None
+        ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
     return Report(
         tables=ordered,
         read=sum(read.rows for read, _, _ in executed),
@@ -167,6 +161,17 @@ def run(
         workloads=tuple(workload for _, workload, _ in executed),
         reads={workload.plan.stream.name: read for read, workload, _ in executed},
     )
+
+
+@contextmanager
+def _disks_said() -> Iterator[None]:
+    """Raises RunError where what does not fit into memory cannot be kept on disk."""
+    from cepc_runtime.parts.on_disk import DiskError
+
+    try:
+        yield
+    except DiskError as error:
+        raise RunError([messages.not_on_disk(error.folder, error.error)]) from None
 
 
 @contextmanager

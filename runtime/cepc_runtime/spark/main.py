@@ -59,8 +59,15 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     of_files = [inputs[s.name] for s in wanted if s.name in inputs and _format(s, arguments) in PARTED]
     if wrong := _misread([("input", path) for path in of_files]):
         parser.error(wrong)
+
+    def run(spark: SparkSession) -> None:
+        if arguments.mode == "stream":
+            streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
+        else:
+            _run(spark, build, write, wanted, names, inputs, arguments)
+
     try:
-        return _finished(parts, build, write, wanted, names, inputs, arguments)
+        return _finished(run, arguments)
     except ToldToEnd as told:
         return _interrupted(arguments, told.number)
     except KeyboardInterrupt:
@@ -73,21 +80,10 @@ def _interrupted(arguments: argparse.Namespace, number: int) -> int:
     return 128 + number
 
 
-def _finished(
-    parts: Sequence[StreamPart],
-    build: Build,
-    write: Write,
-    wanted: Sequence[Stream],
-    names: Sequence[str],
-    inputs: Mapping[str, str],
-    arguments: argparse.Namespace,
-) -> int:
+def _finished(run: Callable[[SparkSession], None], arguments: argparse.Namespace) -> int:
     spark = _session(arguments)
     try:
-        if arguments.mode == "stream":
-            streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
-        else:
-            _run(spark, build, write, wanted, names, inputs, arguments)
+        run(spark)
     except (JobError, *SPARK_ERRORS) as error:
         if os.environ.get("CEPC_DEBUG") == "1":
             raise
