@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import decimal
 import json
 from bisect import bisect_right
 from itertools import accumulate, chain
@@ -26,10 +25,11 @@ from cepc_runtime.sql.types import (
     to_arrow,
 )
 
-from .text_values import BadValueError, from_text
+from .text_values import BadValueError, exact_decimal, from_text
 from .time_formats import ISO
 
 if TYPE_CHECKING:
+    import decimal
     from collections.abc import Callable, Sequence
 
     from cepc_runtime.sql.types import DataType
@@ -121,7 +121,7 @@ def _each(values: Sequence[Any], convert: Callable[[Any], Any]) -> list[Any]:
     for index, value in enumerate(values):
         try:
             found.append(None if value is None else convert(value))
-        except (ValueError, OverflowError, decimal.InvalidOperation) as error:
+        except (ValueError, OverflowError) as error:
             raise BadValueError(index, shown(value), str(error) if type(error) is ValueError else "") from None
     return found
 
@@ -135,8 +135,7 @@ def _integer(value: Any, low: int, high: int) -> int:
 
 
 _NAMED = {
-    "NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf",
-    "-INF": "-inf",
+    "NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "+INF": "inf", "-Infinity": "-inf", "-INF": "-inf",
 }  # fmt: skip
 
 
@@ -168,12 +167,7 @@ def _decimal(value: Any, type_: Decimal) -> decimal.Decimal:
         raise NeedsExactError
     if type(value) is bool or not isinstance(value, int | str):
         raise ValueError
-    number = decimal.Decimal(value)
-    context = decimal.Context(prec=100, traps=[decimal.InvalidOperation])
-    scaled = number.quantize(decimal.Decimal(1).scaleb(-type_.scale), context=context)
-    if scaled != number or len(scaled.as_tuple().digits) > type_.precision:
-        raise ValueError("it does not fit")
-    return scaled
+    return exact_decimal(str(value), type_)
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

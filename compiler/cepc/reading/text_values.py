@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import re
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cepc_runtime.sql.time_patterns import parse, parse_date
@@ -18,6 +20,7 @@ from cepc_runtime.sql.types import (
     TIMESTAMP,
     TIMESTAMP_NTZ,
     TINYINT,
+    Decimal,
     is_integer,
     to_arrow,
 )
@@ -163,7 +166,45 @@ def _converted(column: Any, type_: DataType) -> Any:
         if pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
             raise ValueError("hexadecimal")  # which pyarrow reads
         column = pc.replace_substring_regex(column, r"^\+(\d)", r"\1")
+    if isinstance(type_, Decimal):
+        return _decimals(column, type_)
     return column.cast(to_arrow(type_))
+
+
+def _decimals(column: Any, type_: Decimal) -> Any:
+    """Arrow's cast counts no digits: of a number that is too large it keeps what fits 128 bits, and of one that is very
+    small 0. So those with an exponent or with many digits are converted one by one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    few = pc.match_substring_regex(column, rf"^[+-]?0?\d{{0,{MOST_DIGITS - type_.scale}}}(?:\.\d*)?$")
+    doubtful = pc.fill_null(pc.invert(pc.and_(few, pc.less_equal(pc.binary_length(column), MOST_DIGITS))), False)
+    if not pc.any(doubtful, min_count=0).as_py():
+        return column.cast(to_arrow(type_))
+    rows = pc.indices_nonzero(doubtful)
+    numbers = pa.array([exact_decimal(text, type_) for text in column.take(rows).to_pylist()], to_arrow(type_))
+    others = pc.if_else(doubtful, pa.scalar(None, pa.string()), column).cast(to_arrow(type_))
+    return pc.replace_with_mask(pa.array(others) if isinstance(others, pa.ChunkedArray) else others, doubtful, numbers)
+
+
+MOST_DIGITS: Final = 38
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,6})?", re.ASCII)
+_ENOUGH: Final = decimal.Context(prec=200, traps=[decimal.InvalidOperation])
+
+
+def exact_decimal(text: str, type_: Decimal) -> decimal.Decimal:
+    """The number that a text says. Raises ValueError where it says none, or one that the type does not hold."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError
+    number = decimal.Decimal(text)
+    try:
+        scaled = number.quantize(decimal.Decimal(1).scaleb(-type_.scale), context=_ENOUGH)
+    except decimal.InvalidOperation:
+        raise ValueError("it does not fit") from None
+    if scaled != number or len(scaled.as_tuple().digits) > type_.precision:
+        raise ValueError("it does not fit")
+    return scaled
 
 
 def _by_pattern(column: Any, type_: DataType, pattern: str) -> Any:

@@ -11,7 +11,7 @@ from pyspark.sql import types as T  # noqa: N812
 from .errors import SPARK_ERRORS, sentence
 from .paths import as_itself
 from .schema import JobError, Stream, conform, missing, not_declared
-from .texts import as_text, forms_of, value
+from .texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 SAMPLE: Final = 1000
 OF_TEXT: Final = {"mode": "FAILFAST", "timeZone": "UTC"}
 """Options of CSV and JSON. Files are read when rows are asked for, and then the session may have another zone."""
-OF_CSV: Final = {**OF_TEXT, "header": "true", "enforceSchema": "false"}
-"""Else Spark would take the columns of all files by their places in one."""
+NO_VALUE: Final = "\0"
+"""What Spark is told that null is written as: then only a value that is empty is, and `""` the empty string."""
 
 
 def read(
@@ -48,13 +48,12 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: di
         case "table":
             return conform(spark.read.options(**options).table(path), stream)
         case "csv":
-            return conform(_csv(spark, stream, path, {**OF_CSV, **options}), stream)
+            return conform(_csv(spark, stream, path, options), stream)
         case "json":
             _check_keys(spark, stream, path, options)
-            options = {**OF_TEXT, **options}
-            forms = forms_of(stream.schema, options)
-            records = spark.read.options(**options).schema(as_text(stream.schema, forms)).json(path)
-            return records.select(*(value(field, forms, stream) for field in stream.schema.fields))
+            texts = Texts.of("json", options)
+            records = spark.read.options(**{**OF_TEXT, **options}).schema(texts.as_read(stream.schema)).json(path)
+            return records.select(*(texts.value(field, stream) for field in stream.schema.fields))
     return conform(loaded(spark, stream, form, path, options), stream)
 
 
@@ -95,15 +94,26 @@ def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]
     JobError.
     """
     check_decimal(stream, options)
+    texts = Texts.of("csv", options)
+    options = {**OF_TEXT, **of_csv(options)}
     if options["header"].lower() != "true":
         declared = stream.schema
     else:
         types = {field.name: field.dataType for field in stream.schema.fields}
         header = spark.read.options(**options).csv(path).columns
         declared = T.StructType([T.StructField(name, types.get(name, T.StringType())) for name in header])
-    forms = forms_of(declared, options)
-    records = spark.read.options(**options).schema(as_text(declared, forms)).csv(path)
-    return records.select(*(value(field, forms, stream) for field in declared.fields))
+    records = spark.read.options(**options).schema(texts.as_read(declared)).csv(path)
+    return records.select(*(texts.value(field, stream) for field in declared.fields))
+
+
+def of_csv(options: Mapping[str, str]) -> dict[str, str]:
+    """The options with which Spark reads CSV as RFC 4180 says: a quote in a quoted value is doubled, and nothing else
+    is special. With `enforceSchema` it would take the columns of all files by their places in one.
+    """
+    quote = next((value for name, value in options.items() if name.lower() == "quote"), '"')
+    own = {"header": "true", "enforceSchema": "false", "escape": quote, "nullValue": NO_VALUE}
+    given = {name.lower() for name in options}
+    return {**{name: value for name, value in own.items() if name.lower() not in given}, **options}
 
 
 def check_decimal(stream: Stream, options: dict[str, str]) -> None:

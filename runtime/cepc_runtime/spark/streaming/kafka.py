@@ -15,7 +15,7 @@ from pyspark.sql.window import Window
 from ...sql.types import quote_name
 from ..errors import SPARK_ERRORS
 from ..schema import JobError, conform
-from ..texts import forms_of, has_wrong_text
+from ..texts import Texts
 from .records import CORRUPT, json_reason, set_apart, with_corrupt
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ def read_kafka(
 
 def _from_json(records: DataFrame, stream: Stream) -> DataFrame:
     text = F.col("value").cast("string")
-    forms = forms_of(stream.schema, {})
+    texts = Texts("json")
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
-    event = F.from_json(text, with_corrupt(stream, forms), options)
+    event = F.from_json(text, with_corrupt(stream, texts), options)
     parsed = records.select(_place(), text.alias("_text"), event.alias("_event"))
     flat = parsed.select("_place", "_text", F.col("_event").isNull().alias("_none"), "_event.*")
-    said = {"reason": json_reason(F.col("_text"), stream, forms), **_said(), "record": F.col("_text")}
-    wrong = F.col("_none") | F.col(CORRUPT).isNotNull() | has_wrong_text(stream.schema, forms)
-    return set_apart(flat, stream, forms, wrong, said)
+    said = {"reason": json_reason(F.col("_text"), stream, texts), **_said(), "record": F.col("_text")}
+    wrong = F.col("_none") | F.col(CORRUPT).isNotNull() | texts.has_wrong(stream.schema)
+    return set_apart(flat, stream, [texts.value_or_null(f) for f in stream.schema.fields], wrong, said)
 
 
 def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
@@ -78,7 +78,7 @@ def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
     flat = parsed.select("_place", F.col("value").alias("_value"), none.alias("_none"), *columns)
     reason = F.when(F.col("_value").isNull(), "it has no value").otherwise("it is not Avro of the schema")
     said = {"reason": reason, **_said(), "record_base64": F.base64("_value")}
-    return set_apart(flat, stream, {}, F.col("_none"), said)
+    return set_apart(flat, stream, [F.col(quote_name(f.name)) for f in stream.schema.fields], F.col("_none"), said)
 
 
 def kafka(target: Target) -> Sink:

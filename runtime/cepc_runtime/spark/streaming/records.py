@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ...sql.types import quote_name
-from ..texts import as_text, has_wrong_text, value_or_null
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import Column, DataFrame
 
     from ..schema import Stream
+    from ..texts import Texts
 
 MALFORMED: Final = "_malformed"
 """A column beside the declared ones: null of an event. Of another record the reason, its place and its text as JSON,
@@ -28,43 +29,47 @@ _OF_WRITING: Final = (
 """Options of reading that say as well how a record is written."""
 
 
-Forms = Mapping[str, str]
-"""Of the columns that are read as text (`texts.forms_of`)."""
-
-
-def with_corrupt(stream: Stream, forms: Forms) -> T.StructType:
+def with_corrupt(stream: Stream, texts: Texts) -> T.StructType:
     """The columns as they are read, and the one in which Spark's parsers put the text of what they cannot parse."""
-    return T.StructType([*as_text(stream.schema, forms).fields, T.StructField(CORRUPT, T.StringType())])
+    return T.StructType([*texts.as_read(stream.schema).fields, T.StructField(CORRUPT, T.StringType())])
 
 
-def record_of(stream: Stream, forms: Forms, form: str, options: Mapping[str, str]) -> tuple[Column, Column]:
+def written_by(options: Mapping[str, str]) -> dict[str, str]:
+    """Of the options of reading those by which a record is written."""
+    return {name: option for name, option in options.items() if name.lower() in _OF_WRITING}
+
+
+def record_of(stream: Stream, texts: Texts, written: Mapping[str, str]) -> tuple[Column, Column]:
     """The text of a record that is wrong, and whether it is. Where Spark found nothing wrong with it, it is written
-    again from its columns, by the same options.
+    again from its columns, by the options.
     """
-    is_wrong = has_wrong_text(stream.schema, forms)
+    is_wrong = texts.has_wrong(stream.schema)
     columns = F.struct(*(F.col(quote_name(field.name)) for field in stream.schema.fields))
-    written = {name: option for name, option in options.items() if name.lower() in _OF_WRITING}
-    again = F.to_json(columns, written) if form == "json" else F.to_csv(columns, written)
+    again = F.to_json(columns, dict(written)) if texts.form == "json" else F.to_csv(columns, dict(written))
     corrupt = F.col(CORRUPT)
     return F.coalesce(corrupt, F.when(is_wrong, again)), corrupt.isNotNull() | is_wrong
 
 
-def set_apart(records: DataFrame, stream: Stream, forms: Forms, wrong: Column, said: dict[str, Column]) -> DataFrame:
-    """The declared columns and MALFORMED, of records of which `wrong` is true or false; `said` is what is told of one
-    that is.
+def set_apart(
+    records: DataFrame, stream: Stream, values: Sequence[Column], wrong: Column, said: dict[str, Column]
+) -> DataFrame:
+    """The values of the declared columns, and MALFORMED, of records of which `wrong` is true or false; `said` is what
+    is told of one that is.
     """
     text = F.when(wrong, F.to_json(F.struct(*(column.alias(name) for name, column in said.items()))))
-    columns = [F.when(~wrong, value_or_null(field, forms)).alias(field.name) for field in stream.schema.fields]
+    columns = [
+        F.when(~wrong, value).alias(field.name) for field, value in zip(stream.schema.fields, values, strict=True)
+    ]
     return records.select(*columns, text.alias(MALFORMED))
 
 
-def json_reason(text: Column, stream: Stream, forms: Forms) -> Column:
+def json_reason(text: Column, stream: Stream, texts: Texts) -> Column:
     """What is wrong with the text of a record; the columns of the stream are beside it, null where they could not be
     parsed.
     """
     # A path of JSON's cannot name these two characters.
     named = [f for f in stream.schema.fields if not set("'?") & set(f.name)]
-    given = [F.get_json_object(text, f"$['{f.name}']").isNotNull() & value_or_null(f, forms).isNull() for f in named]
+    given = [F.get_json_object(text, f"$['{f.name}']").isNotNull() & _is_none(f, texts) for f in named]
     columns = F.concat_ws(
         ", ",
         *(
@@ -79,3 +84,7 @@ def json_reason(text: Column, stream: Stream, forms: Forms) -> Column:
         .when(columns != "", columns)
         .otherwise("a value is not of its declared type")
     )
+
+
+def _is_none(field: T.StructField, texts: Texts) -> Column:
+    return F.col(quote_name(field.name)).isNull() | texts.is_wrong(field)

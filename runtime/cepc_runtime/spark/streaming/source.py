@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..errors import SPARK_ERRORS, sentence
 from ..paths import as_itself
 from ..schema import JobError, Stream, conform
-from ..source import check_decimal, loaded
-from ..texts import forms_of
+from ..source import check_decimal, loaded, of_csv
+from ..texts import Texts
 from .kafka import read_kafka
-from .records import CORRUPT, MALFORMED, json_reason, record_of, set_apart, with_corrupt
+from .records import CORRUPT, MALFORMED, json_reason, record_of, set_apart, with_corrupt, written_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,21 +72,25 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str | None, opti
     return conform(reader.options(**options).load(path), stream)
 
 
-def _text(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> DataFrame:
+def _text(
+    spark: SparkSession, stream: Stream, form: Literal["csv", "json"], path: str | None, options: dict[str, str]
+) -> DataFrame:
     """JSON and CSV, where single records can be wrong. A header of CSV with other columns, or in another order, is an
     error.
     """
-    own = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
+    texts = Texts.of(form, options)
+    written = written_by(options)
     if form == "csv":
         check_decimal(stream, options)
-        own |= {"header": "true", "enforceSchema": "false"}
-    options = {**own, **options}
-    forms = forms_of(stream.schema, options)
-    records = spark.readStream.format(form).options(**options).schema(with_corrupt(stream, forms)).load(path)
-    text, wrong = record_of(stream, forms, form, options)
-    reason = json_reason(text, stream, forms) if form == "json" else F.lit(_CSV)
+        options = of_csv(options)
+    own = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT, "timeZone": "UTC"}
+    reader = spark.readStream.format(form).options(**{**own, **options})
+    records = reader.schema(with_corrupt(stream, texts)).load(path)
+    text, wrong = record_of(stream, texts, written)
+    reason = json_reason(text, stream, texts) if form == "json" else F.lit(_CSV)
     said = {"reason": reason, "file": F.col("_metadata.file_path"), "record": text}
-    return set_apart(records, stream, forms, wrong, said)
+    values = [texts.value_or_null(field) for field in stream.schema.fields]
+    return set_apart(records, stream, values, wrong, said)
 
 
 def _look(spark: SparkSession, stream: Stream, form: str, path: str | None, options: dict[str, str]) -> None:
