@@ -20,13 +20,14 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of, load
 from cepc.passes import OPTIMISERS
 from cepc.shared_plans import Options
 from cepc_runtime.spark.errors import SPARK_ERRORS
+from cepc_runtime.spark.source import read
+from tests import written_events
 from tests.equivalence import ABOUT, Refused, answered, by_engine, compile_text, input_of, same
 from tests.programs import between_neighbours, cases, overlapping
 from tests.properties import NOTHING, Seen, Tally, table
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from cepc.codegen.compiling import LoadedJob
+    from cepc_runtime.spark.schema import Stream
     from tests.equivalence import Compiled, Rows
     from tests.programs import Case, Make
 
@@ -88,15 +90,17 @@ def rows_in(table: pa.Table) -> Rows:
     return rows
 
 
-def scattered(spark: SparkSession, case: Case, compiled: Compiled, folder: Path) -> DataFrame:
-    """The events of a case in some files, in no order."""
-    events = input_of(case, compiled)
+def scattered(spark: SparkSession, case: Case, compiled: Compiled, stream: Stream, folder: Path) -> DataFrame:
+    """The events of a case in some files of a format, in no order."""
+    events, chance = input_of(case, compiled), Random(case.text)
     places = list(range(events.num_rows))
-    Random(len(case.text)).shuffle(places)
+    chance.shuffle(places)
+    form = chance.choice(written_events.formats_of(events.schema))
     folder.mkdir()
     for number in range(FILES):
-        pq.write_table(events.take(pa.array(places[number::FILES], pa.int64())), folder / f"{number}.parquet")
-    return spark.read.parquet(str(folder))
+        part = events.take(pa.array(places[number::FILES], pa.int64()))
+        written_events.write(part, form, folder / f"{number}.{form}")
+    return read(spark, stream, form, str(folder))
 
 
 def agree(spark: SparkSession, case: Case, folder: Path, options: Options | None = None) -> Seen:
@@ -117,7 +121,9 @@ def compare(
     fail.
     """
     compiled = compile_text(case.text)
-    events, job = scattered(spark, case, compiled, folder), loaded(case.text, options)
+    job = loaded(case.text, options)
+    (stream,) = job.streams.values()
+    events = scattered(spark, case, compiled, stream, folder)
     results = job.build(spark, events)
     try:
         assert list(results) == [q.name for q in compiled.plan.queries]
