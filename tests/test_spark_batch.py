@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
@@ -340,6 +341,47 @@ def test_a_directory_without_files_is_said(spark: SparkSession, tmp_path: Path) 
         JobError, match=f"events of stream s cannot be read: there are no files of parquet at {tmp_path}"
     ):
         read(spark, stream, "parquet", f"{tmp_path}/in/")
+
+
+IN_FILES = "STREAM s (at BIGINT, v {}) EVENT TIME at; QUERY q RETURN MATCH s.at AS at, s.v AS v PATTERN s WITHIN 1 s;"
+
+
+def in_files(form: str, folder: Path, *columns: pa.Array | None) -> Path:
+    """A file for each, with an event; None: the column is not in it."""
+    write = {"parquet": pq.write_table, "orc": orc.write_table}[form]
+    folder.mkdir()
+    for number, column in enumerate(columns):
+        table = pa.table({"at": [number]} | ({} if column is None else {"v": column}))
+        write(table, folder / f"{number}.{form}")
+    (folder / f"empty.{form}").touch()
+    return folder
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize(("type_", "first"), [("INT", pa.array([1], pa.int8())), ("BIGINT", pa.array([1], pa.int32()))])
+def test_files_whose_types_differ_are_read_by_the_declared_one(
+    spark: SparkSession, tmp_path: Path, form: str, type_: str, first: pa.Array
+) -> None:
+    second = pa.array([300], pa.int32() if type_ == "INT" else pa.int64())
+    program = cepc.compile(IN_FILES.format(type_))
+    for number, columns in enumerate([(first, second), (second, first)]):
+        folder = in_files(form, tmp_path / str(number), *columns)
+        found = sorted(rows_of(program.spark(str(folder), session=spark)["q"]), key=lambda row: row["at"])
+        assert [row["v"] for row in found] == [column[0].as_py() for column in columns]
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [(pa.array([300], pa.int32()), "expected tinyint, found int"), (None, "expected tinyint, found none")],
+)
+def test_every_file_is_looked_at(
+    spark: SparkSession, tmp_path: Path, form: str, second: pa.Array | None, said: str
+) -> None:
+    folder = in_files(form, tmp_path / "in [1]", pa.array([1], pa.int8()), second)
+    stream = load(job_of(*_checked(IN_FILES.format("TINYINT")))).streams["s"]
+    with pytest.raises(JobError, match=rf"in {re.escape(str(folder))}/1.{form}: column v: {said}"):
+        read(spark, stream, form, str(folder))
 
 
 TYPED = """STREAM s (at TIMESTAMP, kind STRING, x DECIMAL(10, 2), day DATE, local TIMESTAMP_NTZ)

@@ -110,10 +110,12 @@ class Job:
         self.what: Continuous = continuous(self.streamed, queries, buckets, 86_400_000)
         self.lines: list[dict[str, Any]] = []
 
-    def start(self, sink: Sink) -> Running:
-        frame = read_stream(
-            self.spark, self.streamed.stream, "parquet", str(self.folder / "in"), {"maxFilesPerTrigger": "1"}
-        )
+    def events(self) -> DataFrame:
+        stream, place = self.streamed.stream, str(self.folder / "in")
+        return read_stream(self.spark, stream, "parquet", place, {"maxFilesPerTrigger": "1"})
+
+    def start(self, sink: Sink, events: DataFrame | None = None) -> Running:
+        frame = self.events() if events is None else events
         folders = Folders(str(self.folder / "checkpoint"), str(self.folder / "late"))
         return start(self.what, frame, folders, sink, {"availableNow": True})
 
@@ -482,6 +484,32 @@ def test_files_without_a_declared_column_are_refused_before_the_stream_begins(
     )
     with pytest.raises(JobError, match="column driver: expected bigint, found none"):
         read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path), {})
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"driver": pa.array([1], pa.int32())}, None),
+        ({"driver": pa.array([1.5])}, "column driver: expected bigint, found double"),
+        ({"driver": None}, "column driver: expected bigint, found none"),
+    ],
+)
+def test_each_file_that_comes_is_looked_at_before_its_events_are_believed(
+    spark: SparkSession, tmp_path: Path, other: dict[str, Any], said: str | None
+) -> None:
+    put(tmp_path / "in", 0, events()[:3])
+    job, table = Job(spark, tmp_path), pa.Table.from_pylist(events()[3:4], schema=SCHEMA)
+    for name, column in other.items():
+        table = table.drop_columns([name]) if column is None else table.drop_columns([name]).append_column(name, column)
+    beginning = job.events()
+    pq.write_table(table, tmp_path / "in" / "1.parquet")
+    if said is not None:
+        running = job.start(Directories(str(tmp_path / "out"), "parquet"), beginning)
+        with pytest.raises(JobError, match=rf"in {tmp_path}/in/1.parquet: {said}.*put a file with the declared"):
+            wait([running], job.lines.append)
+        put(tmp_path / "in", 1, events()[3:4])
+    job.run()
+    assert [line["rows"] for line in job.lines] == [3, 1]
 
 
 FAR = PROGRAM.replace("QUERY listed", "EVENT Far AS Travel WHERE fare > 1;\nQUERY listed")

@@ -57,12 +57,9 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
     """The declared columns of the events, in the declared types. Raises JobError, which names every column that is
     wrong.
     """
+    if wrong := problems([field for field in stream.schema.fields if field.name not in unchecked], events.schema):
+        raise not_declared(stream, wrong)
     found = {field.name: field.dataType for field in events.schema.fields}
-    problems = [
-        problem for field in stream.schema.fields if field.name not in unchecked and (problem := _problem(field, found))
-    ]
-    if problems:
-        raise not_declared(stream, problems)
     return events.select(
         *(
             F.col(quote_name(f.name))
@@ -71,6 +68,12 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
             for f in stream.schema.fields
         )
     )
+
+
+def problems(declared: Iterable[T.StructField], found: T.StructType) -> list[str]:
+    """What is wrong with columns that were found."""
+    types = {field.name: field.dataType for field in found.fields}
+    return [problem for field in declared if (problem := _problem(field, types))]
 
 
 def not_declared(stream: Stream, problems: Iterable[str]) -> JobError:

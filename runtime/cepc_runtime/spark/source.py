@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from .errors import SPARK_ERRORS, sentence
+from .footers import FORMS, check, folders_of, schemas
 from .paths import as_itself
 from .schema import JobError, Stream, conform, missing, not_declared
 from .texts import Texts
@@ -58,16 +58,26 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: di
 
 
 def loaded(spark: SparkSession, stream: Stream, form: str, path: str | None, options: Mapping[str, str]) -> DataFrame:
-    """What Spark finds at the path, but for columns that folders name and the stream declares as STRING: Spark makes
-    numbers and dates of their values where it can, and of `dev=007` a 7.
+    """What Spark finds at the path, but for the types of some columns: those that folders name are STRING where they
+    are declared so (Spark makes numbers and dates of their values where it can, and of `dev=007` a 7), and those that
+    differ between files are as declared. Raises JobError where a file has not what is declared.
     """
     found = spark.read.format(form).options(**options).load(path)
-    types = {field.name: field.dataType for field in found.schema.fields}
-    texts = {f.name for f in stream.schema.fields if f.dataType == T.StringType() != types.get(f.name, T.StringType())}
-    if not texts:
+    declared = {field.name: field.dataType for field in stream.schema.fields}
+    files = found.inputFiles()
+    folders = folders_of(files[0]) if files else frozenset()
+    other = {name for name in folders if declared.get(name) == T.StringType()}
+    if form in FORMS and len(files) > 1:
+        of_files = schemas(spark, form, files)
+        check(stream.name, stream.schema.fields, of_files)
+        other |= {
+            name
+            for name in declared
+            if len({schema[name].dataType.simpleString() for schema in of_files.values() if name in schema.names}) > 1
+        }
+    kept = [T.StructField(f.name, declared[f.name]) if f.name in other else f for f in found.schema.fields]
+    if kept == found.schema.fields:
         return found
-    folders = {part.partition("=")[0] for file in found.inputFiles()[:1] for part in unquote(file).split("/")[:-1]}
-    kept = [T.StructField(f.name, T.StringType()) if f.name in texts & folders else f for f in found.schema.fields]
     return spark.read.format(form).options(**options).schema(T.StructType(kept)).load(path)
 
 

@@ -25,6 +25,7 @@ from .blobs import BLOB, unpack
 from .ending import ToldToEnd, heard, quiet
 from .intact import check_intact
 from .lease import take
+from .new_files import look_at_new_files
 from .operator import flush
 from .query import continuous, no_error, prepare_session
 from .sinks import FLUSHED, Writing
@@ -189,7 +190,8 @@ def start(
     place = Place(spark, what, folder)
     query: Any = None
     lease = place.lease()
-    writing = Writing(what, sink, folders.late, folders.dead, lease, folder)
+    look = look_at_new_files(events, place.store, folder, what.streamed.stream.name)
+    writing = Writing(what, sink, folders.late, folders.dead, lease, folder, look)
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
         identity = checkpoint.identity(what)

@@ -169,8 +169,8 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 
 @dataclass
 class Writing:
-    """Writes the micro-batches of one stream as long as it has the lease; what each did is in `done`, by its number.
-    `failure` is why one was not written.
+    """Writes the micro-batches of one stream as long as it has the lease, each after a `look` at what it is made from;
+    what each did is in `done`, by its number. `failure` is why one was not written.
     """
 
     what: Continuous
@@ -179,6 +179,7 @@ class Writing:
     dead: str | None
     lease: Lease
     folder: str
+    look: Callable[[int], None]
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
     failure: Exception | None = None
     _buckets: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -188,6 +189,8 @@ class Writing:
         with self._amid:
             try:
                 self.lease.check()
+                if batch != FLUSHED:
+                    self.look(batch)
                 self._write(rows, batch)
             except (JobError, *SPARK_ERRORS) as error:  # Spark's own report of it has no causes any more
                 self.failure = state_problem(self.folder, error) or error

@@ -1,0 +1,82 @@
+"""What every file of Parquet and ORC says its columns are. Spark asks one file of a directory, and takes the others by
+that: a column that is not in them is null, and an INT that is read as a TINYINT loses its upper bytes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from pyspark.sql.utils import is_remote
+
+from ..parts.at_once import at_once
+from .paths import as_itself
+from .schema import JobError, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql import types as T  # noqa: N812
+
+FORMS: Final = ("parquet", "orc")
+LOOKED_AT: Final = 1000
+"""Files of a directory, at most: to open one takes milliseconds, and on an object store some tens of them."""
+_AT_ONCE: Final = 8
+_OF_SPARK: Final = "org.apache.spark.sql.parquet.row.metadata"
+
+
+def schemas(spark: SparkSession, form: str, files: Sequence[str]) -> dict[str, T.StructType]:
+    """The columns of the files, each different set of them once, by the URL of a file that has these; of very many
+    files some are asked. None over Spark Connect, where there is no JVM to ask.
+    """
+    if is_remote():
+        return {}
+    chosen = files[:: -(-len(files) // LOOKED_AT) or 1]
+    texts = at_once([partial(_footer, spark, form, url) for url in chosen], _AT_ONCE)
+    firsts = {text: url for url, text in reversed([*zip(chosen, texts, strict=True)]) if text is not None}
+    places = {url: as_itself(spark, _path(url)) for url in firsts.values()}
+    return {url: spark.read.format(form).load(place).schema for url, place in places.items()}
+
+
+def check(stream: str, declared: Iterable[T.StructField], found: dict[str, T.StructType]) -> None:
+    """Raises JobError, which names a file and the columns of it that are not as they are declared."""
+    for url, schema in found.items():
+        if wrong := problems([field for field in declared if field.name not in folders_of(url)], schema):
+            raise JobError(
+                f"the events of stream {stream} are not what it declares: in {_path(url)}: {'; '.join(wrong)}"
+            )
+
+
+def folders_of(url: str) -> frozenset[str]:
+    """The columns that the folders of a file name, `day` of `in/day=7/a.parquet`."""
+    return frozenset(part.partition("=")[0] for part in _path(url).split("/")[:-1] if "=" in part)
+
+
+def _path(url: str) -> str:
+    return unquote(url).removeprefix("file://")
+
+
+def _footer(spark: SparkSession, form: str, url: str) -> str | None:
+    """The columns of a file as text, equal for equal ones; None where it is empty, which Spark passes over."""
+    session: Any = spark
+    jvm, conf = session._jvm, session._jsparkSession.sessionState().newHadoopConf()
+    place = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(url))
+    status = place.getFileSystem(conf).getFileStatus(place)
+    if status.getLen() == 0:
+        return None
+    if form == "orc":
+        orc = jvm.org.apache.orc.OrcFile
+        reader = orc.createReader(place, orc.readerOptions(conf))
+        try:
+            return str(reader.getSchema().toString())
+        finally:
+            reader.close()
+    parquet = jvm.org.apache.parquet.hadoop
+    reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromStatus(status, conf))
+    try:
+        file = reader.getFileMetaData()
+        return f"{file.getSchema()}{file.getKeyValueMetaData().get(_OF_SPARK)}"
+    finally:
+        reader.close()

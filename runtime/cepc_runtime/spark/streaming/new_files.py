@@ -1,0 +1,79 @@
+"""The files of Parquet and ORC that a micro-batch takes: have they the columns that Spark is told to read? It asks none
+of those that come later, and of an INT that is read as a TINYINT it keeps the lower byte.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import types as T  # noqa: N812
+
+from ..footers import FORMS, check, schemas
+from ..schema import JobError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from .store import Store
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """What Spark reads a stream from, if that is files with columns of their own: their format, and the columns."""
+
+    form: str
+    schema: T.StructType
+
+
+def look_at_new_files(events: DataFrame, store: Store, folder: str, stream: str) -> Callable[[int], None]:
+    """What looks at the files of a micro-batch, by its number: it raises JobError, which names a file and what is wrong
+    with its columns.
+    """
+    source = file_source(events)
+    return _nothing if source is None else partial(_look, events.sparkSession, store, folder, stream, source)
+
+
+def _nothing(_batch: int) -> None:
+    pass
+
+
+def _look(spark: SparkSession, store: Store, folder: str, stream: str, source: FileSource, batch: int) -> None:
+    try:
+        check(stream, source.schema.fields, schemas(spark, source.form, new_files(store, folder, batch)))
+    except JobError as error:
+        raise JobError(f"{error}; put a file with the declared columns in its place, under the same name") from error
+
+
+def file_source(events: DataFrame) -> FileSource | None:
+    """That of a streaming DataFrame; None where it has another, or several."""
+    found: Any = events
+    leaves = found._jdf.queryExecution().analyzed().collectLeaves()
+    if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "StreamingRelation":
+        return None
+    source = leaves.head().dataSource()
+    form, schema = str(source.className()).lower(), source.userSpecifiedSchema()
+    if form not in FORMS or schema.isEmpty():
+        return None
+    return FileSource(form, T.StructType.fromJson(json.loads(schema.get().json())))
+
+
+def new_files(store: Store, folder: str, batch: int) -> list[str]:
+    """The URLs of files that the source of a checkpoint takes into a micro-batch."""
+    before, now = _newest(store, f"{folder}/offsets/{batch - 1}"), _newest(store, f"{folder}/offsets/{batch}")
+    found = []
+    for number in range(before + 1, now + 1):
+        log = f"{folder}/sources/0/{number}"
+        lines = (store.read(log) or store.read(f"{log}.compact") or "").splitlines()[1:]
+        found += [entry["path"] for entry in map(json.loads, lines) if entry["batchId"] == number]
+    return found
+
+
+def _newest(store: Store, offset: str) -> int:
+    """The number of the newest list of files that a micro-batch has; -1 where there is none."""
+    last = json.loads(((store.read(offset) or "").splitlines() or ["{}"])[-1])
+    return int(last.get("logOffset", -1)) if isinstance(last, dict) else -1
