@@ -188,6 +188,11 @@ CASES: dict[str, Files] = {
     "a_date_and_a_clock_of_numbers": {"parts.jsonl": jsonl(
         *({"date": int(f"{t:%Y%m%d}"), "time": int(f"{t:%H%M}"), "type": kind} for t, kind in zip(HALVES, "ABAB", strict=True))
     )},
+    "a_clock_beside_a_duration": {"parts.csv": csv(
+        "date,duration,time,type", "2026-03-02,01:30,10:00,A", "2026-03-02,00:45,10:20,B",
+    )},
+    "a_duration_is_no_clock": {"parts.csv": csv("date,duration,type", "2026-03-02,01:30,A", "2026-03-03,00:45,B")},
+    "a_clock_in_several_forms": {"parts.csv": csv("date,time,type", "2026-03-02,9:05,A", "2026-03-02,10:20:30,B")},
     "a_clock_that_is_null": {"parts.csv": csv("date;time;type", "31.12.2026;23:58;A", "31.12.2026;;B", "31.12.2026;23:59;B")},
     "a_number_that_grows": {"seq.csv": csv("seq,event", "1,A", "2,B", "5,A", "6,B")},
     "seconds_from_a_start": {"lab.csv": csv("time,temperature", *(f"{i / 10},{20 + i % 3}" for i in range(9)))},

@@ -14,8 +14,9 @@ from ..diagnostics.listed import listed
 from ..visible import visible
 from ..wording import many
 from .groups import FEW_TYPES
-from .leaves import new_name, quoted
+from .leaves import leaves, new_name, quoted
 from .lengths import in_words
+from .times import left_out_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,6 +64,11 @@ def _of_time(guessed: Guess) -> Iterable[str]:
     yield f"Event time: {_path(time.leaf)}{written}{because}."
     if time.note and "fits as well" in time.note:
         yield "Whether the day or the month comes first cannot be seen from these values."
+    if (clock := left_out_clock(time, leaves(guessed.sample))) is not None:
+        yield (
+            f"Each event is at the begin of its day. Is its time of the day in {_path(clock)}? That is not in one form "
+            f"that is known ({visible(str(clock.there[0]))}): declare it as STRING, and compute `at` from both columns."
+        )
     nulls = time.values.count(None)
     if nulls:
         made_of = " or ".join(_path(leaf) for leaf in time.leaves)

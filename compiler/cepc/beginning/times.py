@@ -13,7 +13,7 @@ from cepc_runtime.sql.types import DATE, FLOATS, STRING, TIMESTAMP, is_integer, 
 from .leaves import new_name, quoted
 from .text_types import type_of_text
 from .time_texts import clock_of, clock_of_digits, date_of, form_of, is_iso, with_clock
-from .words import says_key, says_time
+from .words import says_clock, says_key, says_length, says_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,8 @@ MOSTLY = 0.8  # of the texts are times, where the others are mistakes
 MOST_SECONDS = 10**11  # some thousand years: more are no seconds, and may be no microseconds
 UNITS: Final = (("seconds", 1, "SECONDS"), ("milliseconds", 10**3, "MILLIS"), ("microseconds", 10**6, "MICROS"))
 NANOSECONDS: Final = 10**9
+DAY: Final = 86_400_000_000
+_LIKE_A_CLOCK: Final = re.compile(r"\d\d?[:.h]\d{1,2}(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ class Disorder:
 def times(sample: Sample, leaves: Sequence[Leaf]) -> tuple[Time, ...]:
     """All that may be the event time, the likeliest first."""
     there = [leaf for leaf in leaves if leaf.there]
-    beside = next((clock for leaf in there if (clock := _clock_column(leaf)) is not None), None)
+    named = sorted(there, key=lambda leaf: not says_clock(leaf.path[-1]))
+    beside = next((clock for leaf in named if (clock := _clock_column(leaf)) is not None), None)
     found = [_time(sample, leaf, beside) for leaf in there]
     if not any(found):
         found = [_order(sample, leaf) for leaf in there]
@@ -75,6 +78,14 @@ def disorder(time: Time) -> Disorder:
     late = max(latest - value for latest, value in zip(accumulate(values, max), values, strict=True))
     span = max(values) - min(values)
     return Disorder(None if late > span / 4 else late)
+
+
+def left_out_clock(time: Time, leaves: Sequence[Leaf]) -> Leaf | None:
+    """A column that has the time of the day by its name and its values, where the times are days alone."""
+    if time.clock is not None or any(value is not None and value % DAY for value in time.values):
+        return None
+    others = [leaf for leaf in leaves if leaf.path != time.leaf.path and leaf.there and says_clock(leaf.path[-1])]
+    return next((leaf for leaf in others if all(_LIKE_A_CLOCK.match(str(value)) for value in leaf.there)), None)
 
 
 # ---- candidates ------------------------------------------------------------------------------------------------------
@@ -89,7 +100,9 @@ class _ClockColumn:
 
 
 def _clock_column(leaf: Leaf) -> _ClockColumn | None:
-    """The leaf as a time of the day; digits are one where its name says a time."""
+    """The leaf as a time of the day; digits are one where its name says a time. How long something lasts is none."""
+    if says_length(leaf.path[-1]):
+        return None
     clock = clock_of(leaf.there, leaf.text) if leaf.type == STRING else None
     if clock is None and says_time(leaf.path[-1]):
         if leaf.type == STRING:

@@ -14,6 +14,13 @@ OTHER_TIME = frozenset({
     "loaded", "received", "inserted", "arrival", "arrived", "delivered", "last", "next"
 })  # fmt: skip
 """Of a moment, but hardly the one at which the event happened."""
+CLOCK = frozenset({"clock", "hour", "uhr", "uhrzeit", "zeit", "heure", "hora", "ora"})
+"""Of the time of the day."""
+LENGTH = frozenset({
+    "duration", "dauer", "length", "elapsed", "took", "runtime", "uptime", "downtime", "wait", "waited", "waiting",
+    "latency", "delay", "lap", "split", "interval", "timeout", "age", "playtime", "airtime", "duree", "durata"
+})  # fmt: skip
+"""Of how long something lasts, which may be written as a time of the day is."""
 TYPE = frozenset({
     "type", "kind", "event", "action", "activity", "eventtype", "eventname", "operation", "op", "verb"
 })  # fmt: skip
@@ -48,6 +55,15 @@ def says_time(name: str) -> int:
     if found & OTHER_TIME:
         return 1
     return 2 if found & TIME else 0
+
+
+def says_clock(name: str) -> bool:
+    """Whether it says a time, the time of the day perhaps."""
+    return says_time(name) > 0 or bool(CLOCK & set(words(name)))
+
+
+def says_length(name: str) -> bool:
+    return bool(LENGTH & set(words(name)))
 
 
 def says_type(name: str) -> int:
