@@ -269,6 +269,7 @@ def test_the_command_sets_them_apart_and_says_where() -> None:
         ([], 1, "3 errors"),
         (["--skip-bad", "--dead", "d"], 2, "give one of the two"),
         (["--dead", "no/such/folder"], 2, "no/such/folder"),
+        (["--dead", "both", "--report", "./both"], 2, "--report and --dead name the same file"),
     ],
 )
 def test_the_command_fails_with_a_reason(arguments: list[str], code: int, text: str) -> None:
@@ -283,6 +284,9 @@ REPLACED = {
     "a report, and the events": (["run", "p.cep", "--events", "e.csv", "--report", "e.csv"], "e.csv", 2),
     "a job, and the program": (["compile", "p.cep", "-o", "p.cep"], "p.cep", 2),
     "an explanation, and the program": (["explain", "p.cep", "-o", "p.cep"], "p.cep", 2),
+    "a job, and events": (["compile", "from.cep", "-o", "e.csv"], "e.csv", 2),
+    "an explanation, and events": (["explain", "from.cep", "-o", "e.csv"], "e.csv", 2),
+    "statistics, and events": (["analyze", "p.cep", "--events", "e.csv", "-o", "e.csv"], "e.csv", 2),
     "statistics, and the program": (["analyze", "p.cep", "--events", "e.csv", "-o", "p.cep"], "p.cep", 2),
 }
 
@@ -290,6 +294,7 @@ REPLACED = {
 @pytest.mark.parametrize(("arguments", "file", "code"), REPLACED.values(), ids=REPLACED)
 def test_no_result_is_written_over_events_or_a_program(arguments: list[str], file: str, code: int) -> None:
     Path("p.cep").write_text(STREAM)
+    Path("from.cep").write_text(STREAM.replace(";", " FROM CSV 'e.csv';", 1))
     for name in ("e.csv", "o.csv"):
         Path(name).write_bytes(csv_of(CSV[:1]))
     before = Path(file).read_bytes()

@@ -238,5 +238,10 @@ class CheckedProgram:
     queries: tuple[Query, ...]
     tests: tuple[Test, ...] = ()
 
+    @property
+    def source_paths(self) -> tuple[str, ...]:
+        """What FROM names."""
+        return tuple(stream.source[1] for stream in self.streams if stream.source is not None)
+
     def stream(self, name: str) -> Stream:
         return next(s for s in self.streams if s.name == name)

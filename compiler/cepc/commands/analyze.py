@@ -44,6 +44,6 @@ def analyze(ctx: click.Context, files: tuple[str, ...], given: GivenEvents, outp
         if output is None:
             click.echo(visible_lines(show(found)), nl=False)
             return
-        write_text(output, to_json(found), files)
+        write_text(output, to_json(found), files, (place.path for place in places.values()))
     except CepcError as error:
         failed(ctx, error, checked.sources)

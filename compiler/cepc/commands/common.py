@@ -84,7 +84,7 @@ def event_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A file of events, a directory of them, or `-` for standard input. Overrides the stream's FROM.",
         ),
         click.option(
-            "--input-format", type=click.Choice(readers.names()),
+            "--input-format", type=click.Choice(readers.names(), case_sensitive=False),
             help="What the events are, where the names of the files do not say it.",
         ),
         click.option(

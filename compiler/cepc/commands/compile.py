@@ -56,7 +56,7 @@ def compile(  # noqa: A001 - the word for it
             write_bundle(job, bundle)
             click.echo(f"{bundle}: spark-submit --py-files cepc_runtime.zip job.py --help", err=True)
         if output is not None:
-            write_text(output, job.text, files)
+            write_text(output, job.text, files, checked.program.source_paths)
     except CepcError as error:
         print_diagnostics(error.diagnostics, {})
         ctx.exit(status(error.diagnostics))

@@ -94,7 +94,7 @@ def _explain_program(files: tuple[str, ...], form: str, output: str | None, shar
             if output is None:
                 click.echo(text.encode(), nl=False)  # bytes: pages say that they are UTF-8
             else:
-                write_text(output, text, files)
+                write_text(output, text, files, checked.program.source_paths)
         except CepcError as error:
             print_diagnostics(error.diagnostics, {**checked.sources, **error.sources})
             return status(error.diagnostics)

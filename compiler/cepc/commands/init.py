@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="FILE.cep", type=click.Path(), help="Write it there instead of printing it.")
 @click.option("--force", is_flag=True, help="Replace the file that is there.")
 @click.option(
-    "--input-format", type=click.Choice(readers.names()),
+    "--input-format", type=click.Choice(readers.names(), case_sensitive=False),
     help="What the events are, where the names of the files do not say it.",
 )  # fmt: skip
 @click.option(

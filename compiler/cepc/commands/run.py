@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,7 +171,7 @@ def run(
         options = options_of(sharing, program)
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
         if wanted.page is not None:
-            _look_at_page(wanted.page)
+            _look_at_page(wanted.page, given.dead)
         by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine)
         report = by(program, checked, given, options, stages)
         with stages("writing rows"):
@@ -234,8 +235,10 @@ def _by_spark(
     return spark.run(program, checked.sources, places, options, stages, engine.most, bad)
 
 
-def _look_at_page(path: str) -> None:
+def _look_at_page(path: str, dead: str | None) -> None:
     """Raises RunError where a page about the run would take the place of something else."""
+    if dead is not None and Path(path).resolve() == Path(dead).resolve():
+        raise click.UsageError("--report and --dead name the same file")
     from ..errors import RunError
     from ..files.write import other_contents
     from ..reporting.as_html import BEGINNING

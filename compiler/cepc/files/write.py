@@ -30,12 +30,13 @@ def other_contents(name: str, beginning: str, what: str) -> Diagnostic | None:
     return not_replaced(name, what) if found not in (b"", beginning.encode()) else None
 
 
-def write_text(name: str, text: str, programs: Iterable[str] = ()) -> None:
-    """Write UTF-8 text, in the place of what is there, unless that is one of the programs it is made of. Raises
-    RunError, and the file is then the one it was.
+def write_text(name: str, text: str, programs: Iterable[str] = (), events: Iterable[str] = ()) -> None:
+    """Write UTF-8 text, in the place of what is there, unless that is one of the programs it is made of, or has events
+    of theirs. Raises RunError, and the file is then the one it was.
     """
-    if any(_is_same(name, program) for program in programs):
-        raise RunError([not_replaced(name, "result, but the program")])
+    for what, files in (("the program", programs), ("a file of events", events)):
+        if any(_is_same(name, file) for file in files):
+            raise RunError([not_replaced(name, f"result, but {what}")])
     write_bytes(name, text.encode())
 
 
