@@ -4,6 +4,7 @@ language, and the oracle agrees.
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
@@ -100,6 +101,46 @@ def test_the_oracle_agrees(name: str) -> None:
         expected = oracle.evaluate(ast.Program(tuple(chosen)), events.to_pylist())
         found = checked.run(events, one.query)
         assert same(found[one.query].to_pylist(), expected[one.query]), one.name
+
+
+TYPICAL = {
+    "seconds_between": ("TIMESTAMP'2026-03-02 10:00:00'", "TIMESTAMP'2026-03-02 11:30:00'"),
+    "minutes_between": ("TIMESTAMP'2026-03-02 10:00:00'", "TIMESTAMP'2026-03-02 11:30:00'"),
+    "hours_between": ("TIMESTAMP'2026-03-02 10:00:00'", "TIMESTAMP'2026-03-02 11:30:00'"),
+    "is_business_time": ("TIMESTAMP'2026-03-02 10:00:00'",),
+    "part_of_day": ("TIMESTAMP'2026-03-02 10:00:00'",),
+    "percent_change": ("1", "2"),
+    "percent_apart": ("1", "2"),
+    "clamped": ("5", "0", "10"),
+    "great_circle_km": ("52.5", "13.4", "48.9", "2.4"),
+    "same_text": ("'a'", "'A'"),
+    "domain_of": ("'ann@example.org'",),
+}
+"""Arguments for each function of values, with which it has a value."""
+
+
+def with_one_null(arguments: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [(*arguments[:i], f"NULLIF({a}, {a})", *arguments[i + 1 :]) for i, a in enumerate(arguments)]
+
+
+def test_a_function_of_values_is_null_where_an_argument_is() -> None:
+    assert sorted(TYPICAL) == sorted(functions("std.scalars"))
+    calls = [(name, given) for name, whole in TYPICAL.items() for given in (whole, *with_one_null(whole))]
+    returned = ", ".join(f"{name}({', '.join(given)}) AS c{i}" for i, (name, given) in enumerate(calls))
+    program = f"""IMPORT std.scalars; STREAM s (at BIGINT) EVENT TIME at UNIT s;
+        QUERY q RETURN MATCH {returned} PATTERN s WITHIN 1 h;"""
+    (row,) = cepc.compile(program).run(pa.table({"at": [0]}))["q"].to_pylist()
+    values = {f"{name}({', '.join(given)})": row[f"c{i}"] for i, (name, given) in enumerate(calls)}
+    assert [call for call, value in values.items() if (value is None) != ("NULLIF" in call)] == []
+
+
+def test_a_function_of_a_run_is_null_where_its_column_is() -> None:
+    names = functions("std.shapes")
+    program = f"""IMPORT std.shapes; STREAM s (at BIGINT, x INT) EVENT TIME at UNIT s;
+        QUERY q RETURN MATCH {", ".join(f"{name}(v, x) AS {name}" for name in names)}
+        PATTERN s{{2}} v WITHIN 1 h;"""
+    (row,) = cepc.compile(program).run(pa.table({"at": [0, 1], "x": pa.nulls(2, pa.int32())}))["q"].to_pylist()
+    assert {name: row[name] for name in names} == dict.fromkeys(names)
 
 
 # ---- cepc doc
