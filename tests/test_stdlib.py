@@ -2,7 +2,10 @@
 language, and the oracle agrees.
 """
 
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -141,6 +144,73 @@ def test_a_function_of_a_run_is_null_where_its_column_is() -> None:
         PATTERN s{{2}} v WITHIN 1 h;"""
     (row,) = cepc.compile(program).run(pa.table({"at": [0, 1], "x": pa.nulls(2, pa.int32())}))["q"].to_pylist()
     assert {name: row[name] for name in names} == dict.fromkeys(names)
+
+
+# ---- numbers at the edge of their type
+
+INT, BIGINT = 2**31 - 1, 2**63 - 1
+EDGE = [("INT", INT), ("BIGINT", BIGINT)]
+
+
+def at_the_edge(type_: str, result: str, pattern: str, xs: list[int]) -> list[dict[str, Any]]:
+    program = f"""IMPORT std.finance; IMPORT std.scalars; STREAM s (at BIGINT, x {type_}) EVENT TIME at UNIT s;
+        QUERY q RETURN MATCH {result} PATTERN {pattern} WITHIN 1 h;"""
+    column = pa.array(xs, pa.int32() if type_ == "INT" else pa.int64())
+    rows: list[dict[str, Any]] = (
+        cepc.compile(program).run(pa.table({"at": range(len(xs)), "x": column}))["q"].to_pylist()
+    )
+    return rows
+
+
+@pytest.mark.parametrize(("type_", "edge"), EDGE)
+@pytest.mark.parametrize(
+    ("pattern", "xs", "matches"),
+    [
+        ("drawdown(s, x, 10)", lambda e: [e, e * 9 // 10], True),
+        ("drawdown(s, x, 10)", lambda e: [e, e * 9 // 10 + 1], False),
+        ("gain(s, s, x, 10)", lambda e: [e // 11 * 10, e // 11 * 11], True),
+        ("gain(s, s, x, 10)", lambda e: [e // 11 * 10, e // 11 * 11 - 1], False),
+        ("double_bottom(s, x, 50)", lambda e: [e, e // 3 * 2, e, e // 3, e], True),
+        ("double_bottom(s, x, 50)", lambda e: [e, e // 3 * 2, e, e // 3 - 1, e], False),
+        ("double_bottom(s, x, 5)", lambda e: [0, -e, e, e - 1, e], False),
+        ("double_top(s, x, 50)", lambda e: [0, e // 3 * 2, 0, e // 3, 0], True),
+        ("double_top(s, x, 50)", lambda e: [0, e // 3 * 2, 0, e // 3 - 1, 0], False),
+        ("double_top(s, x, 5)", lambda e: [-e - 1, e, -e - 1, -e, -e - 1], False),
+        ("steady(s, x, 5)", lambda e: [-e, e], False),
+        ("jump(s, x, 5)", lambda e: [-e, e], True),
+        ("spike(s, x, 3)", lambda e: [e // 3, e // 3 * 3, e // 3], True),
+        ("spike(s, x, 3)", lambda e: [e // 3, e // 3 * 3 - 1, e // 3], False),
+    ],
+)
+def test_a_pattern_compares_exactly_up_to_the_edge_of_integers(
+    type_: str, edge: int, pattern: str, xs: Callable[[int], list[int]], matches: bool
+) -> None:
+    assert bool(at_the_edge(type_, "COUNT(*) AS n", pattern, xs(edge))) == matches
+
+
+@pytest.mark.parametrize(("type_", "edge"), EDGE)
+@pytest.mark.parametrize(
+    ("call", "xs", "value"),
+    [
+        ("percent_change(FIRST(v).x, LAST(v).x)", lambda e: [-e, e], 200.0),
+        ("percent_change(FIRST(v).x, LAST(v).x)", lambda e: [-e - 1, 0], 100.0),
+        ("percent_change(FIRST(v).x, LAST(v).x)", lambda _: [100, 107], 7.0),
+        ("percent_apart(FIRST(v).x, LAST(v).x)", lambda e: [-e - 1, e], 200.0),
+        ("percent_growth(v, x)", lambda e: [-e - 1, e], 200.0),
+        ("percent_growth(v, x)", lambda _: [100, 107], 7.0),
+    ],
+)
+def test_percent_of_integers_are_doubles_up_to_their_edge(
+    type_: str, edge: int, call: str, xs: Callable[[int], list[int]], value: float
+) -> None:
+    assert [row["p"] for row in at_the_edge(type_, f"{call} AS p", "s{2} v", xs(edge))] == [pytest.approx(value)]
+
+
+def test_percent_of_decimals_are_exact() -> None:
+    calls = [f"percent_{of}(CAST(0.1 AS DECIMAL(9, 4)), CAST(0.105 AS DECIMAL(9, 4)))" for of in ("change", "apart")]
+    (row,) = at_the_edge("INT", ", ".join(f"{c} AS c{i}" for i, c in enumerate(calls)), "s", [0])
+    assert row["c0"] == Decimal(5)
+    assert row["c1"].quantize(Decimal("1e-8")) == Decimal("4.76190476")
 
 
 # ---- cepc doc
