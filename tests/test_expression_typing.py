@@ -76,6 +76,8 @@ TYPED: list[tuple[str, str, str]] = [
     ("X'1F'", "BINARY", "X'1F'"),
     ("INTERVAL 1 HOUR 30 MINUTES", "INTERVAL HOUR TO MINUTE", "INTERVAL '01:30' HOUR TO MINUTE"),
     ("-INTERVAL 1 DAY", "INTERVAL DAY", "(- INTERVAL '1' DAY)"),
+    ("INTERVAL 1.5 SECONDS", "INTERVAL SECOND", "INTERVAL '01.5' SECOND"),
+    ("INTERVAL 1 DAY 1.5 SECONDS", "INTERVAL DAY TO SECOND", "INTERVAL '1 00:00:01.5' DAY TO SECOND"),
 ]  # fmt: skip
 
 
@@ -206,6 +208,10 @@ MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
     ("300Y", E, ["E0308"]),
     ("1e400", E, ["E0308"]),
     ("INTERVAL 1 MONTH", E, ["E0308"]),
+    ("INTERVAL 1.5 DAYS", E, ["E0308"]),
+    ("INTERVAL 1.0 DAYS", E, ["E0308"]),
+    ("INTERVAL 1 DAY 0.5 HOURS", E, ["E0308"]),
+    ("INTERVAL 0.0000001 SECONDS", E, ["E0308"]),
     ("s LIKE 'x' ESCAPE 'ab'", E, ["E0308"]),
     ("rand() > 0.5", E, ["E0309"]),
     ("current_timestamp() > ts", E, ["E0309"]),
@@ -250,6 +256,27 @@ MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
 @pytest.mark.parametrize(("text", "context", "expected"), MISTAKES, ids=[f"{t} in {c.name}" for t, c, _ in MISTAKES])
 def test_mistakes(text: str, context: ExpressionContext, expected: list[str]) -> None:
     assert codes(text, context) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("INTERVAL 1.5 DAYS", "INTERVAL 36 HOURS"),
+        ("INTERVAL 1.5 WEEKS", "INTERVAL 252 HOURS"),
+        ("INTERVAL '1.5' HOUR", "INTERVAL 90 MINUTES"),
+        ("INTERVAL 2.0 HOURS", "INTERVAL 2 HOURS"),
+        ("INTERVAL 1.25 MINUTES", "INTERVAL 75 SECONDS"),
+        ("INTERVAL 1.0001 MINUTES", "INTERVAL 60006 MILLISECONDS"),
+        ("INTERVAL 0.5 MILLISECONDS", "INTERVAL 500 MICROSECONDS"),
+        ("INTERVAL 1 DAY 1.5 HOURS", "INTERVAL 1 DAY 90 MINUTES"),
+        ("INTERVAL 0.0000015 SECONDS", "INTERVAL 1 MICROSECOND"),
+        ("INTERVAL 0.5 MICROSECONDS", "INTERVAL 1 MICROSECOND"),
+    ],
+)
+def test_a_fraction_of_another_unit_than_seconds_is_said_in_a_shorter_one(text: str, cure: str) -> None:
+    _, (found,) = type_expression(written(text), World(), ExpressionContext.EVENT)
+    assert (found.code, f"`{cure}`" in found.hint) == ("E0308", True), found
+    assert codes(cure, ExpressionContext.EVENT) == []
 
 
 @pytest.mark.parametrize(("text", "expected"), [("i", ["E0304"]), ("s", ["E0304"]), ("NULL", []), ("i > 1", [])])

@@ -104,6 +104,10 @@ TYPED = [
     # intervals
     (f"{AB} WHERE b.at - a.at <= 5 SECONDS WITHIN 1 h", "write `INTERVAL 5 SECONDS`",
      f"{AB} WHERE b.at - a.at <= INTERVAL 5 SECONDS WITHIN 1 h"),
+    (f"{AB} WHERE b.at - a.at <= 1.5 HOURS WITHIN 1 h", "write `INTERVAL 90 MINUTES`",
+     f"{AB} WHERE b.at - a.at <= INTERVAL 90 MINUTES WITHIN 1 h"),
+    (f"{AB} WHERE b.at - a.at <= 1.5 s WITHIN 1 h", "write `INTERVAL 1.5 s`",
+     f"{AB} WHERE b.at - a.at <= INTERVAL 1.5 s WITHIN 1 h"),
     (f"{AB} WHERE b.at < a.at + 2 min AND a.price > 3 WITHIN 1 h", "write `INTERVAL 2 min`",
      f"{AB} WHERE b.at < a.at + INTERVAL 2 min AND a.price > 3 WITHIN 1 h"),
     # Flink's CEP library

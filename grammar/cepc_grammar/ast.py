@@ -57,7 +57,7 @@ class TypeExpr:
 
 Unit = OneOf["MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"]
 
-MICROSECONDS: dict[str, int] = {
+MICROSECONDS: dict[Unit, int] = {
     "MICROSECOND": 1,
     "MILLISECOND": 1_000,
     "SECOND": 1_000_000,
@@ -81,6 +81,18 @@ class Duration:
         """The exact length, or None for a unit without one."""
         size = MICROSECONDS.get(self.unit)
         return None if size is None else Fraction(self.amount) * size
+
+    @property
+    def whole(self) -> Duration | None:
+        """The same length as a whole number of the longest unit that is no longer than its own, where there is one.
+
+        >>> Duration("1.5", "DAY").whole
+        Duration(amount='36', unit='HOUR')
+        """
+        for unit, size in reversed(MICROSECONDS.items()):
+            if self.microseconds is not None and size <= MICROSECONDS[self.unit] and self.microseconds % size == 0:
+                return Duration(str(self.microseconds // size), unit, self.span)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from cepc_grammar import ast
 from cepc_grammar.ast import MICROSECONDS
+from cepc_grammar.printer import to_text
 from cepc_runtime.sql.calendar import MICROS_PER_DAY
 from cepc_runtime.sql.expression import Literal
 from cepc_runtime.sql.parsing import MAX_LONG, parse_double, read_text, to_float
@@ -36,7 +38,6 @@ from cepc_runtime.sql.types import (
 from . import messages as say
 
 if TYPE_CHECKING:
-    from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
 
 _INTEGERS: Final[dict[str, DataType]] = {"tinyint": TINYINT, "smallint": SMALLINT, "bigint": BIGINT}
@@ -161,13 +162,22 @@ def interval(written: ast.Interval) -> Literal | Diagnostic:
             )
         if len(part.amount) > 40:
             return say.bad_literal(part.span, "this interval is too long")
+        if part.unit != "SECOND" and not part.amount.isdigit() and (whole := part.whole) is not None:
+            return say.fraction_in_interval(part.span, _with(written, part, whole))
     total = sum((part.microseconds or Fraction(0) for part in written.parts), Fraction(0))
     if total.denominator != 1:
-        return say.bad_literal(written.span, "an interval is a whole number of microseconds")
+        nearest = ast.Interval((ast.Duration(str(max(int(total), 1)), "MICROSECOND"),))
+        hint = f"write `{to_text(nearest)}`, say"
+        return say.bad_literal(written.span, "an interval is a whole number of microseconds", hint)
     if abs(total) > MAX_LONG:
         return say.bad_literal(written.span, "this interval is too long", hint=_longest())
     fields = [INTERVAL_FIELDS.index(_FIELD[part.unit]) for part in written.parts]
     return Literal(int(total), Interval(min(fields), max(fields)))
+
+
+def _with(written: ast.Interval, part: ast.Duration, other: ast.Duration) -> str:
+    """The interval's text, with another part in the place of one."""
+    return to_text(ast.Interval(tuple(other if p is part else p for p in written.parts)))
 
 
 def _longest() -> str:

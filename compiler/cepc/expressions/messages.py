@@ -224,6 +224,11 @@ def bad_literal(span: Span, label: str, hint: str = "", notes: tuple[str, ...] =
     return Diagnostic("E0308", "impossible value", span, label, notes=notes, hint=hint)
 
 
+def fraction_in_interval(span: Span, whole: str) -> Diagnostic:
+    notes = ("an interval is of whole units, as in Spark, of which seconds alone may have a fraction",)
+    return bad_literal(span, "a fraction of another unit than seconds", f"write `{whole}`", notes)
+
+
 # ---- aggregates and events -------------------------------------------------------------------------------------------
 
 

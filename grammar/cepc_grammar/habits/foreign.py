@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from .. import ast
+from ..spelling import duration_text
 from ..units import UNITS
 from .common import shown_text, wrong
 
@@ -166,9 +168,10 @@ def duration_in_expression(spot: Spot) -> Diagnostic | None:
     if before.kind != "NUMBER":
         return None
     duration = f"{before.text} {spot.text()}"
-    return wrong(
-        spot.span(-1, 0), f"`{duration}` is no value", "a duration is an interval here", f"write `INTERVAL {duration}`"
-    )
+    unit = UNITS[spot.text().lower()]
+    whole = None if unit == "SECOND" or before.text.isdigit() else ast.Duration(before.text, unit).whole
+    hint = f"write `INTERVAL {duration if whole is None else duration_text(whole)}`"
+    return wrong(spot.span(-1, 0), f"`{duration}` is no value", "a duration is an interval here", hint)
 
 
 def skip_to(spot: Spot) -> Diagnostic | None:
