@@ -111,6 +111,13 @@ def test_a_shared_zero_has_no_sign() -> None:
     assert math.copysign(1, zero) == 1
 
 
+def test_sums_and_extremes_have_no_signed_zero_and_what_an_event_has_keeps_its_own() -> None:
+    aggregates = [over(function, "A", of("A", "y"), DOUBLE) for function in (SUM, MIN, MAX, AVG)]
+    kept = over(COLLECT, "A", of("A", "y"), Array(DOUBLE))
+    ((*made, collected),) = rows(Query(LISTS, more=returning(*aggregates, kept)), "a1(y=-0.0) b2")
+    assert [math.copysign(1, value) for value in (*made, *collected)] == [1, 1, 1, 1, -1]
+
+
 def test_having_keeps_rows() -> None:
     most = Call(">", (over(COUNT, None, None, BIGINT), Literal(2, BIGINT)), BOOLEAN)
     query = Query(LISTS, more=returning(over(COLLECT, "A", of("A", "name"), Array(STRING)), having=most))
