@@ -98,6 +98,32 @@ RESULTS = [
 ]  # fmt: skip
 
 
+EDGES = "STREAM s (at TIMESTAMP, kind STRING, window_end INT, match_start INT) EVENT TIME at EVENT TYPE kind IN ('A');"
+CALLED_LIKE_EDGES = [
+    ("a group", "window_end, COUNT(*) AS n", "GROUP BY window_end", ["E0502"]),
+    ("a group of one variable", "A.window_end, COUNT(*) AS n", "GROUP BY window_end", ["E0502"]),
+    ("a group under another name", "window_end AS w, COUNT(*) AS n", "GROUP BY window_end", []),
+    ("a group that is not returned", "COUNT(*) AS n", "GROUP BY window_end HAVING window_end > 1", []),
+    ("a group that a match's edge is called like", "match_start, COUNT(*) AS n", "GROUP BY match_start", []),
+    ("a column of an event", "MATCH A.match_start", "", ["E0502"]),
+    ("a cast of one", "MATCH CAST(A.match_start AS BIGINT)", "", ["E0502"]),
+    ("a column of an event under another name", "MATCH A.match_start AS m", "", []),
+    ("a column that all events agree on", "MATCH match_start", "WHERE [match_start]", ["E0502"]),
+    ("a column that a window's edge is called like", "MATCH A.window_end", "", []),
+    ("all events", "MATCH *", "WHERE [match_start]", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("title", "returns", "clauses", "expected"), CALLED_LIKE_EDGES, ids=[t for t, *_ in CALLED_LIKE_EDGES]
+)
+def test_columns_called_like_those_that_every_result_has(
+    title: str, returns: str, clauses: str, expected: list[str]
+) -> None:
+    text = f"{EDGES} QUERY q RETURN {returns} PATTERN A {clauses} WITHIN UNBOUNDED;"
+    assert [c for c in codes(text) if c[0] == "E"] == expected, title
+
+
 @pytest.mark.parametrize(("title", "returns", "clauses", "expected"), RESULTS, ids=[t for t, *_ in RESULTS])
 def test_wrong_results(title: str, returns: str, clauses: str, expected: list[str]) -> None:
     within = "9 s" if "MATCH" in returns + clauses or returns == "*" else "9 s SLIDE 1 s"

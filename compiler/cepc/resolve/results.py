@@ -87,7 +87,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
             outputs.append(model.Output(_name(item), typed))
         elif item.alias is not None:
             failed.add(item.alias.text)
-    problems += _clashes(items, around.kind)
+    problems += _clashes(items, around.kind, {output.name for output in outputs})
     having: Expression | None = None
     if query.having is not None:
         aliases = {item.alias.text for item in items if item.alias is not None}
@@ -201,13 +201,17 @@ def _name(item: ast.Item) -> str:
     return item.alias.text if item.alias is not None else column_name(item.expression)
 
 
-def _clashes(items: tuple[ast.Item, ...], kind: str) -> list[Diagnostic]:
+def _clashes(items: tuple[ast.Item, ...], kind: str, right: set[str]) -> list[Diagnostic]:
+    """Columns of one name, `right` being the names of those without an error.
+
+    `window_start` alone has its error where the stream has no such column.
+    """
     problems = []
     first: dict[str, tuple[str, Span]] = {}
     for item in items:
         name, span = _name(item), (item.alias or item.expression).span
         if name.casefold() in result_columns(kind):
-            if item.alias is not None:
+            if item.alias is not None or name in right:
                 problems.append(say.reserved_column(name, span, "an aggregate" if kind == "aggregate" else "a match"))
         elif name.casefold() in first:
             problems.append(say.same_column(name, span, *first[name.casefold()]))

@@ -32,7 +32,7 @@ def reserved_column(name: str, span: Span, kind: str) -> Diagnostic:
         span,
         f"named `{name}`",
         notes=(f"every result of {kind} query has a column `{name}` already",),
-        hint="give it another name with AS",
+        hint="give it another name: `… AS other`",
     )
 
 
