@@ -21,6 +21,7 @@ import pytest
 from cepc.api import check_sources
 from cepc.diagnostics.render import as_text, render
 from cepc.files.read import decode
+from cepc_grammar import ast
 from cepc_grammar.formatter import format_source
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
@@ -57,6 +58,9 @@ def answer_source(source: Source) -> None:
         if diagnostic.span.source == source.name:
             assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(source.text)
     checked.text()
+    if checked.program is not None:
+        written = [s.name.text for s in parse(source).program.statements if isinstance(s, ast.Query)]
+        assert [query.name for query in checked.program.queries] == written  # none that is not run without a word
     formatted = format_source(source)
     if isinstance(formatted, str):
         assert parse(Source(source.name, formatted)).program == parse(source).program

@@ -57,6 +57,38 @@ WRONG = [
     ("two queries that differ in case", "A", "QUERY Q RETURN MATCH * PATTERN A WITHIN 1 s;", ["E0206"]),
 ]  # fmt: skip
 
+TWO_STREAMS = """
+STREAM s (at TIMESTAMP, kind STRING, x INT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+STREAM t (at BIGINT, kind STRING, x BOOLEAN, y INT, z INT) EVENT TIME at EVENT TYPE kind IN ('A', 'C');
+EVENT Huge AS Big WHERE y > 3;
+PATTERN far AS SEQ(B, Big);
+"""
+DERIVED_OVER_TWO = [
+    ("right for the other stream", "y > 1", "Big", ["E0204"]),
+    ("of events of any type", "Big.y > 1", "OfAny", ["E0204"]),
+    ("of a type that is wrong for this stream", "x = 1", "Huge", ["E0204"]),
+    ("under NOT", "y > 1", "SEQ(B, NOT Big, A)", ["E0204"]),
+    ("in a named pattern", "y > 1", "far", ["E0204"]),
+    ("another type of column", "x", "Big", ["E0304"]),
+    ("two conditions", "y > 1 AND z > 1", "Big", ["E0204", "E0204"]),
+    ("right for both", "x IS NULL", "Big", []),
+    ("wrong for a stream that no query of it has", "y > 1", "B", []),
+]
+
+
+@pytest.mark.parametrize(
+    ("title", "where", "pattern", "expected"), DERIVED_OVER_TWO, ids=[t for t, *_ in DERIVED_OVER_TWO]
+)
+def test_a_derived_event_is_right_for_the_stream_of_each_query(
+    title: str, where: str, pattern: str, expected: list[str]
+) -> None:
+    declared = f"{TWO_STREAMS} EVENT Big AS A WHERE {where}; EVENT OfAny AS ANY WHERE z > 1;"
+    found = checked(f"{declared} QUERY q FROM s RETURN MATCH * PATTERN {pattern} WITHIN 1 s;")
+    assert sorted(d.code for d in found.diagnostics if d.severity == "error") == expected, title
+    assert all("the stream `s`" in d.others[-1].label for d in found.diagnostics if d.severity == "error")
+    assert expected or (found.program is not None and len(found.program.queries) == 1)
+
+
 RIGHT = [
     ("a derived event on a derived event", "SEQ(G, A)", "EVENT F AS A WHERE x > 1; EVENT G AS F WHERE y > 1;"),
     ("a derived event of any type", "SEQ(F, A)", "EVENT F AS ANY WHERE x > 1;"),

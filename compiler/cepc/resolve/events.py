@@ -117,6 +117,15 @@ class EventTypes:
             self._conditions[name] = tuple(good) if len(good) == len(typed) else None
         return self._conditions.get(name)
 
+    def errors(self, name: str) -> list[Diagnostic]:
+        """What is wrong, over this stream, with the conditions of a type and of those that it is derived from."""
+        *derived, raw = derivation(name, self._declared)
+        if self.stream is None or raw in self._declared.events or not has_type(self.stream, raw):
+            return []  # the name itself is wrong
+        for one in derived:
+            self.conditions(self._declared.events[one])
+        return [d for one in reversed(derived) for d in self.problems[one] if d.severity == "error"]
+
     def _test(self, name: str) -> model.EventTest | None:
         chain = derivation(name, self._declared)
         raw = chain[-1]

@@ -13,6 +13,7 @@ from . import warnings, written
 from .build import build
 from .conditions import Sorted, sort_conditions, two_negations
 from .inline import inline
+from .messages import names as say
 from .negation import check_pattern
 from .partition import Partition, partition
 from .results import Surroundings, kind_of, results
@@ -24,7 +25,7 @@ from .walk import conjuncts
 from .windows import window
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cepc_grammar import ast
     from cepc_grammar.pattern import Named
@@ -67,6 +68,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         problems += check_pattern(pattern)
     found_variables = variables(pattern)
     known = names(found_variables, complete=inlined.complete)
+    problems += _derived(query, inlined.types, types)
     shared, found = partition(query, types.stream, known)
     problems += found
     conditions, found = _conditions(query, pattern, known, shared, types.stream)
@@ -112,6 +114,14 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     return ResolvedQuery(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern), built)
 
 
+def _derived(query: ast.Query, used: Iterable[str], types: EventTypes) -> list[Diagnostic]:
+    """What is wrong with the derived events of the query over its stream; over another one they may be right."""
+    if types.stream is None:
+        return []
+    wrong = [error for name in used for error in types.errors(name)]
+    return [say.over_stream(error, query.name.span, types.stream.name) for error in wrong]
+
+
 def _variables(
     found: Mapping[str, Variable], types: EventTypes, conditions: Sorted
 ) -> tuple[model.Variable, ...] | None:
@@ -119,7 +129,7 @@ def _variables(
     for variable in found.values():
         test = types.test(None if variable.type is None else variable.type.text)
         if test is None:
-            return None  # a derived event is wrong; its declaration has the error
+            return None  # a derived event is wrong, and has its error
         test = model.EventTest(test.raw_type, (*test.conditions, *conditions.tests_of(variable)))
         negated = variable.negation is not None
         made.append(model.Variable(variable.name, variable.type_name, test, variable.is_list, negated, variable.span))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
@@ -50,6 +51,11 @@ def type_of_other_stream(name: ast.Name, stream: str, others: Sequence[str]) -> 
         f"no such type in the stream `{stream}`",
         notes=(f"`{name.text}` is a type of the stream `{others[0]}`; a pattern never spans two streams",),
     )
+
+
+def over_stream(problem: Diagnostic, query: Span, stream: str) -> Diagnostic:
+    """What is wrong with a derived event where a query of this stream uses it."""
+    return replace(problem, others=(*problem.others, Label(query, f"its events are of the stream `{stream}`")))
 
 
 def unknown_pattern(name: ast.Name, known: Iterable[str], is_type: bool) -> Diagnostic:
