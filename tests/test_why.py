@@ -1,5 +1,6 @@
 """`cepc why`: what is behind a row and what stopped it, on events small enough to see it."""
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -359,6 +360,56 @@ def test_a_query_that_is_not_there_and_events_that_are_not_end_as_with_run() -> 
     result = run("q.cep", "--events", "none.csv", "--query", "q")
     assert result.exit_code == 2
     assert "E0701" in result.stderr
+
+
+WITH_SUMS = STREAM.replace("minutes INT", "minutes INT, long BIGINT")
+LARGEST = "9223372036854775807"
+COMPARED = [
+    ("MATCH COUNT(P) AS p", f"SUM(P.long) > {LARGEST}", "there is a row"),
+    ("MATCH COUNT(P) AS p", "SUM(P.long) < 5", f"  {LARGEST} < 5"),
+    ("COUNT(P) AS p", "SUM(P.long) > 5", "HAVING SUM(P.long) > 5:  18446744073709551632 > 5"),
+    ("COUNT(P) AS p", "SUM(P.long) < 5 OR AVG(P.long) < 3", "18446744073709551632 < 5"),
+]
+
+
+@pytest.mark.parametrize(("returns", "having", "part"), COMPARED)
+def test_having_compares_what_does_not_fit_as_in_a_run(returns: str, having: str, part: str) -> None:
+    Path("q.cep").write_text(f"{WITH_SUMS} QUERY q RETURN {returns} PATTERN SEQ(P+, X) HAVING {having} WITHIN 9 s;")
+    Path("e.csv").write_text(f"at,kind,driver,minutes,long\n1,P,0,7,{LARGEST}\n2,P,0,7,9\n5,X,0,1,1\n")
+    result = run("q.cep", "--events", "e.csv")
+    assert (result.exit_code, part in result.stdout) == (0, True), result.output
+
+
+def test_more_partial_matches_than_can_be_looked_at() -> None:
+    events = "\n".join(f"{i} {'PT'[i % 2]} 0 1" for i in range(2000))
+    text = asked("RETURN MATCH D.at PATTERN SEQ(P p, T, D) WITHIN 900 s", events)
+    assert text == "q: there are too many partial matches to look at; --group and --window narrow it down.\n"
+
+
+NO_RESULT = [
+    "RETURN MATCH P.minutes / T.minutes AS v PATTERN SEQ(P, T) WITHIN 9 s",
+    "RETURN MATCH * PATTERN SEQ(P, T) WHERE 1 / T.minutes > 0 WITHIN 9 s",
+    "RETURN MATCH * PATTERN SEQ(P, T) WHERE P.minutes / T.minutes > 0 WITHIN 9 s",
+    "RETURN MATCH * PATTERN SEQ(P, T+) WHERE T.minutes / PREV(T).minutes > 0 WITHIN 9 s",
+    "RETURN MATCH P.at PATTERN SEQ(P, T) HAVING P.minutes / T.minutes > 0 WITHIN 9 s",
+    "RETURN MATCH SUM(P.long) AS s PATTERN SEQ(P+, X) WITHIN 9 s",
+    "RETURN MATCH P.at PATTERN SEQ(P, T) HAVING SUM(P.long) / 0 > 1 WITHIN 9 s",
+    "RETURN SUM(P.long) AS s PATTERN SEQ(P+, X) WITHIN 9 s",
+    "RETURN COUNT(*) AS n PATTERN SEQ(P, T) WHERE P.minutes / T.minutes > 0 WITHIN 9 s",
+    "RETURN SUM(P.minutes / P.driver) AS n PATTERN SEQ(P, T) WITHIN 9 s",
+]
+
+
+@pytest.mark.parametrize("query", NO_RESULT)
+def test_a_query_that_has_no_result_ends_as_with_run(query: str) -> None:
+    Path("q.cep").write_text(f"{WITH_SUMS} QUERY q {query};")
+    Path("e.csv").write_text(
+        f"at,kind,driver,minutes,long\n1,P,0,7,{LARGEST}\n2,T,0,0,1\n3,T,0,0,1\n4,P,0,7,9\n5,X,0,1,1\n"
+    )
+    ran = CliRunner().invoke(command, ["run", "q.cep", "--events", "e.csv"])
+    asked = run("q.cep", "--events", "e.csv")
+    assert (asked.exit_code, ran.exit_code) == (1, 1), asked.output
+    assert re.findall(r"^error.*", asked.output, re.M) == re.findall(r"^error.*", ran.output, re.M)
 
 
 @pytest.mark.parametrize(("name", "query"), [(name, query) for name in NAMES for query in QUERIES[name]])

@@ -240,13 +240,22 @@ def execute_plan(
 ) -> Any:
     """The plan's `Execution` on events that were read. Raises RunError."""
     from cepc_runtime.batch import execute
+
+    with results_said(queries, sources):
+        return execute(plan, read.table, resources=resources, tell=tell)
+
+
+@contextmanager
+def results_said(queries: Iterable[model.Query], sources: Mapping[str, Source]) -> Iterator[None]:
+    """Raises RunError where one of the queries has no result on the events."""
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
     from cepc_runtime.results.as_columns import ResultOverflowError, WindowEdgeError
     from cepc_runtime.sql.evaluate.errors import EvaluationError
 
     places: dict[str, Span] = {query.name: query.span for query in queries}
     try:
-        return execute(plan, read.table, resources=resources, tell=tell)
+        yield
+        return
     except ResultOverflowError as error:
         problem = messages.overflow(error, places[error.query])
     except TooManyPartialMatchesError as error:

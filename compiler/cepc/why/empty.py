@@ -258,7 +258,7 @@ def _refused(looked: LookedAt, having: Expression, sample: _Sample, sources: Map
             refused = aggregate_rows(finder, having_query(query, having), rows, None, sources)
             if not refused:
                 return None
-            values = having_values(query, having, refused[0])
+            values = having_values(having, refused[0])
             count = len(refused)
         else:
             bare = replace(query, having=None)

@@ -12,9 +12,11 @@ import numpy as np
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.events.grouped import read
 from cepc_runtime.numbers.columns import ranks
+from cepc_runtime.sql.evaluate.errors import about
 from cepc_runtime.sql.spark_sql import describe
 
 from ..planning import plan_program
+from ..running.local import results_said
 from ..wording import many
 from .absent import SHOWN, Absent
 from .constraints import Joint, Local, constraints_of, unbounded
@@ -63,7 +65,8 @@ def why(
     finder = Finder(program, plan.stream, reading)
     values = ValueTexts(reading, plan.stream, [name for name, _ in plan.stream.columns])
     lines = _Report(finder, query, stream, scope, values, sources, limit, given).lines()
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    with results_said([query], sources), about(query.name):
+        return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ class _Report:
             yield f"HAVING is not true for {many(others, 'more row')} either; --group and --window choose one."
 
     def _having(self, having: Expression, row: Row) -> str:
-        return with_values(having, having_values(self.query, having, row))
+        return with_values(having, having_values(having, row))
 
     def _matches(self, row: Row, lead: str) -> Lines:
         """The first matches behind a row."""
@@ -193,13 +196,17 @@ class _Report:
         bare = replace(self.query, having=None)
         kept: list[Match] = []
         refused: Match | None = None
-        for match in islice(self.finder.matches(bare, group, self.scope.start), LOOKED_AT):
-            if not is_kept(self.finder, self.query, match):
-                refused = refused or match
-                continue
-            kept.append(match)
-            if len(kept) > self.limit:
-                break
+        try:
+            for match in islice(self.finder.matches(bare, group, self.scope.start), LOOKED_AT):
+                if not is_kept(self.finder, self.query, match):
+                    refused = refused or match
+                    continue
+                kept.append(match)
+                if len(kept) > self.limit:
+                    break
+        except TooManyPartialMatchesError:
+            yield f"{self._what()}: there are too many partial matches to look at; --group and --window narrow it down."
+            return
         if kept:
             yield from self._match_rows(kept)
         elif refused is not None and (having := self.query.having) is not None:

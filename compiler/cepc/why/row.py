@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,9 @@ from cepc_runtime.enumerate.matches import MatchValues
 from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.events.grouped import ticks_of
 from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.results.having import kept
 from cepc_runtime.sql.expression import Aggregate, Field, walk
+from cepc_runtime.sql.types import STRING
 
 from .. import model
 from ..passes.strategy import strategy
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
     from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.results.as_columns import Results
     from cepc_runtime.sql.expression import Expression
 
     from .finder import Finder, Match
@@ -76,16 +79,14 @@ def aggregate_rows(
 
 def having_query(query: model.Query, having: Expression) -> model.Query:
     """The query that returns the aggregates of its HAVING, and has none."""
-    asked = dict.fromkeys(n for n in walk(having) if isinstance(n, Aggregate))
-    outputs = tuple(model.Output(_name(i), aggregate) for i, aggregate in enumerate(asked))
+    outputs = tuple(model.Output(_name(i), _of_any_size(a)) for i, a in enumerate(_aggregates(having)))
     return replace(query, having=None, outputs=outputs)
 
 
-def having_values(query: model.Query, having: Expression, row: Row) -> dict[Field | Aggregate, str]:
+def having_values(having: Expression, row: Row) -> dict[Field | Aggregate, str]:
     """What HAVING's aggregates and columns are in a row of its `having_query`."""
-    asked = having_query(query, having).outputs
     found: dict[Field | Aggregate, str] = {
-        o.expression: row.values[o.name] for o in asked if isinstance(o.expression, Aggregate)
+        aggregate: _number(aggregate, row.values[_name(i)]) for i, aggregate in enumerate(_aggregates(having))
     }
     found |= {f: scalar_text(row.group[f.column]) for f in _shared(having) if f.column in row.group}
     return found
@@ -95,8 +96,14 @@ def match_having_values(
     finder: Finder, query: model.Query, having: Expression, match: Match
 ) -> dict[Field | Aggregate, str]:
     """The same for a match of a match query."""
-    leaves = [n for n in walk(having) if isinstance(n, Field | Aggregate)]
-    return {leaf: text_of(pa.chunked_array([_match_values(finder, query, match).evaluate(leaf)])) for leaf in leaves}
+    values = _match_values(finder, query, match)
+    found: dict[Field | Aggregate, str] = {
+        f: text_of(pa.chunked_array([values.evaluate(f)])) for f in walk(having) if isinstance(f, Field)
+    }
+    for aggregate in _aggregates(having):
+        text = text_of(pa.chunked_array([values.evaluate(_of_any_size(aggregate))]))
+        found[aggregate] = _number(aggregate, text)
+    return found
 
 
 def match_values(finder: Finder, query: model.Query, match: Match) -> dict[str, str]:
@@ -109,7 +116,8 @@ def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
     """Whether HAVING is true for a match of a match query."""
     if query.having is None:
         return True
-    return _match_values(finder, query, match).evaluate(query.having)[0].as_py() is True
+    values = _match_values(finder, query, match)
+    return bool(kept(cast("Results", values), query.having, np.arange(1))[0])
 
 
 def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValues:
@@ -119,6 +127,24 @@ def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValu
     variables = np.array([[names.index(bound.variable)] for bound in match], dtype=np.int32)
     evaluator = Evaluator(finder.reading.table)
     return MatchValues(plan.queries[0], finder.stream, evaluator, Matches(names, positions, variables))
+
+
+def _aggregates(having: Expression) -> list[Aggregate]:
+    return list(dict.fromkeys(n for n in walk(having) if isinstance(n, Aggregate)))
+
+
+def _of_any_size(aggregate: Aggregate) -> Aggregate:
+    """A number that HAVING compares whether it fits its type or not: as text it always fits."""
+    return replace(aggregate, target=STRING, type=STRING) if _is_exact(aggregate) else aggregate
+
+
+def _is_exact(aggregate: Aggregate) -> bool:
+    argument = None if aggregate.argument is None else aggregate.argument.type
+    return aggregate.target is None and aggregate.function.of_any_size and aggregate.function.is_whole(argument)
+
+
+def _number(aggregate: Aggregate, text: str) -> str:
+    return text.strip("'") if _is_exact(aggregate) else text
 
 
 def _shared(having: Expression | None) -> list[Field]:
