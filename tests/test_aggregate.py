@@ -238,6 +238,35 @@ def test_having_may_combine_what_does_not_fit() -> None:
     assert len(rows_of(only(aggregate("avg", "A", BIGINT), having=either), many(70))) == 0
 
 
+def listed(*options: int | None) -> Call:
+    return Call("in", (COUNT, *(Literal(option, BIGINT) for option in options)), BOOLEAN)
+
+
+def case(*parts: Expression) -> Call:
+    return Call("case", parts, BOOLEAN)
+
+
+TRUE, NOTHING = Literal(True, BOOLEAN), Literal(None, BOOLEAN)
+IS_NULL, IS_NOT_NULL = (Call(name, (COUNT,), BOOLEAN) for name in ("isnull", "isnotnull"))
+TOO_LARGE: list[tuple[str, Expression, int]] = [
+    ("IN", listed(1, 2), 0),
+    ("NOT IN", Call("not", (listed(1, 2),), BOOLEAN), 1),
+    ("NOT IN with a null", Call("not", (listed(1, None),), BOOLEAN), 0),
+    ("IS NULL", Call("or", (than("=", COUNT, 1), IS_NULL), BOOLEAN), 0),
+    ("IS NOT NULL", IS_NOT_NULL, 1),
+    ("IS DISTINCT FROM", Call("not", (than("<=>", COUNT, 3),), BOOLEAN), 1),
+    ("IS NOT DISTINCT FROM NULL", Call("<=>", (COUNT, Literal(None, BIGINT)), BOOLEAN), 0),
+    ("CASE", case(than(">", COUNT, 3), TRUE, NOTHING), 1),
+    ("CASE without ELSE", case(than("<", COUNT, 3), TRUE, NOTHING), 0),
+    ("CASE with two conditions", case(IS_NULL, NOTHING, listed(2), NOTHING, TRUE), 1),
+]
+
+
+@pytest.mark.parametrize(("title", "having", "kept"), TOO_LARGE, ids=[title for title, *_ in TOO_LARGE])
+def test_conditions_of_a_count_that_does_not_fit(title: str, having: Expression, kept: int) -> None:
+    assert len(rows_of(only(aggregate("count", target=STRING), having=having), many(70))) == kept, title
+
+
 def test_a_row_that_having_drops_does_not_overflow() -> None:
     assert rows_of(only(COUNT, having=than("<", COUNT, 100)), many(70)) == []
 

@@ -64,6 +64,19 @@ def _value(expression: Expression, results: Results, row: int) -> Any:
         case Call("not", (argument,)):
             value = _value(argument, results, row)
             return None if value is None else not value
+        case Call("isnull" | "isnotnull" as name, (argument,)):
+            return (_value(argument, results, row) is None) == (name == "isnull")
+        case Call("<=>", (a, b)):
+            pair = _value(a, results, row), _value(b, results, row)
+            return pair[0] is pair[1] if None in pair else _binary(operator.eq, *pair)
+        case Call("in", (argument, *options)):
+            value = _value(argument, results, row)
+            return _connective("or", [_binary(operator.eq, value, _value(o, results, row)) for o in options])
+        case Call("case", (*branches, otherwise)):
+            for condition, result in zip(branches[::2], branches[1::2], strict=True):
+                if _value(condition, results, row) is True:
+                    return _value(result, results, row)
+            return _value(otherwise, results, row)
         case Call("cast", (argument,), type_) if is_integer(type_) or is_float(type_) or isinstance(type_, Decimal):
             return _cast(_value(argument, results, row), is_float(type_))
         case Call(name, (a, b)) if name in _COMPARISONS:
