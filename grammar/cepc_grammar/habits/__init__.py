@@ -48,6 +48,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     clauses.group_by,
     clauses.star_of_variable,
     clauses.conjunction,
+    clauses.joined_twice,
     clauses.duration,
     statements.ends_before_clause,
 )

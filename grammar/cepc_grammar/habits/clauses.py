@@ -102,6 +102,17 @@ def conjunction(spot: Spot) -> Diagnostic | None:
     return None
 
 
+def joined_twice(spot: Spot) -> Diagnostic | None:
+    """`a AND AND b`, `WHERE AND b`, where the second word was taken for a column."""
+    last = -2 if spot.word(-1) == "NOT" else -1
+    first = spot.word(last - 1)
+    if spot.word(last) not in ("AND", "OR") or first not in ("AND", "OR", "WHERE", "HAVING"):
+        return None
+    text = spot.text(last)
+    label = f"behind `{spot.text(last - 1)}` a condition is expected"
+    return wrong(spot.span(last), f"`{text}` cannot stand here", label, f"remove `{text}`", "")
+
+
 def group_by(spot: Spot) -> Diagnostic | None:
     """`GROUP BY upper(x)`, `GROUP BY 1`."""
     if spot.clause() != "GROUP" or spot.token is None:

@@ -161,7 +161,7 @@ def foreign(spot: Spot) -> Diagnostic | None:
 
 
 def duration_in_expression(spot: Spot) -> Diagnostic | None:
-    """`b.at - a.at <= 5 SECONDS`."""
+    """`b.at - a.at <= 5 SECONDS`, `INTERVAL -5 SECONDS`."""
     if spot.clause() not in ("WHERE", "HAVING", "RETURN") or spot.text().lower() not in UNITS:
         return None
     before = spot.tokens[spot.at - 1]
@@ -170,8 +170,11 @@ def duration_in_expression(spot: Spot) -> Diagnostic | None:
     duration = f"{before.text} {spot.text()}"
     unit = UNITS[spot.text().lower()]
     whole = None if unit == "SECOND" or before.text.isdigit() else ast.Duration(before.text, unit).whole
-    hint = f"write `INTERVAL {duration if whole is None else duration_text(whole)}`"
-    return wrong(spot.span(-1, 0), f"`{duration}` is no value", "a duration is an interval here", hint)
+    interval = f"INTERVAL {duration if whole is None else duration_text(whole)}"
+    if (spot.word(-3), spot.text(-2)) == ("INTERVAL", "-"):
+        title, cure = f"`INTERVAL -{duration}` is no value", f"-{interval}"
+        return wrong(spot.span(-3, 0), title, "a sign stands before the interval", f"write `{cure}`", cure)
+    return wrong(spot.span(-1, 0), f"`{duration}` is no value", "a duration is an interval here", f"write `{interval}`")
 
 
 def skip_to(spot: Spot) -> Diagnostic | None:

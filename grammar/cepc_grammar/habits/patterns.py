@@ -66,9 +66,7 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
         hint = "write it in WHERE, which may mention every event of the pattern by its alias or type"
         return wrong(spot.span(), "a condition inside the pattern", "conditions stand in WHERE", hint)
     if text in _QUANTIFIER_MARKS and spot.is_name(-1) and (spot.is_name(-2) or spot.text(-2) == ")"):
-        element, alias = spot.text(-2) if spot.is_name(-2) else "(…)", spot.text(-1)
-        mark = _quantifier(spot)
-        hint = f"write `{element}{mark} {alias}`, or `{element}, {alias}{mark}` for two elements"
+        hint = _alias_or_element(spot, spot.text(-2) if spot.is_name(-2) else "(…)", spot.text(-1))
         return wrong(spot.span(), f"`{text}` behind an alias", "a quantifier stands before the alias", hint)
     if spot.word(-1) == "AS" and spot.is_name(0):
         hint = f"write `{spot.text(-2)} {text}`" if spot.is_name(-2) else "leave AS out"
@@ -80,6 +78,17 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
         )
         return wrong(spot.span(), "a string in a pattern", "an event type is a name, not a string", hint)
     return None
+
+
+def _alias_or_element(spot: Spot, element: str, second: str) -> str:
+    """What to write where a quantifier follows two names, of which the second may be meant as an event type."""
+    mark = _quantifier(spot)
+    two = f"{element}, {second}{mark}"
+    if spot.open_bracket() is None:
+        two = f"SEQ({two})"
+    if second[:1].isupper():
+        return f"write `{two}`; an alias would stand behind the quantifier: `{element}{mark} {second.lower()}`"
+    return f"write `{element}{mark} {second}`, or `{two}` for two elements"
 
 
 def _quantifier(spot: Spot) -> str:

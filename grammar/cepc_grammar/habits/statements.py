@@ -13,6 +13,9 @@ from .common import CLAUSE_STARTS, not_yet, shown_text, wrong
 if TYPE_CHECKING:
     from ..spot import Spot
 
+_REQUIRE_MORE = frozenset({
+    "AND", "BETWEEN", "BY", "HAVING", "ILIKE", "IN", "LIKE", "MATCH", "NOT", "OR", "RETURN", "RLIKE", "WHERE",
+})  # fmt: skip
 _FIRST_WORDS = {
     "SELECT": "a query is written `QUERY name RETURN … PATTERN … WITHIN …`",
     "CREATE": "a stream is declared by `STREAM name (column TYPE, …)`, a query by `QUERY name …`",
@@ -127,9 +130,24 @@ def never_null(spot: Spot) -> Diagnostic | None:
 def ends_before_clause(spot: Spot) -> Diagnostic | None:
     """A clause that broke off, so that the next clause's first word was taken for a name: `a > WITHIN 20 …`."""
     before = spot.word(-1)
-    if spot.at < 2 or before not in CLAUSE_STARTS or not spot.tokens[spot.at - 1].first_on_line:
+    if spot.at < 2 or before not in CLAUSE_STARTS or spot.open_bracket() is not None or not _breaks_off(spot):
         return None
-    if spot.open_bracket() is not None or spot.is_name(-2) or spot.text(-2) in (")", "]", "+", "*", "?", "}"):
-        return None
+    if spot.text(-2) == ",":
+        title, label = f"`,` before {before}", f"nothing follows it but {before}, which begins a clause"
+        return wrong(spot.span(-2), title, label, "remove `,`", "")
     title = f"something is missing before {before}"
     return wrong(spot.span(-2), title, f"`{shown_text(spot.text(-2))}` requires something after it")
+
+
+def _breaks_off(spot: Spot) -> bool:
+    """Whether a clause's first word stands where an operand would; one that begins no line, and comes again, may be a
+    column that is called so.
+    """
+    if not spot.tokens[spot.at - 1].first_on_line and spot.word(-1) in (t.upper for t in spot.tokens[spot.at :]):
+        return False
+    if spot.is_name(-2):
+        return spot.word(-2) in _REQUIRE_MORE
+    in_pattern = (
+        next((t.upper for t in reversed(spot.tokens[: spot.at - 1]) if t.upper in CLAUSE_STARTS), "") == "PATTERN"
+    )
+    return spot.text(-2) not in ((")", "]", "+", "*", "?", "}") if in_pattern else (")", "]"))
