@@ -14,6 +14,7 @@ from cepc.expressions import ExpressionContext
 from cepc_runtime.sql.aggregate_functions import COUNT
 from cepc_runtime.sql.evaluate import EvaluationError, can_fail, evaluate
 from cepc_runtime.sql.evaluate.arrays import from_values, to_values
+from cepc_runtime.sql.evaluate.errors import SparkOnlyError
 from cepc_runtime.sql.expression import Aggregate, Call, Field, FieldKey, Literal
 from cepc_runtime.sql.like import PatternError, is_portable, regex
 from cepc_runtime.sql.types import BIGINT, DOUBLE, INT, STRING, to_arrow
@@ -329,6 +330,13 @@ def test_an_error_travels_between_processes() -> None:
     assert (str(back), back.reason, back.function) == (str(error), "division by zero", "/")
 
 
+def test_what_only_spark_reads_is_said_with_a_cure() -> None:
+    with pytest.raises(SparkOnlyError) as error:
+        values("s RLIKE '[a-z&&[^b]]'")
+    assert "only Spark reads the regular expression" in error.value.reason
+    assert "--engine spark" in error.value.hint
+
+
 # ---- patterns --------------------------------------------------------------------------------------------------------
 
 
@@ -344,6 +352,15 @@ def test_an_error_travels_between_processes() -> None:
         (r"\Qa.c\E", "abc", False),
         (r"a{2}b*+", "aab", True),
         (r"(?i)ABC", "xabc", True),
+        (r"^(?i)hello", "HELLO", True),
+        (r"^h(?i)ello", "HELLO", False),
+        (r"a(?i)b|c", "C", True),
+        (r"(a(?i)b|c)d", "AB", False),
+        (r"(a(?i)b|c)d", "CD", False),
+        (r"(a(?i)b|c)d", "Cd", True),
+        (r"(?<w>(?i)a)(?i)b(?i)c|d", "ABC", True),
+        (r"(?<w>(?i)a)b", "AB", False),
+        (r"(?i:a)b|[(|)](?i)\(x", ")(X", True),
     ],
 )
 def test_regular_expressions_are_javas(pattern: str, text: str, found: bool) -> None:
@@ -351,7 +368,8 @@ def test_regular_expressions_are_javas(pattern: str, text: str, found: bool) -> 
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"[a-z&&[^b]]", r"\p{IsGreek}", r"[[a]b]", r"(?x)a b", r"\G", "[]a]", "(", "*", "a\\"]
+    "pattern",
+    [r"[a-z&&[^b]]", r"\p{IsGreek}", r"[[a]b]", r"(?x)a b", r"a(?s).", r"(?<=a+)b", r"\G", "[]a]", "(", "*", "a\\"],
 )
 def test_other_regular_expressions_are_left_to_spark(pattern: str) -> None:
     assert not is_portable(pattern)

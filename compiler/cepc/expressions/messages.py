@@ -498,3 +498,13 @@ def pattern_of_times(span: Span, better: MeantPattern) -> Diagnostic:
         hint=f"write `{pattern}`",
         replacement=pattern,
     )
+
+
+def no_regular_expression(span: Span, wrong: str) -> Diagnostic:
+    return Diagnostic(
+        "W0304",
+        wrong,
+        span,
+        "a run stops where a text is searched for it",
+        hint="in a string `\\\\[` is a plain `[`, say; a text as it stands is found by `CONTAINS(x, '[')`",
+    )

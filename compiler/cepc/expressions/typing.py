@@ -19,6 +19,7 @@ from cepc_runtime.sql.functions.conditions import choose, item
 from cepc_runtime.sql.functions.operators import OPERATORS, UNARY, between, comparison, membership
 from cepc_runtime.sql.functions.spark import find_spark
 from cepc_runtime.sql.functions.times import EXTRACT_FIELDS, extract
+from cepc_runtime.sql.like import malformed
 from cepc_runtime.sql.types import BOOLEAN, NULL, STRING, DataType, is_numeric
 
 from ..diagnostics.near import nearest
@@ -214,6 +215,12 @@ class Typer:
             better = meant(pattern.text)
             self.found += [] if better is None else [say.pattern_of_times(pattern.span, better)]
 
+    def _warn_about_regex(self, typed: Expression, operands: Sequence[ast.Expression]) -> None:
+        match typed:
+            case Call("rlike", (_, Literal(value=str(pattern)))):
+                wrong = malformed(pattern)
+                self.found += [] if wrong is None else [say.no_regular_expression(operands[1].span, wrong)]
+
     def _arguments(self, e: ast.Call) -> tuple[Expression, ...] | None:
         """The arguments of a scalar function; an aggregate of Spark's, `stddev(*)`, is named before its arguments
         are.
@@ -376,6 +383,7 @@ class Typer:
         typed = self.keep(built)
         if typed is None:
             return None
+        self._warn_about_regex(typed, operands)
         for node in _calls_at_top(typed):
             if node.function != "cast" or node.arguments[0].type != STRING:
                 continue

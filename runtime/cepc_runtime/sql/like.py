@@ -11,6 +11,10 @@ class PatternError(ValueError):
     """A pattern that is malformed, or that only Java can read."""
 
 
+class SparkPatternError(PatternError):
+    """A pattern that only Java can read."""
+
+
 @lru_cache(maxsize=1024)
 def like(pattern: str, escape: str, *, ignore_case: bool) -> re.Pattern[str]:
     """`%` is any text and `_` any character; the escape makes the next one of these, or itself, plain."""
@@ -60,10 +64,13 @@ _SAME: Final = frozenset("dDwWsSbBAtnrfax0123456789uU")
 @lru_cache(maxsize=1024)
 def regex(pattern: str) -> re.Pattern[str]:
     """The pattern as `java.util.regex` reads it; PatternError where Python has no equivalent."""
-    translated = _Translation(pattern).translate()
+    translation = _Translation(pattern)
+    translated = translation.translate()
     try:
         return re.compile(translated, re.ASCII)
     except (re.error, OverflowError, RecursionError) as error:
+        if "look-behind" in str(error):
+            raise translation.refuse() from None
         raise PatternError(f"this is no regular expression: '{pattern}' ({error})") from None
 
 
@@ -73,12 +80,14 @@ class _Translation:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
+        self.ignoring = [0]
+        """For each group that is open, and for the whole, how often `(?i)` stood in it."""
 
     def translate(self) -> str:
         parts: list[str] = []
         while self.position < len(self.pattern):
             parts.append(self._one(self.pattern[self.position]))
-        return "".join(parts)
+        return "".join(parts) + ")" * self.ignoring[0]
 
     def _one(self, c: str) -> str:
         match c:
@@ -88,6 +97,12 @@ class _Translation:
                 return self._set()
             case "(":
                 return self._group()
+            case ")" if len(self.ignoring) > 1:
+                self.position += 1
+                return ")" * (self.ignoring.pop() + 1)
+            case "|":
+                self.position += 1
+                return ")" * self.ignoring[-1] + "|" + "(?i:" * self.ignoring[-1]
             case ".":
                 self.position += 1
                 return f"[^{_LINE_ENDS}]"
@@ -97,8 +112,8 @@ class _Translation:
         self.position += 1
         return c
 
-    def _refuse(self) -> PatternError:
-        return PatternError(f"only Spark reads the regular expression '{self.pattern}'")
+    def refuse(self) -> PatternError:
+        return SparkPatternError(f"only Spark reads the regular expression '{self.pattern}'")
 
     def _escape(self, *, inside: bool = False) -> str:
         letter = self.pattern[self.position + 1 : self.position + 2]
@@ -114,7 +129,7 @@ class _Translation:
             if letter == "":
                 raise PatternError(f"this is no regular expression: '{self.pattern}' ends with a backslash")
             return "\\" + letter
-        raise self._refuse()
+        raise self.refuse()
 
     def _quoted(self) -> str:
         end = self.pattern.find(r"\E", self.position)
@@ -126,11 +141,11 @@ class _Translation:
     def _property(self, *, inside: bool) -> str:
         found = re.compile(r"\\[pP]\{(\w+)\}").match(self.pattern, self.position)
         if found is None or found[1] not in _POSIX:
-            raise self._refuse()
+            raise self.refuse()
         self.position = found.end()
         negated = found[0][1] == "P"
         if inside and negated:
-            raise self._refuse()
+            raise self.refuse()
         return _POSIX[found[1]] if inside else f"[{'^' if negated else ''}{_POSIX[found[1]]}]"
 
     def _set(self) -> str:
@@ -147,9 +162,9 @@ class _Translation:
                 self.position += 1
                 return "".join(parts) + "]"
             if c == "[" or self.pattern.startswith("&&", self.position):
-                raise self._refuse()
+                raise self.refuse()
             if c == "]":
-                raise self._refuse()  # Java takes it as the end of an empty class
+                raise self.refuse()  # Java takes it as the end of an empty class
             if c == "\\":
                 parts.append(self._escape(inside=True))
             else:
@@ -160,23 +175,25 @@ class _Translation:
 
     def _group(self) -> str:
         named = re.compile(r"\(\?<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position)
-        if named is not None:
-            self.position = named.end()
-            return f"(?P<{named[1]}>"
         flags = re.compile(r"\(\?([a-zA-Z-]+)([:)])").match(self.pattern, self.position)
         if flags is not None:
             return self._flags(flags)
-        self.position += 1
-        return "("
+        self.ignoring.append(0)
+        self.position += 1 if named is None else len(named[0])
+        return "(" if named is None else f"(?P<{named[1]}>"
 
     def _flags(self, flags: re.Match[str]) -> str:
-        """`(?i)` at the start, `(?i:…)` anywhere."""
+        """`(?i:…)`, and `(?i)`, which holds up to the end of its group: in Python's words it is a group in each of the
+        alternatives to come.
+        """
         if set(flags[1]) - {"i"}:
-            raise self._refuse()
-        if flags[2] == ")" and flags.start() != 0:
-            raise self._refuse()
+            raise self.refuse()
         self.position = flags.end()
-        return flags[0]
+        if flags[2] == ":":
+            self.ignoring.append(0)
+        else:
+            self.ignoring[-1] += 1
+        return "(?i:"
 
 
 def is_portable(pattern: str) -> bool:
@@ -186,3 +203,14 @@ def is_portable(pattern: str) -> bool:
     except PatternError:
         return False
     return True
+
+
+def malformed(pattern: str) -> str | None:
+    """What is wrong with a regular expression that no engine reads."""
+    try:
+        regex(pattern)
+    except SparkPatternError:
+        return None
+    except PatternError as error:
+        return str(error)
+    return None

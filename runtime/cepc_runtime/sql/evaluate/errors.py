@@ -40,7 +40,7 @@ class EvaluationError(Exception):
 
 
 class SparkOnlyError(EvaluationError):
-    """A function that only Spark computes, whatever the values are."""
+    """A function, or a pattern, that only Spark knows, whatever the values are."""
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def fail(call: Call, reason: str) -> NoReturn:
     raise EvaluationError(reason, call.function, describe(call), _HINTS.get(call.function, ""))
 
 
-def unsupported(expression: Expression, what: str) -> NoReturn:
-    """Fails on a function that only Spark computes."""
+def unsupported(expression: Expression, what: str, reason: str = "") -> NoReturn:
+    """Fails on a function that only Spark computes, or for another reason why it is computed there only."""
     hint = "compute it there: `cepc run --engine spark`, or the job that `cepc compile` writes"
-    raise SparkOnlyError(f"`{what}` is computed by Spark only", what, describe(expression), hint)
+    raise SparkOnlyError(reason or f"`{what}` is computed by Spark only", what, describe(expression), hint)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..like import PatternError, like, regex
+from ..like import PatternError, SparkPatternError, like, regex
 from ..types import BINARY, INT, STRING, Array
 from .arrays import Value, arrow_type, as_array, from_values, parameter, row_wise, to_values
-from .errors import fail
+from .errors import fail, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,6 +181,8 @@ def match_regex(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
     def found(text: str, pattern: str) -> bool:
         try:
             return regex(pattern).search(text) is not None
+        except SparkPatternError as error:
+            unsupported(call, call.function, str(error))
         except PatternError as error:
             fail(call, str(error))
 
