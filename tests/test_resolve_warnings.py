@@ -26,6 +26,14 @@ def test_counts_that_can_pass_bigint(title: str, pattern: str, returns: str, cla
     assert codes(query_text(pattern, returns=returns, clauses=clauses, within=within)) == expected, title
 
 
+def test_a_condition_of_a_derived_event_is_warned_about_once() -> None:
+    other = "STREAM t (at TIMESTAMP, kind STRING, g INT) EVENT TIME at EVENT TYPE kind IN ('A');"
+    derived, query = "EVENT F AS A WHERE g RLIKE '[';", "QUERY q FROM s RETURN MATCH * PATTERN F WITHIN 9 s;"
+    assert codes(STREAM + derived) == ["W0304"]
+    assert codes(STREAM + STREAM.replace("STREAM s", "STREAM t") + derived + query) == ["W0304"]
+    assert codes(STREAM + other + derived + query) == ["W0304"]
+
+
 def test_an_overflow_is_told_once_a_file() -> None:
     query = "QUERY {} RETURN COUNT(*) AS n PATTERN SEQ(A, B+) WITHIN 9 s SLIDE 1 s;"
     assert codes(STREAM + query.format("q") + query.format("r")) == ["W0401"]

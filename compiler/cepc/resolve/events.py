@@ -161,6 +161,8 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
             problems.append(one.problems[name])
         if all(any(d.severity == "error" for d in found) for found in problems):
             yield from problems[0]
+        else:
+            yield from (d for found in problems for d in found if d.severity != "error")
 
 
 def derivation(name: str, declared: Declarations) -> list[str]:
