@@ -51,8 +51,11 @@ def over_columns(query: ast.Query, stream: KnownStream | None) -> OverColumns:
     found: dict[str, Computed] = {}
     problems: list[Diagnostic] = []
     wrong: set[str] = set()
+    hidden = {(a.alias or a.name).text for a in atoms(query.pattern)} & stream.columns.keys()
     for parts in dotted:
         name = text_of(parts)
+        if parts[0].text in hidden:
+            problems.append(say.part_like_variable(parts))
         expression = _field(parts, stream)
         if parts[0].text in bound and parts[0].text not in stream.columns:
             wrong.add(name)

@@ -152,6 +152,18 @@ def part_like_column(parts: Sequence[ast.Name]) -> Diagnostic:
     )
 
 
+def part_like_variable(parts: Sequence[ast.Name]) -> Diagnostic:
+    text, first = ".".join(part.text for part in parts), parts[0].text
+    return Diagnostic(
+        "W0504",
+        f"`{first}` is a column and a variable",
+        parts[0].span.to(parts[-1].span),
+        f"here it is the column: the field `{text}`, on which all events agree",
+        notes=(f"everywhere else in the query `{text}` is of the event that is bound to `{first}`",),
+        hint="give the variable another alias",
+    )
+
+
 def not_comparable(column: ast.Name, type_: str) -> Diagnostic:
     return Diagnostic(
         "E0513",
