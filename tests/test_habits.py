@@ -138,6 +138,10 @@ TYPED = [
      f"{AB} WHERE a.price > 1 AND b.price > 2 WITHIN 1 h"),
     (f"{AB} WHERE a.price > 1 AND OR NOT b.price > 2 WITHIN 1 h", "remove `OR`",
      f"{AB} WHERE a.price > 1 AND NOT b.price > 2 WITHIN 1 h"),
+    (f"{AB} WHERE a.price > 1 AND OR (b.price > 2) WITHIN 1 h", "between two conditions: `a OR b`",
+     f"{AB} WHERE a.price > 1 OR (b.price > 2) WITHIN 1 h"),
+    (f"{AB} WHERE AND(a.price > 1, b.price > 2) WITHIN 1 h", "between two conditions: `a AND b`",
+     f"{AB} WHERE a.price > 1 AND b.price > 2 WITHIN 1 h"),
     (f"{AB} WHERE AND a.price > 1 WITHIN 1 h", "remove `AND`", f"{AB} WHERE a.price > 1 WITHIN 1 h"),
     # Flink's CEP library
     (f"{A} PATTERN A.next(B) WITHIN 1 h", "`SEQ(A, NOT ANY e, B)` for this step",

@@ -128,6 +128,8 @@ FUNCTIONS: Final = {
     "MATCH_ROWTIME": "each row of a match query has `match_end`, the time of its last event",
     "MATCH_PROCTIME": "time is the events' own; each row of a match query has `match_end`",
     "EVENTTIMESTAMP": "the event time is a column like others: `v.at`, say",
+    "AND": "it stands once, between two conditions: `a AND b`",
+    "OR": "it stands once, between two conditions: `a OR b`",
     "PRIOR": "the event before of the same variable is `PREV(v).x`, in WHERE",
 }
 """By the name in upper case."""
