@@ -7,6 +7,7 @@ compiler does not know them: FUNCTIONS and PATTERNS.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -171,7 +172,8 @@ def duration_in_expression(spot: Spot) -> Diagnostic | None:
         return None
     duration = f"{before.text} {spot.text()}"
     unit = UNITS[spot.text().lower()]
-    whole = None if unit == "SECOND" or before.text.isdigit() else ast.Duration(before.text, unit).whole
+    fraction = unit != "SECOND" and re.fullmatch(r"\d*\.\d*", before.text)
+    whole = ast.Duration(before.text, unit).whole if fraction else None
     interval = f"INTERVAL {duration if whole is None else duration_text(whole)}"
     if (spot.word(-3), spot.text(-2)) == ("INTERVAL", "-"):
         title, cure = f"`INTERVAL -{duration}` is no value", f"-{interval}"
