@@ -93,6 +93,12 @@ GROUPS: dict[str, str] = {
         date_from_unix_date(i)""",
     "nested": "ar[0]; ar[ti]; ma['x']; ma[s]; st.x; st.in.y; element_at(ar, ti); element_at(ma, 'x'); size(ar); size(ma); "
     "array_contains(ar, i)",
+    "spellings": """
+        !bo; ! i > 1; !bo AND bo; !bo IS NULL; !(bo OR i > 1); substring(s FROM 2 FOR 3); substr(s FROM i); trim('a' FROM s);
+        trim(BOTH FROM s); trim(leading FROM s); trim(TRAILING FROM s);
+        INTERVAL '1 02:03:04.5' DAY TO SECOND; INTERVAL '-1 02' DAY TO HOUR; INTERVAL '90:10' MINUTE TO SECOND;
+        ts + INTERVAL '+26:03' HOUR TO MINUTE; ts - INTERVAL '0 00:00:00.000001' DAY TO SECOND; INTERVAL 1.5 SECONDS;
+        dt + INTERVAL '1 00' DAY TO HOUR; INTERVAL '1 2:3' day to minute""",
     "rounding": """
         round(d, 1); round(d); round(d, -2); round(f, 1); round(i, -1); round(l, -3); round(de, 1); round(de, -1);
         bround(d); bround(de, 1); bround(i, -1); ceil(d); ceil(f); ceil(de); floor(d); ceil(d, 1); floor(de, 1);

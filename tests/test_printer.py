@@ -156,6 +156,33 @@ def test_an_expression_in_canonical_form_stays_as_it_is(text: str) -> None:
     assert to_text(read_expression(text)) == text
 
 
+# What Spark has another spelling for.
+SPELLINGS = {
+    "!a AND b": "NOT a AND b",
+    "! a = b": "NOT a = b",
+    "!(a OR b)": "NOT (a OR b)",
+    "!!a": "NOT NOT a",
+    "a != b": "a <> b",
+    "substring(a FROM 2 FOR b + 1)": "substring(a, 2, b + 1)",
+    "SUBSTR(a || b FROM 2)": "SUBSTR(a || b, 2)",
+    "trim('x' FROM a)": "trim('x', a)",
+    "trim(both FROM a)": "trim(a)",
+    "trim(LEADING FROM a)": "ltrim(a)",
+    "trim(TRAILING FROM a)": "rtrim(a)",
+    "trim(`both` FROM a)": "trim(both, a)",
+    "INTERVAL '1 02:03:04.50' DAY TO SECOND": "INTERVAL 1 DAY 2 HOURS 3 MINUTES 4.50 SECONDS",
+    "INTERVAL '100 00' day to hour": "INTERVAL 100 DAYS 0 HOURS",
+    "INTERVAL '-00:59' HOUR TO MINUTE": "-INTERVAL 0 HOURS 59 MINUTES",
+    "a - INTERVAL '+90:00.5' MINUTE TO SECOND": "a - INTERVAL 90 MINUTES 0.5 SECONDS",
+}
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_a_spelling_of_spark_s_prints_in_one_form(text: str) -> None:
+    assert to_text(read_expression(text)) == SPELLINGS[text]
+    assert to_text(read_expression(SPELLINGS[text])) == SPELLINGS[text]
+
+
 PATTERNS = {
     "a": "a",
     "A+ a": "A+ a",

@@ -9,6 +9,7 @@ from lark import Token, Transformer_NonRecursive, Tree
 
 from . import ast
 from .diagnostic import Diagnostic, Label
+from .interval_texts import interval_like, interval_parts
 from .near import nearest
 from .pattern import And, Not, Or, Repeat, Seq, Some
 from .source import Span
@@ -23,10 +24,19 @@ _SUFFIXES: dict[str, ast.LiteralKind] = {
     "L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"
 }  # fmt: skip
 _INTEGERS = frozenset({"L", "S", "Y"})
-_OPERATORS = {"==": "=", "!=": "<>"}
+_OPERATORS = {"==": "=", "!=": "<>", "!": "NOT"}
 
 # A clause that a mistake left out gets this in its place, so that checking can go on; the diagnostic is already there.
 _NO_RETURN = ast.Return((ast.Item(ast.Call(ast.Name("COUNT"), (ast.Star(),))),))
+
+
+def _side(written: ast.Expression) -> str | None:
+    """The function for BOTH, LEADING or TRAILING, which is no column before FROM unless it is quoted."""
+    if not isinstance(written, ast.Reference) or len(written.parts) > 1:
+        return None
+    word = written.parts[0]
+    quoted = word.span.end - word.span.start > len(word.text)
+    return None if quoted else {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}.get(word.text.upper())
 
 
 _NO_UNITS = frozenset({"event", "events", "row", "rows"})
@@ -181,6 +191,21 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def interval(self, meta: Meta, children: list[ast.Duration]) -> ast.Interval:
         return ast.Interval(tuple(children), self._span(meta))
 
+    def interval_of_fields(self, meta: Meta, children: list[Any]) -> ast.Interval | ast.Unary:
+        """`INTERVAL '1 02:03' DAY TO MINUTE` is the sum of its fields, as which it is printed."""
+        written, span = string_value(children[0]), self._span(meta)
+        first, last = (name.text.upper() for name in children[1:])
+        found = interval_parts(written, first, last)
+        if found is None:
+            self._error(
+                "E0111", f"`{written}` is no interval of {first} TO {last}", span, "this is not how one is written",
+                hint=f"write `{interval_like(first, last)}`, say",
+            )  # fmt: skip
+            return ast.Interval((ast.Duration("1", "DAY", span),), span)
+        negative, amounts = found
+        interval = ast.Interval(tuple(ast.Duration(amount, unit, span) for amount, unit in amounts), span)
+        return ast.Unary("-", interval, span) if negative else interval
+
     def column_name(self, meta: Meta, children: list[ast.Name]) -> ast.Reference:
         return ast.Reference(tuple(children), self._span(meta))
 
@@ -212,6 +237,20 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         distinct, *arguments = rest
         return ast.Call(function, tuple(a for a in arguments if a is not None), bool(distinct), self._span(meta))
 
+    def part_of_text(self, meta: Meta, children: list[Any]) -> ast.Call:
+        """`substring(x FROM 2 FOR 3)`, `trim('x' FROM y)`: calls with commas, as they are printed."""
+        function, *arguments = children
+        given, name = tuple(a for a in arguments if a is not None), function.text.lower()
+        if name == "trim" and (side := _side(given[0])) is not None:
+            return ast.Call(ast.Name(side, function.span), given[1:], False, self._span(meta))
+        if name not in ("substring", "substr") and (name, len(given)) != ("trim", 2):
+            commas = ", ".join("…" for _ in given)
+            self._error(
+                "E0101", f"`{function.text}` has no FROM", self._span(meta), "its arguments are parted by commas",
+                hint=f"write `{function.text}({commas})`",
+            )  # fmt: skip
+        return ast.Call(function, given, False, self._span(meta))
+
     def parenthesised(self, _meta: Meta, children: list[Any]) -> Any:
         return children[0]
 
@@ -232,7 +271,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def unary(self, meta: Meta, children: list[Any]) -> ast.Unary:
         operator, operand = children
-        return ast.Unary(operator.upper(), operand, self._span(meta))
+        spelled = operator.upper()
+        return ast.Unary(cast("ast.UnaryOperator", _OPERATORS.get(spelled, spelled)), operand, self._span(meta))
 
     def minus(self, meta: Meta, children: list[Any]) -> ast.Unary:
         return ast.Unary("-", children[0], self._span(meta))

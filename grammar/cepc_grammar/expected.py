@@ -22,7 +22,7 @@ _OPERATORS = frozenset({
 _OPERAND = frozenset({"NAME", "NUMBER", "LPAR", "CASE"})
 _EXPRESSION = frozenset({
     "NAME", "NUMBER", "STRING", "BINARY", "LPAR", "LSQB", "CASE", "CAST", "TRY_CAST", "EXTRACT", "INTERVAL", "TRUE",
-    "FALSE", "NULL", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "NOT", "PLUS_SIGN", "MINUS_SIGN", "TILDE", "QUOTED",
+    "FALSE", "NULL", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "NOT", "BANG", "PLUS_SIGN", "MINUS_SIGN", "TILDE", "QUOTED",
     "DISTINCT", "ASTERISK", "MATCH",
 })  # fmt: skip
 _PATTERN_START = frozenset({"NAME", "SEQ", "LPAR"})

@@ -41,6 +41,16 @@ def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
     )
 
 
+def form_with_unit(span: Span, name: str, unit: str, cure: str) -> Diagnostic:
+    return Diagnostic(
+        "E0301",
+        f"unknown function `{name}({unit}, …)`",
+        span,
+        "Spark's form with a unit is not there",
+        hint=f"write `{cure}`",
+    )
+
+
 def argument_count(span: Span, usage: str, least: int, most: int | None, given: int) -> Diagnostic:
     if most is None:
         wanted = f"at least {many(least, 'argument')}"

@@ -23,7 +23,7 @@ from cepc_runtime.sql.like import malformed
 from cepc_runtime.sql.types import BOOLEAN, NULL, STRING, DataType, is_numeric
 
 from ..diagnostics.near import nearest
-from . import aggregates, functions, literals
+from . import aggregates, functions, literals, units_first
 from . import messages as say
 from .meant_pattern import meant
 from .scope import ExpressionContext, Scope
@@ -198,6 +198,8 @@ class Typer:
             return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
         if e.distinct:
             return self.keep(say.distinct(e.span, name))
+        if (unit := units_first.unit_of(e)) is not None:
+            return self._unit_first(e, unit)
         if functions.is_unknown(e):
             self.all([a for a in e.arguments if not isinstance(a, ast.Star)])
             return self.keep(
@@ -208,6 +210,13 @@ class Typer:
             return None
         self._warn_about_pattern(e)
         return self._checked(functions.call(e, arguments, target), arguments, e.arguments)
+
+    def _unit_first(self, e: ast.Call, unit: str) -> Expression | None:
+        times = self.all(e.arguments[1:])
+        if times is None:
+            return None
+        cure = units_first.cure(e, unit, [t.type for t in times])
+        return self.keep(say.form_with_unit(e.span, e.function.text, unit, cure))
 
     def _warn_about_pattern(self, e: ast.Call) -> None:
         pattern = e.arguments[1] if len(e.arguments) == 2 and e.function.text.upper() in _OF_PATTERNS else None

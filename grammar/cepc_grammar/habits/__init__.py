@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import brackets, clauses, foreign, patterns, statements
+from . import brackets, calls, clauses, foreign, patterns, statements
 from .common import shown_text
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     foreign.repetition,
     foreign.filter_in_pattern,
     foreign.duration_in_expression,
+    calls.words_for_commas,
     statements.unknown_character,
     statements.other_comments,
     statements.reserved,

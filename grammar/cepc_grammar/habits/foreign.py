@@ -131,6 +131,9 @@ FUNCTIONS: Final = {
     "EVENTTIMESTAMP": "the event time is a column like others: `v.at`, say",
     "AND": "it stands once, between two conditions: `a AND b`",
     "OR": "it stands once, between two conditions: `a OR b`",
+    "TIMESTAMPDIFF": "write `datediff(end, start)` for days, `(unix_micros(end) - unix_micros(start)) DIV 3600000000` "
+    "for hours",
+    "TIMESTAMPADD": "write `x + INTERVAL 3 HOURS`",
     "PRIOR": "the event before of the same variable is `PREV(v).x`, in WHERE",
 }
 """By the name in upper case."""

@@ -33,8 +33,11 @@ _FIRST_WORDS = {
 
 def unknown_character(spot: Spot) -> Diagnostic | None:
     token = spot.token
-    if token is None or token.kind != "UNKNOWN":
+    if token is None or (token.kind != "UNKNOWN" and token.text != "!"):
         return None
+    if token.text == "!" and spot.clause() != "PATTERN":
+        label, hint = "it stands before a whole condition, as NOT does", "write `(NOT …)` around what it is of"
+        return wrong(spot.span(), "`!` cannot stand here", label, hint)
     hint = ""
     if token.text in "‘’“”„«»‹›":
         hint = "strings stand in straight quotes: '…'"
