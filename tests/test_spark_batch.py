@@ -229,6 +229,42 @@ def test_events_that_are_not_what_the_stream_declares_are_refused_before_a_row_i
     assert "km" not in str(failure.value).partition("(there are")[0]  # SMALLINT widens to INT
 
 
+PLACES = """STREAM s (
+  t BIGINT, one STRUCT<lat: DOUBLE, lon: DOUBLE>, list ARRAY<STRUCT<lat: DOUBLE, lon: DOUBLE>>,
+  map MAP<STRING, STRUCT<lat: DOUBLE, lon: DOUBLE>>, deep STRUCT<`a b`: STRUCT<lat: DOUBLE, lon: DOUBLE>>
+) EVENT TIME t;
+QUERY q RETURN MATCH e.t, e.one AS one, e.list AS list, e.map AS map, e.deep AS deep PATTERN ANY e WITHIN 1 SECOND;
+"""
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize("extra", [(), ("alt",)])
+def test_fields_of_structs_are_taken_by_their_names(
+    spark: SparkSession, tmp_path: Path, form: str, extra: tuple[str, ...]
+) -> None:
+    place = pa.struct([(name, pa.float32()) for name in (*extra, "lon", "lat")])
+    types = {
+        "one": place,
+        "list": pa.list_(place),
+        "map": pa.map_(pa.string(), place),
+        "deep": pa.struct([("a b", place)]),
+    }
+    here = {"lon": 13.5, "lat": 52.5} | dict.fromkeys(extra, 34.0)
+    events = [
+        {"t": 1, "one": here, "list": [here, None], "map": [("k", here), ("n", None)], "deep": {"a b": here}},
+        {"t": 2, "deep": {}},
+        {"t": 3},
+    ]
+    table = pa.Table.from_pylist(events, pa.schema([("t", pa.int64()), *types.items()]))
+    path = tmp_path / f"e.{form}"
+    orc.write_table(table, path) if form == "orc" else pq.write_table(table, path)
+    stream = load(job_of(*_checked(PLACES))).streams["s"]
+    found = build(spark, PLACES, read(spark, stream, form, str(path)))["q"]
+    expected = cepc.compile(PLACES).run(path)["q"].to_pylist()
+    assert expected[0]["one"] == {"lat": 52.5, "lon": 13.5}
+    assert same(sorted(rows_of(found), key=lambda row: row["t"]), expected, ABOUT)
+
+
 OTHERWISE = {"spark.sql.ansi.enabled": "false", "spark.sql.session.timeZone": "America/New_York"}
 BY_THE_CLOCK = """QUERY evenings RETURN DATE(p.at) AS day, HOUR(p.at) AS hour, CAST(p.at AS STRING) AS text, d.at
 PATTERN SEQ(Pickup p, Drop d)

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from ..sql import types
+from ..sql.literal import string_literal
 from ..sql.types import quote_name
 from ..sql.widening import widens
 
@@ -64,7 +65,7 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
         *(
             F.col(quote_name(f.name))
             if found[f.name] == f.dataType
-            else F.col(quote_name(f.name)).cast(f.dataType).alias(f.name)
+            else F.expr(_by_name(quote_name(f.name), found[f.name], f.dataType)).cast(f.dataType).alias(f.name)
             for f in stream.schema.fields
         )
     )
@@ -74,6 +75,29 @@ def problems(declared: Iterable[T.StructField], found: T.StructType) -> list[str
     """What is wrong with columns that were found."""
     types = {field.name: field.dataType for field in found.fields}
     return [problem for field in declared if (problem := _problem(field, types))]
+
+
+def _by_name(x: str, found: T.DataType, declared: T.DataType, depth: int = 0) -> str:
+    """What is found as `x`, with the declared fields of structs in the declared order: a cast goes by their places."""
+    one, key = f"_one{depth}", f"_key{depth}"
+    match found, declared:
+        case T.StructType(), T.StructType():
+            types = {f.name: f.dataType for f in found.fields}
+            parts = {f.name: f"{x}.{quote_name(f.name)}" for f in declared.fields}
+            values = {f.name: _by_name(parts[f.name], types[f.name], f.dataType, depth) for f in declared.fields}
+            if [*types] == [*parts] and values == parts:
+                return x
+            fields = ", ".join(f"{string_literal(name)}, {value}" for name, value in values.items())
+            return f"IF({x} IS NULL, NULL, NAMED_STRUCT({fields}))"
+        case T.ArrayType(), T.ArrayType():
+            value = _by_name(one, found.elementType, declared.elementType, depth + 1)
+            return x if value == one else f"TRANSFORM({x}, {one} -> {value})"
+        case T.MapType(), T.MapType():
+            keys = _by_name(key, found.keyType, declared.keyType, depth + 1)
+            value = _by_name(one, found.valueType, declared.valueType, depth + 1)
+            x = x if keys == key else f"TRANSFORM_KEYS({x}, ({key}, {one}) -> {keys})"
+            return x if value == one else f"TRANSFORM_VALUES({x}, ({key}, {one}) -> {value})"
+    return x
 
 
 def not_declared(stream: Stream, problems: Iterable[str]) -> JobError:
