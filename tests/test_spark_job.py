@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -179,6 +181,56 @@ def test_events_are_read_in_the_format_asked_for(
     printed = capsys.readouterr()
     assert "|x   |1  |" in printed.out
     assert "stream s: dropped 1 without a time" in printed.err
+
+
+COLUMNS = ("at", "local", "text", "bytes", "x")
+OF_TEXTS = f"""STREAM s (at TIMESTAMP, local TIMESTAMP_NTZ, text STRING, bytes BINARY, x DOUBLE) EVENT TIME at;
+QUERY one RETURN MATCH {", ".join(f"e.{name} AS {name}" for name in COLUMNS)} PATTERN ANY e WITHIN 1 SECOND;
+QUERY two RETURN MATCH {", ".join(f"e.{name} AS {name}" for name in COLUMNS)} PATTERN ANY e WITHIN 1 SECOND;
+"""
+AS_TEXT: dict[str, tuple[str, ...]] = {
+    "csv": (
+        '2026-01-01T00:00:00.000001Z,2026-01-01T23:59:59.999999,"a ""b"", \\c",/wA=,1.0E-7,',
+        '2026-01-01T00:00:00.000002Z,,,,,',
+        '2026-01-01T00:00:00.000003Z,,"","",NaN,',
+        '2026-01-01T00:00:00.000004Z,, x ,,,',
+        '2026-01-01T00:00:00.000005Z,,"x\ny",,,',
+    ),
+    "json": (
+        '"local":"2026-01-01T23:59:59.999999","text":"a \\"b\\", \\\\c","bytes":"/wA=","x":1.0E-7,',
+        '{"at":"2026-01-01T00:00:00.000002Z","local":null,"text":null,"bytes":null,"x":null,',
+        '{"at":"2026-01-01T00:00:00.000003Z","local":null,"text":"","bytes":"","x":"NaN",',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", AS_TEXT)
+@pytest.mark.parametrize("queries", ["one,two", "one"])
+def test_rows_in_text_are_what_cepc_reads(run: Any, tmp_path: Path, form: str, queries: str) -> None:
+    at, wall = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 23, 59, 59, 999_999)
+    values = [
+        (wall, 'a "b", \\c', b"\xff\0", 1e-7),
+        (None,) * 4,
+        (None, "", b"", float("nan")),
+        (None, " x ", None, None),
+        (None, "x\ny", None, None),
+    ]
+    moment = timedelta(microseconds=1)
+    records = [(at + moment * number, *rest) for number, rest in enumerate(values, 1)]
+    table = pa.Table.from_pylist([dict(zip(COLUMNS, record, strict=True)) for record in records])
+    pq.write_table(table, tmp_path / "e.parquet")
+    out = tmp_path / "out"
+    arguments = ("--input", f"{tmp_path}/e.parquet", "--output", str(out), "--output-format", form)
+    assert run(*arguments, "--queries", queries, program=OF_TEXTS) == 0
+    lines = "".join(part.read_text() for part in (out / "one").glob("part-*"))
+    assert [line for line in AS_TEXT[form] if line not in lines] == []
+    expected = cepc.compile(OF_TEXTS).run(tmp_path / "e.parquet")
+    for query in queries.split(","):
+        wanted = expected[query].to_pylist()
+        if form == "csv":  # which does not say what is base64
+            wanted = [{**row, "bytes": row["bytes"] and b64encode(row["bytes"])} for row in wanted]
+        again = cepc.compile(OF_TEXTS).run(out / query, query)[query]
+        assert same(again.to_pylist(), wanted, ABOUT), query
 
 
 ALIKE = (

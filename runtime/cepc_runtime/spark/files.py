@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.utils import is_remote
 
 from .schema import JobError
-from .sinks import defaults, for_each, path_of, write
+from .sinks import as_written, defaults, for_each, path_of, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def parted(alike: Alike, form: str, options: Mapping[str, str], unfinished: str)
     by its name.
     """
     by = _free_name(alike.frame.columns[1:])
-    rows = alike.frame.toDF(by, *alike.frame.columns[1:])
+    rows = as_written(alike.frame.toDF(by, *alike.frame.columns[1:]), form)
     rows.write.format(form).options(**options).partitionBy(by).mode("errorifexists").save(unfinished)
     return {name: f"{unfinished}/{by}={value}" for value, name in alike.queries.items()}
 

@@ -82,10 +82,10 @@ def _by_name(x: str, found: T.DataType, declared: T.DataType, depth: int = 0) ->
     one, key = f"_one{depth}", f"_key{depth}"
     match found, declared:
         case T.StructType(), T.StructType():
-            types = {f.name: f.dataType for f in found.fields}
+            there = {f.name: f.dataType for f in found.fields}
             parts = {f.name: f"{x}.{quote_name(f.name)}" for f in declared.fields}
-            values = {f.name: _by_name(parts[f.name], types[f.name], f.dataType, depth) for f in declared.fields}
-            if [*types] == [*parts] and values == parts:
+            values = {f.name: _by_name(parts[f.name], there[f.name], f.dataType, depth) for f in declared.fields}
+            if [*there] == [*parts] and values == parts:
                 return x
             fields = ", ".join(f"{string_literal(name)}, {value}" for name, value in values.items())
             return f"IF({x} IS NULL, NULL, NAMED_STRUCT({fields}))"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
-from ..sql.types import Array, Map, Struct
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from ..sql.types import Array, Map, Struct, quote_name
 from .paths import exists
 from .rows import result_columns
 from .schema import JobError
+from .source import quote_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -51,9 +55,41 @@ def check_absent(spark: SparkSession, folder: str) -> None:
         raise JobError(f"{folder} exists already; name a new directory")
 
 
-def defaults(form: str) -> dict[str, str]:
-    """The options that files of a format are written with."""
-    return {"header": "true"} if form == "csv" else {}
+OF_TEXT: Final = {
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""Times in CSV and JSON, of which Spark would write the milliseconds."""
+
+
+def defaults(form: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The options that files of a format are written with, so that cepc reads the same rows from them: those `given`
+    and, where they say nothing else, ours.
+    """
+    given = given or {}
+    match form:
+        case "csv":
+            spaces = {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
+            return {**OF_TEXT, **spaces, "header": "true", "escape": quote_of(given), **given}
+        case "json":
+            return {**OF_TEXT, "ignoreNullFields": "false", **given}
+    return dict(given)
+
+
+def as_written(rows: DataFrame, form: str) -> DataFrame:
+    """The rows with BINARY in base64 for CSV, as `cepc run` writes it: what Spark writes of it cannot be read."""
+    if form != "csv":
+        return rows
+    return rows.select(
+        *(
+            # Some versions of Spark break the lines of base64.
+            F.translate(F.base64(quote_name(field.name)), "\r\n", "").alias(field.name)
+            if field.dataType == T.BinaryType()
+            else F.col(quote_name(field.name))
+            for field in rows.schema.fields
+        )
+    )
 
 
 def not_in_csv(parts: Iterable[StreamPart], names: Collection[str]) -> str | None:
@@ -78,7 +114,7 @@ def _nested(query: QueryPlan, stream: StreamPlan) -> str | None:
 
 def write(rows: DataFrame, path: str, form: str) -> None:
     """One query's rows: complete when Spark's `_SUCCESS` is beside them; until then the files have other places."""
-    rows.write.format(form).options(**defaults(form)).mode("errorifexists").save(path)
+    as_written(rows, form).write.format(form).options(**defaults(form)).mode("errorifexists").save(path)
 
 
 def complete(spark: SparkSession, folder: str) -> None:

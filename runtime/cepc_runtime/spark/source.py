@@ -120,10 +120,14 @@ def of_csv(options: Mapping[str, str]) -> dict[str, str]:
     """The options with which Spark reads CSV as RFC 4180 says: a quote in a quoted value is doubled, and nothing else
     is special. With `enforceSchema` it would take the columns of all files by their places in one.
     """
-    quote = next((value for name, value in options.items() if name.lower() == "quote"), '"')
-    own = {"header": "true", "enforceSchema": "false", "escape": quote, "nullValue": NO_VALUE}
+    own = {"header": "true", "enforceSchema": "false", "escape": quote_of(options), "nullValue": NO_VALUE}
     given = {name.lower() for name in options}
     return {**{name: value for name, value in own.items() if name.lower() not in given}, **options}
+
+
+def quote_of(options: Mapping[str, str]) -> str:
+    """What stands around quoted values, by the options of Spark's readers and writers."""
+    return next((value for name, value in options.items() if name.lower() == "quote"), '"')
 
 
 def check_decimal(stream: Stream, options: dict[str, str]) -> None:

@@ -21,7 +21,7 @@ from ..files import UNFINISHED, Renaming, can_be_parted, parted
 from ..query_results import Rows
 from ..rows import ERROR, QUERY, of_queries
 from ..schema import JobError
-from ..sinks import defaults, path_of, show
+from ..sinks import as_written, defaults, path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
 from .intact import state_problem
@@ -74,13 +74,14 @@ class Directories:
 
     @property
     def _given(self) -> dict[str, str]:
-        return {**defaults(self.form), **self.options}
+        return defaults(self.form, self.options)
 
     def _place(self, query: str, batch: int) -> str:
         return f"{path_of(self.folder, query)}/{place(batch)}"
 
     def __call__(self, query: str, rows: DataFrame, batch: int) -> None:
-        rows.write.format(self.form).options(**self._given).mode("overwrite").save(self._place(query, batch))
+        written = as_written(rows, self.form).write.format(self.form).options(**self._given)
+        written.mode("overwrite").save(self._place(query, batch))
 
     def together(self, alike: Alike, batch: int) -> None:
         """The same for several queries, each of which has rows, by one job."""
