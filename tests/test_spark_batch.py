@@ -353,6 +353,60 @@ def test_columns_that_folders_name_are_texts_where_these_are_declared(spark: Spa
     assert same(rows_of(found), expected, ABOUT)
 
 
+FOLDERS = {
+    "flat": ("a",),
+    "below": ("a", "x/b", "x/y z/ä"),
+    "only below": ("x/b",),
+    "hidden": ("a", "_x/b", ".x/b"),
+    "parted": ("d=1/a", "d=2/x/b"),
+    "d=1": ("a", "x/b"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [*((name, "csv") for name in FOLDERS), ("below", "json"), ("only below", "parquet")]
+)
+def test_a_directory_stands_for_all_files_below(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
+    for place, text in enumerate(FOLDERS[name]):
+        in_folder(tmp_path / name / f"{text}.{form}", form, place)
+    stream = load(job_of(*_checked(FILES))).streams["s"]
+    found = build(spark, FILES, read(spark, stream, form, str(tmp_path / name)))["q"]
+    expected = cepc.compile(FILES).run(tmp_path / name)["q"].to_pylist()
+    assert same(sorted(rows_of(found), key=lambda row: row["t"]), expected, ABOUT)
+    assert len(expected) == sum("_x" not in text and ".x" not in text for text in FOLDERS[name])
+
+
+FILES = "STREAM s (t BIGINT, v STRING) EVENT TIME t; QUERY q RETURN MATCH e.t, e.v PATTERN ANY e WITHIN 1 SECOND;"
+
+
+def in_folder(path: Path, form: str, t: int) -> None:
+    """A file of one event."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match form:
+        case "csv":
+            path.write_text(f"t,v\n{t},a\n")
+        case "json":
+            path.write_text(f'{{"t": {t}, "v": "a"}}\n')
+        case _:
+            pq.write_table(pa.table({"t": [t], "v": ["a"]}), path)
+
+
+@pytest.mark.parametrize("beside", ["a.csv", "x y/a.csv"])
+def test_files_that_folders_with_columns_would_hide_are_refused(
+    spark: SparkSession, tmp_path: Path, beside: str
+) -> None:
+    place = beside.rpartition("/")[0]
+    for t, name in enumerate((beside, f"{place}/d=1/b.csv")):
+        in_folder(tmp_path / "in" / name.lstrip("/"), "csv", t)
+    stream = load(job_of(*_checked(FILES))).streams["s"]
+    with pytest.raises(JobError) as failure:
+        read(spark, stream, "csv", str(tmp_path / "in"))
+    assert f"Spark would not read {tmp_path}/in/{beside}" in str(failure.value).replace("file://", "")
+    assert "--option recursiveFileLookup=true" in str(failure.value)
+    found = build(spark, FILES, read(spark, stream, "csv", str(tmp_path / "in"), {"recursivefilelookup": "true"}))["q"]
+    assert sorted(row["t"] for row in rows_of(found)) == [0, 1]
+
+
 @pytest.mark.parametrize("name", ["br[1]", "{a,b}", "what?"])
 def test_a_directory_whose_name_is_a_pattern_to_spark_is_read_where_it_is_there(
     spark: SparkSession, tmp_path: Path, name: str

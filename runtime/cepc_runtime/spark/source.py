@@ -9,6 +9,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from .errors import SPARK_ERRORS, sentence
 from .footers import FORMS, check, folders_of, schemas
+from .listing import below
 from .paths import as_itself
 from .schema import JobError, Stream, conform, missing, not_declared
 from .texts import Texts
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SAMPLE: Final = 1000
+OF_FILES: Final = frozenset({"parquet", "orc", "csv", "json", "avro"})
 OF_TEXT: Final = {"mode": "FAILFAST", "timeZone": "UTC"}
 """Options of CSV and JSON. Files are read when rows are asked for, and then the session may have another zone."""
 NO_VALUE: Final = "\0"
@@ -35,7 +37,8 @@ def read(
     """
     try:
         place = path if form == "table" else as_itself(spark, path)
-        return _read(spark, stream, form, place, dict(options or {}))
+        given = dict(options or {})
+        return _read(spark, stream, form, place, {**below(spark, place, given), **given} if form in OF_FILES else given)
     except SPARK_ERRORS as error:
         said = sentence(error)
         if "UNABLE_TO_INFER_SCHEMA" in str(error):
