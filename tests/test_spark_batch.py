@@ -265,6 +265,37 @@ def test_fields_of_structs_are_taken_by_their_names(
     assert same(sorted(rows_of(found), key=lambda row: row["t"]), expected, ABOUT)
 
 
+BYTES = """STREAM s (t BIGINT, v STRING, list ARRAY<STRUCT<a: STRING>>) EVENT TIME t;
+QUERY q RETURN MATCH e.t, e.v, e.list PATTERN ANY e WITHIN 1 SECOND;
+"""
+
+
+@pytest.mark.parametrize("bad", ["v", "list", None])
+def test_bytes_that_are_no_text_are_an_error_where_text_is_declared(
+    spark: SparkSession, tmp_path: Path, bad: str | None
+) -> None:
+    texts = ["", "ä", "\N{REPLACEMENT CHARACTER}", "\N{GRINNING FACE}"]
+    events: list[dict[str, Any]] = [{"t": t, "v": x.encode(), "list": [{"a": x.encode()}]} for t, x in enumerate(texts)]
+    if bad:
+        events.append({"t": 9, "v": None, bad: b"\xff" if bad == "v" else [{"a": None}, {"a": b"\xed\xa0\x80"}]})
+    types = {"t": pa.int64(), "v": pa.binary(), "list": pa.list_(pa.struct([("a", pa.binary())]))}
+    pq.write_table(pa.Table.from_pylist(events, pa.schema([*types.items()])), tmp_path / "e.parquet")
+    program = cepc.compile(BYTES)
+    found = program.spark(f"{tmp_path}/e.parquet", session=spark)["q"]
+    if bad is None:
+        assert same(
+            sorted(rows_of(found), key=lambda row: row["t"]),
+            program.run(tmp_path / "e.parquet")["q"].to_pylist(),
+            ABOUT,
+        )
+        return
+    with pytest.raises(cepc.DataError):
+        program.run(tmp_path / "e.parquet")
+    with pytest.raises(SPARK_ERRORS) as failure:
+        found.collect()
+    assert sentence(failure.value).endswith(f"column {bad}: bytes that are not UTF-8: declare them as BINARY")
+
+
 OTHERWISE = {"spark.sql.ansi.enabled": "false", "spark.sql.session.timeZone": "America/New_York"}
 BY_THE_CLOCK = """QUERY evenings RETURN DATE(p.at) AS day, HOUR(p.at) AS hour, CAST(p.at AS STRING) AS text, d.at
 PATTERN SEQ(Pickup p, Drop d)

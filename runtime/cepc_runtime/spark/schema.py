@@ -65,7 +65,9 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
         *(
             F.col(quote_name(f.name))
             if found[f.name] == f.dataType
-            else F.expr(_by_name(quote_name(f.name), found[f.name], f.dataType)).cast(f.dataType).alias(f.name)
+            else F.expr(_castable(quote_name(f.name), found[f.name], f.dataType, _not_utf8(stream, f)))
+            .cast(f.dataType)
+            .alias(f.name)
             for f in stream.schema.fields
         )
     )
@@ -77,24 +79,37 @@ def problems(declared: Iterable[T.StructField], found: T.StructType) -> list[str
     return [problem for field in declared if (problem := _problem(field, types))]
 
 
-def _by_name(x: str, found: T.DataType, declared: T.DataType, depth: int = 0) -> str:
-    """What is found as `x`, with the declared fields of structs in the declared order: a cast goes by their places."""
+def _not_utf8(stream: Stream, field: T.StructField) -> str:
+    said = f"column {field.name}: bytes that are not UTF-8: declare them as BINARY"
+    return f"RAISE_ERROR({string_literal(str(not_declared(stream, [said])))})"
+
+
+def _castable(x: str, found: T.DataType, declared: T.DataType, not_utf8: str, depth: int = 0) -> str:
+    """What is found as `x`, for a cast to what is declared. A cast takes fields of structs by their places, so they get
+    their order here; and it takes any bytes for text, so the job ends by `not_utf8` where they are none.
+    """
     one, key = f"_one{depth}", f"_key{depth}"
+
+    def inner(part: str, found: T.DataType, declared: T.DataType) -> str:
+        return _castable(part, found, declared, not_utf8, depth + 1)
+
     match found, declared:
+        case T.BinaryType(), T.StringType():
+            text = f"CAST({x} AS STRING)"
+            return f"IF({x} IS NULL OR ENCODE({text}, 'UTF-8') = {x}, {text}, {not_utf8})"
         case T.StructType(), T.StructType():
             there = {f.name: f.dataType for f in found.fields}
             parts = {f.name: f"{x}.{quote_name(f.name)}" for f in declared.fields}
-            values = {f.name: _by_name(parts[f.name], there[f.name], f.dataType, depth) for f in declared.fields}
+            values = {f.name: inner(parts[f.name], there[f.name], f.dataType) for f in declared.fields}
             if [*there] == [*parts] and values == parts:
                 return x
             fields = ", ".join(f"{string_literal(name)}, {value}" for name, value in values.items())
             return f"IF({x} IS NULL, NULL, NAMED_STRUCT({fields}))"
         case T.ArrayType(), T.ArrayType():
-            value = _by_name(one, found.elementType, declared.elementType, depth + 1)
+            value = inner(one, found.elementType, declared.elementType)
             return x if value == one else f"TRANSFORM({x}, {one} -> {value})"
         case T.MapType(), T.MapType():
-            keys = _by_name(key, found.keyType, declared.keyType, depth + 1)
-            value = _by_name(one, found.valueType, declared.valueType, depth + 1)
+            keys, value = inner(key, found.keyType, declared.keyType), inner(one, found.valueType, declared.valueType)
             x = x if keys == key else f"TRANSFORM_KEYS({x}, ({key}, {one}) -> {keys})"
             return x if value == one else f"TRANSFORM_VALUES({x}, ({key}, {one}) -> {value})"
     return x
