@@ -384,6 +384,39 @@ def test_columns_that_folders_name_are_texts_where_these_are_declared(spark: Spa
     assert same(rows_of(found), expected, ABOUT)
 
 
+IN_FOLDER: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "SMALLINT": (("1", "200"), ("70000", "x")),
+    "INT": (("7",), ("x", "1.5")),
+    "BOOLEAN": (("true", "false"), ("maybe",)),
+    "DECIMAL(10, 2)": (("1.50", "2"), ("1.555",)),
+    "FLOAT": (("0.1", "3"), ()),
+    "DOUBLE": (("1",), ("1.5d",)),
+    "DATE": (("2026-01-02",), ("2026-01",)),
+    "TIMESTAMP": (("2026-01-02 03%3A04%3A05", "2026-01-02T03%3A04%3A05Z"), ("7",)),
+    "TIMESTAMP_NTZ": (("2026-01-02 03%3A04%3A05",), ()),
+}
+"""Values of columns that folders name, and what is none of the type."""
+
+
+@pytest.mark.parametrize("type_", IN_FOLDER)
+def test_columns_that_folders_name_have_the_declared_type(otherwise: SparkSession, tmp_path: Path, type_: str) -> None:
+    right, wrong = IN_FOLDER[type_]
+    text = f"STREAM s (t BIGINT, v {type_}) EVENT TIME t; QUERY q RETURN MATCH e.t, e.v PATTERN ANY e WITHIN 1 SECOND;"
+    for at, value in enumerate(right):
+        (folder := tmp_path / "in" / f"v={value}").mkdir(parents=True)
+        pq.write_table(pa.table({"t": [at]}), folder / "1.parquet")
+    program = cepc.compile(text)
+    found = sorted(rows_of(program.spark(f"{tmp_path}/in", session=otherwise)["q"]), key=lambda row: row["t"])
+    assert same(found, program.run(tmp_path / "in")["q"].to_pylist(), ABOUT)
+    for value in wrong:
+        (folder := tmp_path / value / f"v={value}").mkdir(parents=True)
+        pq.write_table(pa.table({"t": [1]}), folder / "1.parquet")
+        with pytest.raises(cepc.DataError):
+            program.run(tmp_path / value)
+        with pytest.raises((*SPARK_ERRORS, JobError, cepc.RunError)):
+            program.spark(f"{tmp_path}/{value}", session=otherwise)["q"].collect()
+
+
 FOLDERS = {
     "flat": ("a",),
     "below": ("a", "x/b", "x/y z/ä"),

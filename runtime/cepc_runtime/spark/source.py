@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from ..sql.types import quote_name
 from .errors import SPARK_ERRORS, sentence
 from .footers import FORMS, check, folders_of, schemas
 from .listing import below
@@ -15,7 +16,7 @@ from .schema import JobError, Stream, conform, missing, not_declared
 from .texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -61,27 +62,37 @@ def _read(spark: SparkSession, stream: Stream, form: str, path: str, options: di
 
 
 def loaded(spark: SparkSession, stream: Stream, form: str, path: str | None, options: Mapping[str, str]) -> DataFrame:
-    """What Spark finds at the path, but for the types of some columns: those that folders name are STRING where they
-    are declared so (Spark makes numbers and dates of their values where it can, and of `dev=007` a 7), and those that
-    differ between files are as declared. Raises JobError where a file has not what is declared.
+    """What Spark finds at the path, but for the types of some columns. Those that folders name have the declared one:
+    Spark guesses theirs from their values, makes of `dev=007` a 7, and takes times for those of the session's zone, so
+    they are read as texts. So have those whose types differ between files. Raises JobError where a file has not what is
+    declared.
     """
     found = spark.read.format(form).options(**options).load(path)
-    declared = {field.name: field.dataType for field in stream.schema.fields}
     files = found.inputFiles()
     folders = folders_of(files[0]) if files else frozenset()
-    other = {name for name in folders if declared.get(name) == T.StringType()}
-    if form in FORMS and len(files) > 1:
-        of_files = schemas(spark, form, files)
-        check(stream.name, stream.schema.fields, of_files)
-        other |= {
-            name
-            for name in declared
-            if len({schema[name].dataType.simpleString() for schema in of_files.values() if name in schema.names}) > 1
-        }
-    kept = [T.StructField(f.name, declared[f.name]) if f.name in other else f for f in found.schema.fields]
-    if kept == found.schema.fields:
+    types = {field.name: field.dataType for field in found.schema.fields}
+    guessed = [f for f in stream.schema.fields if types.get(f.name, f.dataType) not in _sure(f.dataType)]
+    named = {field.name: field for field in guessed if field.name in folders}
+    of_files = schemas(spark, form, files) if form in FORMS and len(files) > 1 else {}
+    check(stream.name, stream.schema.fields, of_files)
+    other = {field.name: field for field in stream.schema.fields if _differs(field.name, of_files.values())}
+    if not named and not other:
         return found
-    return spark.read.format(form).options(**options).schema(T.StructType(kept)).load(path)
+    texts = Texts("folders")
+    fields = [(named | other).get(field.name, field) for field in found.schema.fields]
+    as_read = [texts.as_read(T.StructType([f])).fields[0] if f.name in named else f for f in fields]
+    events = spark.read.format(form).options(**options).schema(T.StructType(as_read)).load(path)
+    return events.select(*(texts.value(f, stream) if f.name in named else F.col(quote_name(f.name)) for f in fields))
+
+
+def _sure(declared: T.DataType) -> set[T.DataType]:
+    """The type that is right if it is guessed: 1.5d is taken for a DOUBLE, and times have no zone."""
+    return {declared} - {T.DoubleType(), T.TimestampType()}
+
+
+def _differs(column: str, schemas: Iterable[T.StructType]) -> bool:
+    """Whether it has several types."""
+    return len({schema[column].dataType.simpleString() for schema in schemas if column in schema.names}) > 1
 
 
 def _check_keys(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
-"""Values that stand as text in CSV and JSON, and of which Spark's own parsers take more than the language has: `1,5`
-for fifteen, `1.555` for a DECIMAL(10,2), `10:00` for a time of today, `1.5d` for a DOUBLE, 128 for the TINYINT -128.
-Such values are read as text, at any depth of a column, and a text is a value only where it has the form of one.
+"""Values that stand as text in CSV, JSON and names of folders, and of which Spark's own parsers take more than the
+language has: `1,5` for fifteen, `1.555` for a DECIMAL(10,2), `10:00` for a time of today, `1.5d` for a DOUBLE, 128 for
+the TINYINT -128. Such values are read as text, at any depth of a column, and a text is a value only where it has the
+form of one.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _SAID: Final = {
 class Texts:
     """How the values of some records are written: a format, and the options of reading it."""
 
-    form: Literal["csv", "json"]
+    form: Literal["csv", "json", "folders"]
     said: frozenset[str] = frozenset()
 
     @staticmethod
@@ -144,7 +145,7 @@ class Texts:
                 exact = f"TRY_CAST({x} AS DOUBLE) = CAST({_cast(x, type_)} AS DOUBLE)"
                 plain = _of_form(x, _plain_decimal(type_.scale), type_)
                 return f"({plain} OR {_of_form(x, _EXPONENT, type_)} AND {exact})"
-            case T.FloatType() | T.DoubleType() if self.form == "csv":
+            case T.FloatType() | T.DoubleType() if self.form != "json":
                 return _of_form(x, _FLOAT, type_)
             case T.TimestampType():
                 return _of_form(x, rf"{_TIME}{_ZONE})?", type_)
@@ -152,6 +153,10 @@ class Texts:
                 return _of_form(x, rf"{_TIME})?", type_)
             case T.DateType():
                 return _of_form(x, _DATE, type_)
+            case T.IntegralType() if self.form == "folders":
+                return _of_form(x, r"[+-]?\d+", type_)
+            case T.BooleanType() if self.form == "folders":
+                return _of_form(x, "(?i:true|false)", type_)
         return None
 
 
