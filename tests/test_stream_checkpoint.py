@@ -23,14 +23,22 @@ def same(batch: int) -> int:
     return batch
 
 
+def url(folder: Path, number: int) -> str:
+    """Of a file of events, as Spark writes it: with escapes."""
+    return f"file://{folder}/in%20a%2520b/{number}%20.json"
+
+
 def made(folder: Path, begun: int = 14, done: int = 14) -> str:
     """The files of a checkpoint as Spark writes them, with so many micro-batches begun and done."""
     checkpoint.claim(STORE, str(folder), IDENTITY)
     files = {"metadata": '{"id":"0a"}'}
     files |= {f"offsets/{n}": f'v1\n{{"batchWatermarkMs":{n}}}\n{{"logOffset":{n}}}' for n in range(2, begun)}
     files |= {f"commits/{n}": 'v1\n{"nextBatchWatermarkMs":0}' for n in range(2, done)}
-    files |= {f"sources/0/{n}": f'v1\n{{"path":"{n}","batchId":{n}}}' for n in range(8, begun)}
-    files["sources/0/9.compact"] = files.pop("sources/0/9")
+    entries = {n: f'{{"path":"{url(folder, n)}","timestamp":0,"batchId":{n}}}' for n in range(8, begun)}
+    files |= {f"sources/0/{n}": f"v1\n{entry}" for n, entry in entries.items()}
+    files["sources/0/9.compact"] = f"v1\n{entries[8]}\n{entries[9]}"
+    del files["sources/0/9"]
+    files |= {f"in a%20b/{n} .json": "{}" for n in range(8, begun)}
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -44,6 +52,44 @@ def test_a_checkpoint_that_is_whole_is_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_micro_batch_that_is_not_done_is_no_damage(tmp_path: Path) -> None:
     check_intact(STORE, made(tmp_path, 15))
+
+
+GONE = [
+    pytest.param(15, 15, [8, 9, 14], None, id="all are done"),
+    pytest.param(15, 14, [8, 13], None, id="others than that of the last"),
+    pytest.param(15, 14, [14], "14 .json is gone, and it", id="that of the last"),
+    pytest.param(10, 9, [8], None, id="another in a compact log"),
+    pytest.param(10, 9, [8, 9], "9 .json is gone, and it", id="that of the last in a compact log"),
+]
+
+
+@pytest.mark.parametrize(("begun", "done", "gone", "said"), GONE)
+def test_a_file_of_events_is_needed_until_its_micro_batch_is_done(
+    tmp_path: Path, begun: int, done: int, gone: list[int], said: str | None
+) -> None:
+    folder = made(tmp_path, begun, done)
+    for number in gone:
+        (tmp_path / f"in a%20b/{number} .json").unlink()
+    if said is None:
+        check_intact(STORE, folder)
+        return
+    with pytest.raises(JobError) as failure:
+        check_intact(STORE, folder)
+    assert f"file://{tmp_path}/in a%20b/{said} belongs to a micro-batch that is not done" in str(failure.value)
+    assert "put it back under this name" in str(failure.value)
+
+
+def test_files_that_a_kill_has_left_in_the_log_alone_are_needed_too(tmp_path: Path) -> None:
+    folder = made(tmp_path, 17, 14)
+    for log in ("offsets/14", "offsets/15", "offsets/16"):
+        (tmp_path / log).unlink()
+    check_intact(STORE, folder)
+    for number in (14, 16):
+        (tmp_path / f"in a%20b/{number} .json").unlink()
+    with pytest.raises(
+        JobError, match=r"14 \.json is gone, and 1 more, and they belong to a micro-batch that is not done"
+    ):
+        check_intact(STORE, folder)
 
 
 def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_later_ones_left(tmp_path: Path) -> None:

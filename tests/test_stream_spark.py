@@ -560,6 +560,8 @@ def test_the_files_of_a_checkpoint_are_made_once_replaced_as_a_whole_and_listed(
     store.delete(path)
     store.delete(path)
     assert store.read(path) is None
+    (tmp_path / "a %20é").touch()
+    assert [store.exists(f"file://{tmp_path}/{name}") for name in ("a %20é", "a  é", "cepc")] == [True, False, True]
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=f"{tmp_path}/file/program.json cannot be written: "):
         store.replace(f"{tmp_path}/file/program.json", "5")

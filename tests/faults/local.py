@@ -62,6 +62,9 @@ class LocalStore:
         except FileNotFoundError:
             return []
 
+    def exists(self, path: str) -> bool:
+        return Path(path.removeprefix("file://")).exists()
+
 
 def _name(path: str) -> str:
     return Path(path).name

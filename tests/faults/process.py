@@ -124,7 +124,10 @@ class Job:
         done = [int(name) for name in LocalStore().names(f"{self._checkpoint}/commits") if name.isdecimal()]
         files = self.files()
         for batch in range(max(done, default=-1) + 1, len(files)):
-            self._log(f"sources/0/{batch}", f'v1\n{{"path":"{batch}.parquet","batchId":{batch}}}')
+            file = self.folder / "in" / f"{batch}.parquet"  # what it holds is among `files`
+            file.parent.mkdir(exist_ok=True)
+            file.touch()
+            self._log(f"sources/0/{batch}", f'v1\n{{"path":"{file.as_uri()}","batchId":{batch}}}')
             self._log(f"offsets/{batch}", f'v1\n{{"batchWatermarkMs":{self._shown(batch)}}}\n{{"logOffset":{batch}}}')
             rows, buckets = self._stepped(batch)
             self._keep(batch, buckets)

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
+from ...parts.at_once import at_once
 from ..errors import out_of_space
 from ..schema import JobError
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from .store import Store
 
 LOGS: Final = ("offsets", "commits")
+AT_ONCE: Final = 16
+"""Files that are looked for: a store that is far away mostly lets one wait."""
 _STATE: Final = re.compile(r"\S*/state/\d+/\S*[\w)]")
 _CURE: Final = (
     "put it back from a copy of the whole checkpoint, or name a new directory as --checkpoint and --output and"
@@ -48,9 +53,16 @@ def check_intact(store: Store, folder: str) -> None:
     for number in done[-1:]:
         _lines(store, f"{folder}/commits/{number}", "delete it: its micro-batch is done again, and doubles nothing")
     for place, offset in enumerate(offsets[1:]):  # the first is of the micro-batch itself
-        found = _json(offset)
-        if isinstance(found, dict) and set(found) == {"logOffset"}:
-            _check_source(store, f"{folder}/sources/{place}", int(found["logOffset"]))
+        if (entry := _of_files(offset)) is not None:
+            _check_source(store, f"{folder}/sources/{place}", entry)
+    for place in (int(name) for name in store.names(f"{folder}/sources") if name.isdecimal()):
+        _check_files(store, f"{folder}/sources/{place}", _files_done(store, folder, done, place))
+
+
+def _of_files(offset: str) -> int | None:
+    """Where the log of files stands, in the offset of a source that has one."""
+    found = _json(offset)
+    return int(found["logOffset"]) if isinstance(found, dict) and set(found) == {"logOffset"} else None
 
 
 def _check_source(store: Store, folder: str, newest: int) -> None:
@@ -66,6 +78,29 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
         if str(number) not in names:
             raise _missing(f"{folder}/{number}")
         _lines(store, f"{folder}/{number}")
+
+
+def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> int:
+    """Up to where the log of a source's files is of micro-batches that are done."""
+    offsets = _lines(store, f"{folder}/offsets/{done[-1]}")[1:] if done else []
+    found = _of_files(offsets[place]) if place < len(offsets) else None
+    return -1 if found is None else found
+
+
+def _check_files(store: Store, folder: str, done: int) -> None:
+    """Those of a micro-batch that is not done: Spark reads what is left of them, and never the others."""
+    logs = [name for name in store.names(folder) if re.fullmatch(r"\d+(\.compact)?", name)]
+    later = [name for name in logs if int(name.removesuffix(".compact")) > done]
+    entries = [_json(line) for name in later for line in _lines(store, f"{folder}/{name}")]
+    found = [entry for entry in entries if isinstance(entry, dict) and entry.keys() >= {"path", "batchId"}]
+    files = sorted({unquote(entry["path"]) for entry in found if entry["batchId"] > done})
+    there = at_once([partial(store.exists, file) for file in files], AT_ONCE)
+    if gone := [file for file, is_there in zip(files, there, strict=True) if not is_there]:
+        whom = f"and {len(gone) - 1} more, and they belong" if len(gone) > 1 else "and it belongs"
+        raise JobError(
+            f"{gone[0]} is gone, {whom} to a micro-batch that is not done: put it back under this name, if need be with"
+            " its records mended, or an empty file of this name if its events are to be left out"
+        )
 
 
 def state_problem(folder: str, error: Exception) -> JobError | None:

@@ -38,6 +38,9 @@ class Store(Protocol):
     def names(self, folder: str) -> list[str]:
         """Of files and folders in one; none where it is not there."""
 
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or a folder of this name."""
+
 
 class HadoopStore:
     """By Hadoop's file systems, in the JVM of the driver."""
@@ -101,6 +104,13 @@ class HadoopStore:
             if _is(error, "FileNotFoundException"):
                 return []
             raise _failed("read", folder, error) from error
+
+    def exists(self, path: str) -> bool:
+        try:
+            system, file = self._at(path)
+            return bool(system.exists(file))
+        except Py4JJavaError as error:
+            raise _failed("read", path, error) from error
 
     def _at(self, path: str) -> tuple[Any, Any]:
         """The file system of a path, and the path there. A local one is taken without the files of check sums beside
