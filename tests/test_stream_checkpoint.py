@@ -10,6 +10,7 @@ import pytest
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.intact import check_intact
+from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
 from tests.faults.local import LocalStore
 
 if TYPE_CHECKING:
@@ -90,6 +91,35 @@ def test_files_that_a_kill_has_left_in_the_log_alone_are_needed_too(tmp_path: Pa
         JobError, match=r"14 \.json is gone, and 1 more, and they belong to a micro-batch that is not done"
     ):
         check_intact(STORE, folder)
+
+
+@pytest.mark.parametrize("folder", ["file:{}/in a%20b", "file:{}/in a%20b/", "file://{}", "file:/"])
+def test_files_below_the_folder_that_is_read_now_are_those_that_were_read(tmp_path: Path, folder: str) -> None:
+    check_same(STORE, made(tmp_path), [folder.format(tmp_path)])
+    check_same(STORE, made(tmp_path), ["file:/elsewhere", folder.format(tmp_path)])
+
+
+@pytest.mark.parametrize("folder", ["in", "in a b", "in a%20b/more", "in a%20"])
+def test_where_files_were_read_from_another_folder_the_user_says_whether_they_are_the_same(
+    tmp_path: Path, folder: str
+) -> None:
+    with pytest.raises(JobError) as failure:
+        check_same(STORE, made(tmp_path), [f"file:{tmp_path}/{folder}"])
+    assert str(failure.value) == (
+        f"{tmp_path} has read file:{tmp_path}/in a%20b/8 .json, and this run reads file:{tmp_path}/{folder}: if the files"
+        " that were read are there now, write --option fileNameOnly=true, for Spark would read them again; if there are"
+        " only others, write --option fileNameOnly=false"
+    )
+    check_same(STORE, str(tmp_path), [])  # it has been said, or there are no files
+    check_same(STORE, f"{tmp_path}/new", [f"file:{tmp_path}/{folder}"])
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [("a/b", "a/b"), ("a/b*/c", "a"), ("/*", "/"), ("{a,b}", "."), (r"s3://h/a\[1\]/?", "s3://h/a[1]"), ("a/", "a/")],
+)
+def test_the_folder_of_all_that_a_pattern_finds(path: str, folder: str) -> None:
+    assert above_patterns(path) == folder
 
 
 def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_later_ones_left(tmp_path: Path) -> None:

@@ -308,6 +308,22 @@ def test_a_file_of_another_schema_stops_the_job_and_is_named(
     assert "1.parquet" in said or "column x: expected int, found string" in said
 
 
+@pytest.mark.long  # several starts of a stream
+def test_a_folder_that_was_renamed_is_read_on_when_the_user_says_that_its_files_are_the_same(
+    run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = put(tmp_path / "in" / "0.json", EVENTS[:20])
+    arguments = ["--format", "json", "--output", str(tmp_path / "out"), "--input"]
+    assert run(*arguments, source) == 0
+    (tmp_path / "in").rename(tmp_path / "new")
+    put(tmp_path / "new" / "1.json", EVENTS[20:])
+    assert run(*arguments, str(tmp_path / "new")) == 1
+    assert f"and this run reads file:{tmp_path}/new: if the files" in capsys.readouterr().err
+    assert run(*arguments, f"{tmp_path}/n[e]w/*.json", "--option", "filenameonly=true", "--flush") == 0
+    for query, table in expected().items():
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

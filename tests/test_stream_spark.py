@@ -29,6 +29,7 @@ from cepc_runtime.spark.streaming.ending import SIGNALS
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.run import Folders, Terms, start, stream, wait
+from cepc_runtime.spark.streaming.same_files import folders_read
 from cepc_runtime.spark.streaming.sinks import Directories, Writing
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.spread import keys, spark_hash
@@ -565,6 +566,22 @@ def test_the_files_of_a_checkpoint_are_made_once_replaced_as_a_whole_and_listed(
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=f"{tmp_path}/file/program.json cannot be written: "):
         store.replace(f"{tmp_path}/file/program.json", "5")
+
+
+def test_the_folders_that_a_stream_reads_are_known_unless_names_alone_tell_its_files(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream_of = streamed(PROGRAM).stream
+    for name in ("in [1]", "b"):
+        put(tmp_path / name, 0, events()[:1])
+
+    def read(path: str, **options: str) -> DataFrame:
+        return read_stream(spark, stream_of, "parquet", f"{tmp_path}/{path}", options)
+
+    both = [f"file:{tmp_path}/in [1]", f"file:{tmp_path}"]
+    assert folders_read(read("in [1]").union(read("?"))) == both
+    assert folders_read(read("b", FILENAMEONLY="false")) == []
+    assert folders_read(spark.readStream.format("rate").load()) == []
 
 
 def test_a_window_without_an_end_is_refused() -> None:

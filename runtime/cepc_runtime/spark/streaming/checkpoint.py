@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...streaming.description import changes, digest, query_digests
 from ..schema import JobError
-from .intact import LOGS, micro_batches
+from .intact import LOGS, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -49,7 +49,7 @@ def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collect
 
     Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
     """
-    found, begun = _read(store, folder), bool(micro_batches(store, folder, "offsets"))
+    found, begun = _read(store, folder), bool(numbers_of(store, folder, "offsets"))
     if found is None and begun:
         raise JobError(
             f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another"
@@ -136,7 +136,7 @@ def flush(store: Store, folder: str, opened: Callable[[int], Opened], write: Cal
 
 def _newest(store: Store, folder: str) -> int:
     """The micro-batch that was done last, -1 where there is none. Raises JobError where another was begun after it."""
-    begun, done = (max(micro_batches(store, folder, log), default=-1) for log in LOGS)
+    begun, done = (max(numbers_of(store, folder, log), default=-1) for log in LOGS)
     if begun != done:
         raise JobError(
             f"micro-batch {begun} of {folder} is not done: run the job with --trigger available-now --flush,"

@@ -33,7 +33,7 @@ _CURE: Final = (
 
 def check_intact(store: Store, folder: str) -> None:
     """Raises JobError, which names the file that is missing or damaged."""
-    numbers = {log: micro_batches(store, folder, log) for log in LOGS}
+    numbers = {log: numbers_of(store, folder, log) for log in LOGS}
     if not any(numbers.values()):
         return
     metadata = _text(store, f"{folder}/metadata")
@@ -55,7 +55,7 @@ def check_intact(store: Store, folder: str) -> None:
     for place, offset in enumerate(offsets[1:]):  # the first is of the micro-batch itself
         if (entry := _of_files(offset)) is not None:
             _check_source(store, f"{folder}/sources/{place}", entry)
-    for place in (int(name) for name in store.names(f"{folder}/sources") if name.isdecimal()):
+    for place in numbers_of(store, folder, "sources"):
         _check_files(store, f"{folder}/sources/{place}", _files_done(store, folder, done, place))
 
 
@@ -80,6 +80,17 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
         _lines(store, f"{folder}/{number}")
 
 
+def files_read(store: Store, folder: str, after: int = -1) -> list[str]:
+    """Those in the log of a source's files, after so many of its entries. Raises JobError."""
+    logs = [name for name in store.names(folder) if re.fullmatch(r"\d+(\.compact)?", name)]
+    numbered = {int(name.removesuffix(".compact")): name for name in logs}
+    first = max((number for number, name in numbered.items() if name.endswith(".compact")), default=0)
+    needed = [name for number, name in sorted(numbered.items()) if number >= max(first, after + 1)]
+    entries = [_json(line) for name in needed for line in _lines(store, f"{folder}/{name}")]
+    found = [entry for entry in entries if isinstance(entry, dict) and entry.keys() >= {"path", "batchId"}]
+    return [unquote(entry["path"]) for entry in found if entry["batchId"] > after]
+
+
 def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> int:
     """Up to where the log of a source's files is of micro-batches that are done."""
     offsets = _lines(store, f"{folder}/offsets/{done[-1]}")[1:] if done else []
@@ -89,11 +100,7 @@ def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> i
 
 def _check_files(store: Store, folder: str, done: int) -> None:
     """Those of a micro-batch that is not done: Spark reads what is left of them, and never the others."""
-    logs = [name for name in store.names(folder) if re.fullmatch(r"\d+(\.compact)?", name)]
-    later = [name for name in logs if int(name.removesuffix(".compact")) > done]
-    entries = [_json(line) for name in later for line in _lines(store, f"{folder}/{name}")]
-    found = [entry for entry in entries if isinstance(entry, dict) and entry.keys() >= {"path", "batchId"}]
-    files = sorted({unquote(entry["path"]) for entry in found if entry["batchId"] > done})
+    files = sorted(set(files_read(store, folder, done)))
     there = at_once([partial(store.exists, file) for file in files], AT_ONCE)
     if gone := [file for file, is_there in zip(files, there, strict=True) if not is_there]:
         whom = f"and {len(gone) - 1} more, and they belong" if len(gone) > 1 else "and it belongs"
@@ -113,7 +120,7 @@ def state_problem(folder: str, error: Exception) -> JobError | None:
     return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {_CURE}")
 
 
-def micro_batches(store: Store, folder: str, log: str) -> list[int]:
+def numbers_of(store: Store, folder: str, log: str) -> list[int]:
     """Of the files of a log, in their order; halves of files have none."""
     return sorted(int(name) for name in store.names(f"{folder}/{log}") if name.isdecimal())
 

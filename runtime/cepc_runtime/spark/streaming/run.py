@@ -28,6 +28,7 @@ from .lease import take
 from .new_files import look_at_new_files
 from .operator import flush
 from .query import continuous, no_error, prepare_session
+from .same_files import check_same, folders_read
 from .sinks import FLUSHED, Writing
 from .source import checked, declared
 from .spread import cores_of, usual_buckets
@@ -204,6 +205,7 @@ def start(
                 " written now, and it is"
                 " ended; name a new directory to begin again"
             )
+        check_same(place.store, folder, folders_read(events))
         rows = what.rows(events, folders.dead is not None)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
