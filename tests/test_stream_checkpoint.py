@@ -11,6 +11,7 @@ from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.intact import check_intact
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
+from cepc_runtime.spark.streaming.source import with_age
 from tests.faults.local import LocalStore
 
 if TYPE_CHECKING:
@@ -120,6 +121,21 @@ def test_where_files_were_read_from_another_folder_the_user_says_whether_they_ar
 )
 def test_the_folder_of_all_that_a_pattern_finds(path: str, folder: str) -> None:
     assert above_patterns(path) == folder
+
+
+@pytest.mark.parametrize(
+    ("form", "given", "options"),
+    [
+        ("parquet", {}, {"maxFileAge": "365000d"}),
+        ("csv", {"header": "true"}, {"header": "true", "maxFileAge": "365000d"}),
+        ("json", {"MAXFILEAGE": "1d"}, {"MAXFILEAGE": "1d"}),
+        ("rate", {}, {}),
+    ],
+)
+def test_files_have_no_age_at_which_they_are_not_read_unless_the_user_gives_one(
+    form: str, given: dict[str, str], options: dict[str, str]
+) -> None:
+    assert with_age(form, given) == options
 
 
 def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_later_ones_left(tmp_path: Path) -> None:

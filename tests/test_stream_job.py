@@ -309,6 +309,21 @@ def test_a_file_of_another_schema_stops_the_job_and_is_named(
 
 
 @pytest.mark.long  # several starts of a stream
+@pytest.mark.parametrize("form", ["json", "parquet"])
+def test_files_are_read_whatever_their_times_are(run: Any, tmp_path: Path, form: str) -> None:
+    arguments = ["--format", form, "--output", str(tmp_path / "out"), "--input"]
+    source = put(tmp_path / "in" / f"0.{form}", EVENTS[:20])
+    os.utime(tmp_path / "in" / f"0.{form}", (1 << 32, 1 << 32))
+    assert run(*arguments, source) == 0
+    put(tmp_path / "in" / f"1.{form}", EVENTS[20:30])
+    put(tmp_path / "in" / f"2.{form}", EVENTS[30:])
+    os.utime(tmp_path / "in" / f"2.{form}", (1, 1))
+    assert run(*arguments, source, "--flush") == 0
+    for query, table in expected().items():
+        assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist(), ABOUT), query
+
+
+@pytest.mark.long  # several starts of a stream
 def test_a_folder_that_was_renamed_is_read_on_when_the_user_says_that_its_files_are_the_same(
     run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
