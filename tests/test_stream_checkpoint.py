@@ -291,3 +291,34 @@ def test_where_nothing_was_read_a_flush_writes_nothing_and_ends_nothing(tmp_path
     checkpoint.claim(STORE, str(tmp_path), IDENTITY)
     assert checkpoint.flush(STORE, str(tmp_path), same, lambda _: pytest.fail("there is nothing")) is None
     assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
+
+
+def test_where_nothing_was_read_of_one_stream_of_several_a_flush_ends_that_one_too(tmp_path: Path) -> None:
+    folder = f"{tmp_path}/b"
+    checkpoint.claim(STORE, folder, IDENTITY)
+    assert checkpoint.flush(STORE, folder, same, lambda _: pytest.fail("there is nothing"), ["a", "b"]) is None
+    with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
+        checkpoint.claim(STORE, folder, IDENTITY)
+
+
+def test_a_flush_that_was_begun_has_to_end_all_streams_that_it_was_begun_for(tmp_path: Path) -> None:
+    folders = {name: made(tmp_path / name) for name in "abc"}
+    assert checkpoint.ended(STORE, folders) == frozenset()
+
+    def cut_short(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.flush(STORE, folders["a"], same, cut_short, ["a", "b"])
+    assert checkpoint.ended(STORE, folders) == {"a", "b"}
+    checkpoint.flush(STORE, folders["a"], same, same)
+    assert checkpoint.ended(STORE, folders) == {"a", "b"}
+    assert checkpoint.ended(STORE, {"a": folders["a"]}) == {"a"}
+    program = tmp_path / "a" / checkpoint.FILE
+    data = json.loads(program.read_text())
+    program.write_text(json.dumps({**data, "together": "ab"}))
+    with pytest.raises(JobError, match="is damaged"):
+        checkpoint.ended(STORE, folders)
+    del data["together"]  # of an earlier version
+    program.write_text(json.dumps(data))
+    assert checkpoint.ended(STORE, folders) == {"a"}

@@ -398,7 +398,7 @@ def test_queries_with_the_same_columns_are_written_by_one_job_also_where_a_kill_
     assert not [*(tmp_path / "out" / UNFINISHED).iterdir()]
 
 
-def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
+def test_a_run_finishes_the_flush_of_all_streams_and_is_refused_where_some_were_ended_before(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(tmp_path / "in", 0, events()[:1])
@@ -408,24 +408,38 @@ def test_a_run_that_flushes_leaves_out_the_streams_that_were_ended_before(
     ]
     streams[1] = replace(streams[1], stream=replace(streams[1].stream, name="trips"))
     frames = {s.stream.name: read_stream(spark, s.stream, "parquet", str(tmp_path / "in"), {}) for s in streams}
-    ended = {"rides"}
+    over, left = {"rides", "trips"}, {"trips"}  # a flush was killed between the two
+    begun: list[tuple[str, set[str]]] = []
 
-    def start(what: Continuous, *_: object) -> str:
-        if what.streamed.stream.name in ended:
-            raise checkpoint.Ended(f"{what.streamed.stream.name} was ended by --flush")
-        return what.streamed.stream.name
+    def start(what: Continuous, *given: Any) -> str:
+        name, tell, together = what.streamed.stream.name, *given[-2:]
+        begun.append((name, {*together}))
+        if name in left:
+            tell({"stream": name})
+        if name in over:
+            raise checkpoint.Ended(f"{name} was ended by --flush")
+        return name
 
-    def begun(finish: Any) -> Any:
+    def run_all(finish: Any) -> Any:
         sink, terms = Directories(str(tmp_path / "o"), "parquet"), Terms(Folders(str(tmp_path / "c")))
         return stream(spark, streams, sink, terms, frames, finish=finish)
 
     monkeypatch.setattr(run, "start", start)
-    assert begun(lambda _: None) == ["trips"]
+    monkeypatch.setattr(checkpoint, "ended", lambda *_: frozenset(over))
+    told: list[Any] = []
+    assert run_all(told.append) == []
+    assert told == [{"stream": "trips"}]
+    assert begun == [("rides", over), ("trips", over)]
     with pytest.raises(checkpoint.Ended, match="rides was ended"):
-        begun(None)
-    ended.add("trips")
-    with pytest.raises(checkpoint.Ended, match="rides was ended"):
-        begun(lambda _: None)
+        run_all(None)
+    left.clear()
+    with pytest.raises(checkpoint.Ended, match=r"rides was ended by --flush$"):
+        run_all(told.append)
+    over.remove("trips")  # which was never to be ended
+    begun.clear()
+    with pytest.raises(checkpoint.Ended, match="rides was ended by --flush; --queries other runs the others"):
+        run_all(told.append)
+    assert begun == [("rides", {"rides"})]
 
 
 def _interrupt(*_: object) -> None:

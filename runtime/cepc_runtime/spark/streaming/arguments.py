@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
 from .outputs import SINKS
-from .run import DAY, EVERY, Folders, Terms, to_stderr, trigger_of, wait
+from .run import DAY, EVERY, Folders, Terms, flush_all, to_stderr, trigger_of, wait
 from .run import stream as start_streams
 from .sinks import Target, console
 from .source import read_stream
@@ -112,8 +112,7 @@ def run_streams(
     running = start_streams(spark, streams, sink, terms, events, names, finish)
     wait(running, to_stderr)
     if arguments.flush:
-        for stream_running in running:
-            stream_running.flush(to_stderr)
+        flush_all(running, to_stderr)
 
 
 def _trigger(arguments: argparse.Namespace) -> str:

@@ -11,7 +11,7 @@ from ..schema import JobError
 from .intact import LOGS, numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from .query import Continuous
     from .store import Store
@@ -24,6 +24,8 @@ FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
 _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
+_TOGETHER: Final = "together"
+"""The streams of a job that a flush ends, this one among them; not in a checkpoint of before."""
 
 
 def identity(what: Continuous) -> dict[str, Any]:
@@ -58,6 +60,8 @@ def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collect
             " checkpoint, or name a new"
             " directory to begin again"
         )
+    if found is not None and found["flush"] == DONE:
+        raise Ended(f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again")
     if found is None or not begun:
         for log in LOGS:  # what a kill amid the first left, with which Spark would not begin
             for name in store.names(f"{folder}/{log}"):
@@ -65,8 +69,6 @@ def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collect
                     store.delete(f"{folder}/{log}/{name}")
         _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None})
         return None
-    if found["flush"] == DONE:
-        raise Ended(f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again")
     if problems := _changes(found, identity, left_out):
         raise JobError(_not_this(folder, problems, [name for name in left_out if name in found["queries"]]))
     flush: int | None = found["flush"]
@@ -109,9 +111,27 @@ def id_of(store: Store, folder: str) -> str:
     return str((_read(store, folder) or {})["id"])
 
 
-def flush(store: Store, folder: str, opened: Callable[[int], Opened], write: Callable[[Opened], Done]) -> Done | None:
+def ended(store: Store, folders: Mapping[str, str]) -> frozenset[str]:
+    """The streams, of those that have these checkpoints, that a flush has ended, or must: it was begun with all that it
+    ends, and a kill may have left some of them.
+    """
+    found: set[str] = set()
+    for name, folder in folders.items():
+        program = _read(store, folder)
+        if program is not None and program["flush"] is not None:
+            found |= {name, *program[_TOGETHER]}
+    return frozenset(found & folders.keys())
+
+
+def flush(
+    store: Store,
+    folder: str,
+    opened: Callable[[int], Opened],
+    write: Callable[[Opened], Done],
+    together: Sequence[str] = (),
+) -> Done | None:
     """End the checkpoint: `opened` finds what is open after a micro-batch, and `write` gives it out; None where there
-    was none, so nothing is open. Raises JobError.
+    was none, so nothing is open: it is ended only if other streams are, which are named in `together`. Raises JobError.
 
     That the flush has begun is said when the state is found, for one that cannot begin must leave the checkpoint as it
     was, and before any of its rows is written. From then on no event can be taken any more, so whoever finishes it
@@ -119,7 +139,10 @@ def flush(store: Store, folder: str, opened: Callable[[int], Opened], write: Cal
     """
     found = _read(store, folder) or {}
     batch = _newest(store, folder) if found["flush"] is None else int(found["flush"])
+    said = {**found, _TOGETHER: sorted({*found[_TOGETHER], *together})}
     if batch < 0:
+        if together:
+            _write(store, folder, {**said, "flush": DONE})
         return None
     if str(batch) not in store.names(f"{folder}/commits"):
         raise JobError(
@@ -128,9 +151,9 @@ def flush(store: Store, folder: str, opened: Callable[[int], Opened], write: Cal
             " back from a copy of the checkpoint"
         )
     rows = opened(batch)
-    _write(store, folder, {**found, "flush": batch})
+    _write(store, folder, {**said, "flush": batch})
     done = write(rows)
-    _write(store, folder, {**found, "flush": DONE})
+    _write(store, folder, {**said, "flush": DONE})
     return done
 
 
@@ -160,7 +183,7 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         found: dict[str, Any] = json.loads(text)
         if not _is_right(found):
             raise ValueError("values of other types")
-        return {name: found[name] for name in _NAMES}
+        return {**{name: found[name] for name in _NAMES}, _TOGETHER: found.get(_TOGETHER, [])}
     except (ValueError, TypeError, KeyError) as error:
         raise JobError(
             f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}. Put it back from a copy"
@@ -172,7 +195,8 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
 def _is_right(found: dict[str, Any]) -> bool:
     flush = found["flush"]
     is_known = flush is None or flush == DONE or type(flush) is int
-    return is_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
+    are_known = isinstance(found.get(_TOGETHER, []), list)
+    return is_known and are_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
 
 
 def _write(store: Store, folder: str, data: dict[str, Any]) -> None:

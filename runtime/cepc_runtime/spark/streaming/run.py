@@ -23,7 +23,7 @@ from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
 from .ending import ToldToEnd, heard, quiet
-from .intact import check_intact
+from .intact import check_intact, numbers_of
 from .lease import take
 from .new_files import look_at_new_files
 from .operator import flush
@@ -110,9 +110,11 @@ class Running:
         self.query.stop()
         self.writing.lease.release()
 
-    def flush(self, to: Report) -> None:
-        """What is still open, as at the end of a batch; the checkpoint is ended by it. Raises JobError."""
-        self.place.flush(self.writing, to)
+    def flush(self, to: Report, together: Sequence[str] = ()) -> None:
+        """What is still open, as at the end of a batch; the checkpoint is ended by it, and the streams named in
+        `together` will be. Raises JobError.
+        """
+        self.place.flush(self.writing, to, together)
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,17 @@ class Place:
     def store(self) -> Store:
         return HadoopStore(self.spark)
 
+    def has_begun(self) -> bool:
+        """Whether there was a micro-batch."""
+        return bool(numbers_of(self.store, self.folder, "offsets"))
+
     def lease(self) -> Lease:
         """Raises JobError."""
         jvm: Any = self.spark._jvm
         mine = [os.getpid(), int(jvm.java.lang.ProcessHandle.current().pid())]
         return take(self.store, self.folder, mine, lambda text: print(text, file=sys.stderr, flush=True))
 
-    def flush(self, writing: Writing, to: Report, *, resumed: bool = False) -> None:
+    def flush(self, writing: Writing, to: Report, together: Sequence[str] = (), *, resumed: bool = False) -> None:
         """A flush that was cut short is begun again at the same micro-batch, and writes the same rows in the same
         places.
         """
@@ -148,6 +154,7 @@ class Place:
                     self.folder,
                     lambda batch: self._open(state, batch),
                     lambda rows: _flushed(writing, rows),
+                    together,
                 )
         finally:
             over.set()
@@ -181,10 +188,12 @@ def start(
     sink: Sink,
     trigger: dict[str, Any],
     finish: Report | None = None,
+    together: Collection[str] = (),
 ) -> Running:
     """Begin, or go on where the checkpoint stands. Raises JobError.
 
-    Where a flush was cut short, nothing but that flush is done, and told to `finish`; then Ended is raised.
+    Where a flush was cut short, nothing but that flush is done, and told to `finish`; then Ended is raised. It may have
+    been cut short before it came to this stream: then it is among those that are ended `together`.
     """
     spark, folder = events.sparkSession, folders.checkpoint
     prepare_session(spark, what.buckets)
@@ -198,8 +207,8 @@ def start(
         identity = checkpoint.identity(what)
         check_intact(place.store, folder)
         left_out = [name for name in what.streamed.stream.queries if name not in what.queries]
-        if checkpoint.claim(place.store, folder, identity, left_out) is not None:
-            place.flush(writing, finish or (lambda _: None), resumed=True)
+        if checkpoint.claim(place.store, folder, identity, left_out) is not None or together:
+            place.flush(writing, finish or (lambda _: None), sorted(together), resumed=True)
             raise checkpoint.Ended(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"
                 " written now, and it is"
@@ -228,8 +237,8 @@ def stream(
     """Start a streaming query for each stream of a job that has some of the queries, each with folders of its own.
 
     `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises
-    JobError, and nothing runs then. With `finish`, which is told, streams whose flush was cut short have it finished
-    and are not started, nor are those that were ended before, if there are others.
+    JobError, and nothing runs then. Where a flush was cut short, it is finished; with `finish`, which is told, that is
+    what was wanted, and no error.
     """
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
@@ -245,25 +254,26 @@ def stream(
     for name, own in places.items():
         if begun_with[name] is None:
             check_readable(spark, own.checkpoint)
+    over = checkpoint.ended(HadoopStore(spark), {name: own.checkpoint for name, own in places.items()})
     started: list[Running] = []
-    ended: list[checkpoint.Ended] = []
     resumed: list[dict[str, Any]] = []
+
+    def begin(one: Streamed) -> Running:
+        name = one.stream.name
+        buckets = terms.buckets or begun_with[name] or usual_buckets(cores_of(spark))
+        what, events_of_one = continuous(one, names, buckets, terms.ahead), given.get(name)
+        with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session
+            frame = declared(spark, one.stream) if events_of_one is None else checked(events_of_one, one.stream)
+            together = over if name in over else ()
+            return start(what, frame, places[name], sink, trigger_of(terms.trigger), resumed.append, together)
+
     try:
-        for one in wanted:
-            name = one.stream.name
-            buckets = terms.buckets or begun_with[name] or usual_buckets(cores_of(spark))
-            what = continuous(one, names, buckets, terms.ahead)
-            try:
-                with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session
-                    events_of_one = given.get(name)
-                    frame = declared(spark, one.stream) if events_of_one is None else checked(events_of_one, one.stream)
-                    started.append(start(what, frame, places[name], sink, trigger_of(terms.trigger), resumed.append))
-            except checkpoint.Ended as error:
-                if finish is None:
-                    raise
-                ended.append(error)
-        if ended and not started and not resumed:
-            raise ended[0]
+        ended = [error for one in wanted if one.stream.name in over and (error := _ended(begin, one))]
+        others = [one for one in wanted if one.stream.name not in over]
+        if ended and (finish is None or not resumed):
+            raise _but_for(ended[0], [name for name in names if any(name in one.stream.queries for one in others)])
+        for one in others:
+            started.append(begin(one))  # one by one: those that run are stopped where the next cannot
     except BaseException:
         for running in started:
             running.stop()
@@ -272,6 +282,29 @@ def stream(
         for line in resumed:
             finish(line)
     return started
+
+
+def _ended(begin: Callable[[Streamed], Running], one: Streamed) -> checkpoint.Ended | None:
+    """What is said of a stream that is over, when what a flush had left of it is done."""
+    try:
+        begin(one).stop()
+    except checkpoint.Ended as error:
+        return error
+    return None
+
+
+def _but_for(error: checkpoint.Ended, others: Sequence[str]) -> checkpoint.Ended:
+    return checkpoint.Ended(f"{error}; --queries {','.join(others)} runs the others") if others else error
+
+
+def flush_all(streams: Sequence[Running], to: Report) -> None:
+    """End what these streams have open, and their checkpoints; where none has read anything, there is nothing to end.
+    Raises JobError.
+    """
+    names = [stream.place.what.streamed.stream.name for stream in streams]
+    together = names if any(stream.place.has_begun() for stream in streams) else []
+    for stream in streams:
+        stream.flush(to, together)
 
 
 def wait(streams: list[Running], to: Report) -> None:
