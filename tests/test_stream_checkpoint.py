@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import types as T  # noqa: N812
 
-from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming.arguments import meeting
 from cepc_runtime.spark.streaming.intact import check_intact
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
 from cepc_runtime.spark.streaming.source import with_age
@@ -322,3 +325,22 @@ def test_a_flush_that_was_begun_has_to_end_all_streams_that_it_was_begun_for(tmp
     del data["together"]  # of an earlier version
     program.write_text(json.dumps(data))
     assert checkpoint.ended(STORE, folders) == {"a"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "--output o --late o/late --dead o/dead",  # no query is named so
+        "--output o --late o --dead d",
+        "--output o --late o/q2 --dead o2",
+        "--output c --output-format kafka",
+        "--late d --dead d2",
+    ],
+)
+def test_folders_in_which_no_files_would_meet_may_lie_in_one(given: str) -> None:
+    parser = argparse.ArgumentParser()
+    for name, default in {"output": "console", "output-format": "parquet", "checkpoint": "c", "late": None}.items():
+        parser.add_argument(f"--{name}", default=default)
+    parser.add_argument("--dead")
+    streams = [Stream("s", T.StructType(), ("at",), None, ("q",))]
+    assert meeting(parser.parse_args(given.split()), streams, ["q"]) is None

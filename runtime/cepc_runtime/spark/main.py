@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     names = _queries(parser, arguments.queries, streams)
     wanted = [s for s in streams if set(names) & set(s.queries)]
     is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
-    wrong = streaming.problem(arguments) or _misread(_folders(arguments))
+    wrong = streaming.problem(arguments) or _misread(_folders(arguments)) or streaming.meeting(arguments, wanted, names)
     if wrong := wrong or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import posixpath
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..schema import JobError
+from ..sinks import path_of
 from .outputs import SINKS
 from .run import DAY, EVERY, Folders, Terms, flush_all, to_stderr, trigger_of, wait
 from .run import stream as start_streams
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from ..schema import Stream
     from .query import Streamed
 
 WITHOUT_INPUT: Final = ("kafka", "rate")
@@ -79,6 +83,33 @@ def problem(arguments: argparse.Namespace) -> str | None:
     except JobError as error:
         return str(error)
     return None
+
+
+def meeting(arguments: argparse.Namespace, streams: Sequence[Stream], names: Sequence[str]) -> str | None:
+    """What is wrong where two options name places in which files would lie among each other's, or replace them."""
+    own = tuple(one.name for one in streams)
+    parts: dict[str, Sequence[str]] = {"checkpoint": own, "late": own, "dead": own}
+    if arguments.output != "console" and arguments.output_format != "kafka":
+        parts["output"] = names
+    given = {option: path for option in parts if (path := getattr(arguments, option)) is not None}
+    places = {option: [_whole(path_of(path, part)) for part in parts[option]] for option, path in given.items()}
+    for one, other in combinations(places, 2):
+        for a, b in product(places[one], places[other]):
+            if f"{a}/".startswith(f"{b}/") or f"{b}/".startswith(f"{a}/"):
+                rest = "" if a == b else f" and {b}"
+                return (
+                    f"the files of --{one} {given[one]} and of --{other} {given[other]} would lie among each other, in"
+                    f" {a}{rest}: name another directory as --{other if one == 'checkpoint' else one}"
+                )
+    return None
+
+
+def _whole(path: str) -> str:
+    """The path that is the same for the same place, however it is written."""
+    scheme, colon, rest = path.partition(":/")
+    if colon and scheme != "file":
+        return f"{scheme}:{posixpath.normpath(f'/{rest}')}"
+    return str(Path(f"/{rest.lstrip('/')}" if colon else path).absolute().resolve())
 
 
 def _is_given(value: object) -> bool:
