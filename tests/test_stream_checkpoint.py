@@ -250,6 +250,15 @@ def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(
     assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]) is None
 
 
+def test_another_number_of_buckets_makes_no_other_program(tmp_path: Path) -> None:
+    with pytest.raises(JobError) as failure:
+        checkpoint.claim(STORE, made(tmp_path), {**IDENTITY, "buckets": 3})
+    assert str(failure.value) == (
+        f"{tmp_path} was begun with another number of buckets: it has 2 buckets, write --buckets 2, or leave that option"
+        " out"
+    )
+
+
 def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
     folder = made(tmp_path)
 

@@ -24,6 +24,7 @@ FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
 _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
+_BUCKETS: Final = "it has "
 _TOGETHER: Final = "together"
 """The streams of a job that a flush ends, this one among them; not in a checkpoint of before."""
 
@@ -77,6 +78,8 @@ def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collect
 
 def _not_this(folder: str, problems: Sequence[str], missing: Sequence[str]) -> str:
     """What to say of another's checkpoint; `missing` are its queries that this run leaves out."""
+    if len(problems) == 1 and problems[0].startswith(_BUCKETS):
+        return f"{folder} was begun with another number of buckets: {problems[0]}, or leave that option out"
     if len(missing) == len(problems):
         return (
             f"{folder} is the checkpoint of more queries: {'; '.join(problems)}. Add {','.join(missing)} to --queries,"
@@ -96,7 +99,7 @@ def _changes(old: dict[str, Any], new: dict[str, Any], left_out: Collection[str]
     if not found and old["stream"] != new["stream"]:
         found.append("the stream's columns, event time or event types are not what they were")
     if old["buckets"] != new["buckets"]:
-        found.append(f"it has {old['buckets']} buckets, write --buckets {old['buckets']}")
+        found.append(f"{_BUCKETS}{old['buckets']} buckets, write --buckets {old['buckets']}")
     return found
 
 
