@@ -250,6 +250,28 @@ def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(
     assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]) is None
 
 
+def test_a_checkpoint_that_was_moved_names_the_place_where_it_was_made(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    checkpoint.claim(STORE, str(old), IDENTITY, place=f"file:{old}")
+    program = (old / checkpoint.FILE).read_text()
+    made(old)
+    (old / checkpoint.FILE).write_text(program)
+    assert checkpoint.claim(STORE, str(old), IDENTITY, place=f"file:{old}") is None
+    new.symlink_to(old)
+    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}") is None  # the same by another name
+    new.unlink()
+    old.rename(new)
+    with pytest.raises(JobError) as failure:
+        checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}")
+    assert str(failure.value) == (
+        f"{new} was moved from file:{old}, where Spark looks for the files of its state: move it back, and name it so as"
+        " --checkpoint"
+    )
+    without = {name: value for name, value in json.loads(program).items() if name != "place"}
+    (new / checkpoint.FILE).write_text(json.dumps(without))  # of before
+    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}") is None
+
+
 def test_another_number_of_buckets_makes_no_other_program(tmp_path: Path) -> None:
     with pytest.raises(JobError) as failure:
         checkpoint.claim(STORE, made(tmp_path), {**IDENTITY, "buckets": 3})

@@ -63,7 +63,7 @@ class LocalStore:
             return []
 
     def exists(self, path: str) -> bool:
-        return Path(path.removeprefix("file://")).exists()
+        return Path(path.removeprefix("file:").replace("///", "/")).exists()
 
 
 def _name(path: str) -> str:

@@ -24,6 +24,8 @@ FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
 _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
+_PLACE: Final = "place"
+"""Where a checkpoint was made, whole: Spark writes that into its state. Not in a checkpoint of before."""
 _BUCKETS: Final = "it has "
 _TOGETHER: Final = "together"
 """The streams of a job that a flush ends, this one among them; not in a checkpoint of before."""
@@ -46,9 +48,11 @@ class Ended(JobError):  # noqa: N818 - it is no fault
     """The checkpoint was ended by a flush."""
 
 
-def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collection[str] = ()) -> int | None:
+def claim(
+    store: Store, folder: str, identity: dict[str, Any], left_out: Collection[str] = (), place: str | None = None
+) -> int | None:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
-    `left_out` are queries that the program has and this run has not.
+    `left_out` are queries that the program has and this run has not; `place` is where it lies, by its whole name.
 
     Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
     """
@@ -68,8 +72,14 @@ def claim(store: Store, folder: str, identity: dict[str, Any], left_out: Collect
             for name in store.names(f"{folder}/{log}"):
                 if name.startswith("."):
                     store.delete(f"{folder}/{log}/{name}")
-        _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None})
+        _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None, _PLACE: place})
         return None
+    made_in = found[_PLACE]
+    if made_in and place and made_in != place and not store.exists(f"{made_in}/{FILE}"):
+        raise JobError(
+            f"{folder} was moved from {made_in}, where Spark looks for the files of its state: move it back, and name"
+            " it so as --checkpoint"
+        )
     if problems := _changes(found, identity, left_out):
         raise JobError(_not_this(folder, problems, [name for name in left_out if name in found["queries"]]))
     flush: int | None = found["flush"]
@@ -186,7 +196,8 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         found: dict[str, Any] = json.loads(text)
         if not _is_right(found):
             raise ValueError("values of other types")
-        return {**{name: found[name] for name in _NAMES}, _TOGETHER: found.get(_TOGETHER, [])}
+        later = {_TOGETHER: found.get(_TOGETHER, []), _PLACE: found.get(_PLACE)}
+        return {**{name: found[name] for name in _NAMES}, **later}
     except (ValueError, TypeError, KeyError) as error:
         raise JobError(
             f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}. Put it back from a copy"
@@ -198,7 +209,7 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
 def _is_right(found: dict[str, Any]) -> bool:
     flush = found["flush"]
     is_known = flush is None or flush == DONE or type(flush) is int
-    are_known = isinstance(found.get(_TOGETHER, []), list)
+    are_known = isinstance(found.get(_TOGETHER, []), list) and isinstance(found.get(_PLACE, ""), str | None)
     return is_known and are_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
 
 

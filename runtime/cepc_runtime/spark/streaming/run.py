@@ -32,7 +32,7 @@ from .same_files import check_same, folders_read
 from .sinks import FLUSHED, Writing
 from .source import checked, declared
 from .spread import cores_of, usual_buckets
-from .state_path import check_readable, readable
+from .state_path import check_readable, readable, whole_name
 from .store import HadoopStore
 from .time import SHIFT
 
@@ -207,7 +207,7 @@ def start(
         identity = checkpoint.identity(what)
         check_intact(place.store, folder)
         left_out = [name for name in what.streamed.stream.queries if name not in what.queries]
-        if checkpoint.claim(place.store, folder, identity, left_out) is not None or together:
+        if checkpoint.claim(place.store, folder, identity, left_out, whole_name(spark, folder)) is not None or together:
             place.flush(writing, finish or (lambda _: None), sorted(together), resumed=True)
             raise checkpoint.Ended(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"

@@ -53,6 +53,11 @@ def check_readable(spark: SparkSession, folder: str) -> None:
     )
 
 
+def whole_name(spark: SparkSession, folder: str) -> str:
+    """Of a folder, with its file system."""
+    return str(_qualified(spark, folder).toString())
+
+
 def _qualified(spark: SparkSession, folder: str) -> Any:
     """Hadoop's path, with its file system."""
     session: Any = spark
