@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,10 @@ import cepc
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
+from cepc_runtime.spark import whole_job
 from cepc_runtime.spark.job import Memory, read_stream
 from cepc_runtime.spark.streaming.outputs import SINKS
+from cepc_runtime.spark.streaming.run import Folders, Terms
 from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:
@@ -202,6 +205,16 @@ def test_rows_can_be_kept_in_memory_and_any_function_is_a_sink(spark: SparkSessi
     running.flush(lambda _: None)
     wanted = expected()["rises"]
     assert same(memory.table("rises").cast(wanted.schema).to_pylist(), wanted.to_pylist(), ABOUT)
+
+
+def test_a_stream_begun_in_python_has_the_terms_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Terms] = []
+    monkeypatch.setattr(whole_job, "run_stream", lambda *given: found.append(given[3]))
+    namespace: dict[str, Any] = {"__name__": "job"}
+    exec(job_text(), namespace)
+    namespace["stream"](None, "c", Memory())
+    namespace["stream"](None, "c", Memory(), late="l", dead="d", buckets=2, ahead=timedelta(seconds=1.5))
+    assert found == [Terms(Folders("c")), Terms(Folders("c", "l", "d"), "10 seconds", 2, 1500)]
 
 
 # ---- records that are no events --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -80,14 +81,19 @@ class Job:
         trigger: str = "10 seconds",
         late: str | None = None,
         buckets: int | None = None,
+        dead: str | None = None,
+        ahead: timedelta = timedelta(days=1),
     ) -> list[Running]:
         """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
+
+        `late` and `dead` are folders for events that take no part and records that are no events; without `dead` such a
+        record stops the job. An event so far `ahead` of the clock is dropped.
 
         After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice. Raises
         JobError.
         """
         streamed = [part.streamed for part in self.parts]
-        terms = Terms(Folders(checkpoint, late), trigger, buckets)
+        terms = Terms(Folders(checkpoint, late, dead), trigger, buckets, ahead // timedelta(milliseconds=1))
         return run_stream(spark, streamed, sink, terms, events, queries)
 
     def matches(
