@@ -14,6 +14,7 @@ from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
 from cepc_runtime.spark.streaming.intact import check_intact
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
+from cepc_runtime.spark.streaming.sinks import Directories
 from cepc_runtime.spark.streaming.source import with_age
 from tests.faults.local import LocalStore
 
@@ -375,3 +376,14 @@ def test_folders_in_which_no_files_would_meet_may_lie_in_one(given: str) -> None
     parser.add_argument("--dead")
     streams = [Stream("s", T.StructType(), ("at",), None, ("q",))]
     assert meeting(parser.parse_args(given.split()), streams, ["q"]) is None
+
+
+def test_a_new_checkpoint_does_not_begin_where_there_are_rows_of_another(tmp_path: Path) -> None:
+    sink = Directories(f"{tmp_path}/out/", "parquet")
+    sink.check_new(STORE, ["q/1"])
+    (tmp_path / "out" / "other" / "batch=000000001").mkdir(parents=True)
+    (tmp_path / "out" / "q%2F1" / "_temporary").mkdir(parents=True)
+    sink.check_new(STORE, ["q/1"])
+    (tmp_path / "out" / "q%2F1" / "batch=-1").mkdir()
+    with pytest.raises(JobError, match=f"{tmp_path}/out/q%2F1 has rows of another checkpoint, .* or delete them"):
+        sink.check_new(STORE, ["r", "q/1"])

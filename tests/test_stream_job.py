@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,8 +27,10 @@ from cepc.codegen.compiling import job_of
 from cepc.java import spark_environment
 from cepc_runtime.spark import whole_job
 from cepc_runtime.spark.job import Memory, read_stream
+from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.outputs import SINKS
 from cepc_runtime.spark.streaming.run import Folders, Terms
+from cepc_runtime.spark.streaming.sinks import Writing
 from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:
@@ -319,6 +322,25 @@ def test_a_file_of_another_schema_stops_the_job_and_is_named(
     assert run("--input", source, "--output", str(tmp_path / "out")) == 1
     said = capsys.readouterr().err
     assert "1.parquet" in said or "column x: expected int, found string" in said
+
+
+@pytest.mark.long  # several starts of a stream
+def test_a_job_that_was_killed_before_its_first_micro_batch_was_done_goes_on_with_its_own_rows_alone(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--input", put(tmp_path / "in" / "0.parquet", EVENTS), "--output", str(tmp_path / "out")]
+
+    def fail(*_: object) -> None:
+        raise JobError("all rows are written")
+
+    with monkeypatch.context() as amid:
+        amid.setattr(Writing, "_summary", fail)
+        assert run(*arguments) == 1
+    assert run(*arguments) == 0
+    assert list((tmp_path / "out").glob("*/batch=*"))
+    shutil.rmtree(tmp_path / "c")
+    assert run(*arguments) == 1
+    assert "has rows of another checkpoint" in capsys.readouterr().err
 
 
 @pytest.mark.long  # several starts of a stream

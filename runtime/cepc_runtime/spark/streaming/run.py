@@ -29,7 +29,7 @@ from .new_files import look_at_new_files
 from .operator import flush
 from .query import continuous, no_error, prepare_session
 from .same_files import check_same, folders_read
-from .sinks import FLUSHED, Writing
+from .sinks import FLUSHED, Directories, Writing
 from .source import checked, declared
 from .spread import cores_of, usual_buckets
 from .state_path import check_readable, readable, whole_name
@@ -214,6 +214,8 @@ def start(
                 " written now, and it is"
                 " ended; name a new directory to begin again"
             )
+        if isinstance(sink, Directories) and not place.has_begun():
+            sink.check_new(place.store, what.queries)
         check_same(place.store, folder, folders_read(events))
         rows = what.rows(events, folders.dead is not None)
         name = f"cepc {what.streamed.stream.name}"
