@@ -74,6 +74,32 @@ ModuleNotFoundError: No module named '{}'
 	at org.apache.spark.X
 Relation
 +- LocalRelation <empty>"""
+READ = "calling o8.collect.\n: org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///in/1.x. SQLSTATE: KD001\n\tat a.B\n"
+WHOLE = "if it is damaged or cut off, put the whole file in its place, by the same name"
+DICTIONARY = "java.lang.UnsupportedOperationException: org.apache.parquet.column.values.dictionary.PlainValuesDictionary$PlainLongDictionary"
+UNREAD = [
+    pytest.param(
+        f"{READ}Caused by: java.io.EOFException: Unexpected end of input stream\n\tat c.D",
+        f"file:///in/1.x cannot be read (Unexpected end of input stream): {WHOLE}", id="JSON that is cut off",
+    ),
+    pytest.param(
+        f"{READ}Caused by: java.lang.RuntimeException: a\n\tat c.D\nCaused by: java.lang.IndexOutOfBoundsException\n\tat c.D",
+        f"file:///in/1.x cannot be read (java.lang.IndexOutOfBoundsException): {WHOLE}", id="a cause of a cause",
+    ),
+    pytest.param(READ, f"file:///in/1.x cannot be read: {WHOLE}", id="no cause"),
+    pytest.param(
+        f"{CALLED}{ABORTED}{DICTIONARY}\n\tat a.B\nCaused by: {DICTIONARY}\n\tat a.B\n",
+        "a Parquet file has a column of another type than is declared, such as UINT64 for BIGINT: declare the type that is"
+        " written there (of UINT64 it is DECIMAL(20, 0)), or keep the file apart", id="Parquet's UINT64 for BIGINT",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), UNREAD)
+def test_a_file_that_cannot_be_read_has_a_reason_and_a_cure(text: str, said: str) -> None:
+    assert sentence(RuntimeError(text)) == said
+
+
 SEND = "start the job with spark-submit --py-files cepc_runtime.zip, which `cepc compile --bundle` writes beside it, or send"
 MODULES = [
     ("cepc_runtime", SEND),

@@ -34,6 +34,9 @@ _UNIMPORTANT: Final = frozenset(
 _IN_JVM: Final = re.compile(r"^(?:Caused by)?: ([\w.$]+)(?:: (.*))?$", re.MULTILINE)
 _UNMADE: Final = re.compile(r"Mkdirs failed to create (\S+?)(?:/_temporary\S*)? \(")
 
+_OTHER_TYPE: Final = re.compile(r"UnsupportedOperationException: org\.apache\.parquet\.column\.values\.dictionary\.\S+")
+"""Parquet finds values of a type that it cannot make of them what is asked for."""
+
 _HEADER: Final = re.compile(
     r"CSV header does not conform to the schema\.\s+Header: (.*?)\s+Schema: (.*?)\s+Expected: .*?CSV file: (\S+)",
     re.DOTALL,
@@ -77,6 +80,11 @@ def sentence(error: Exception) -> str:
         return said
     if header := _header(text):
         return header
+    if _OTHER_TYPE.search(text):
+        return (
+            "a Parquet file has a column of another type than is declared, such as UINT64 for BIGINT: declare the type"
+            " that is written there (of UINT64 it is DECIMAL(20, 0)), or keep the file apart"
+        )
     if _LINKAGE.search(text):
         return _of_another_spark(text)
     said = _cause(error, text)
@@ -139,8 +147,17 @@ def _cause(error: Exception, text: str) -> str:
         lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
         return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
     causes = [said for name, said in found if name not in _UNIMPORTANT] or [file[2] for file in files if file[2]]
+    if files and not causes:
+        return _unread(files[0][1], text)
     said = (causes or [said for _, said in found] or [_without_class(text)])[-1]
     return f"{files[0][1]}: {said}" if files and causes else said or type(error).__name__
+
+
+def _unread(file: str, text: str) -> str:
+    """What to say of a file of which Spark's own error says no more than its name: the cause is not one of Spark's."""
+    causes = [said or name for name, said in _IN_JVM.findall(text) if not _CLASS.match(said or "")]
+    why = f" ({causes[-1].strip()})" if causes else ""
+    return f"{file} cannot be read{why}: if it is damaged or cut off, put the whole file in its place, by the same name"
 
 
 def _not_on_workers(module: str) -> str:
