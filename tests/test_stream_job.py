@@ -385,6 +385,9 @@ def test_a_folder_that_was_renamed_is_read_on_when_the_user_says_that_its_files_
         ("--input x --output t --output-format delta", "Spark has no Delta by itself"),
         ("--format kafka --input t --avro none.avsc", "--avro none.avsc: No such file"),
         ("--input nowhere", "the events of stream s cannot be read"),
+        ("--input x --output /dev/null", "error: --output /dev/null: /dev/null/_may_be_written cannot be written: "),
+        ("--input x --late /dev/null/x", "; name a directory in which this user may write"),
+        ("--input x --dead /proc/x", "error: --dead /proc/x: "),
     ],
 )  # fmt: skip
 def test_what_cannot_be_reached_is_said_at_once(

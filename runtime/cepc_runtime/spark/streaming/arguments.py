@@ -16,6 +16,7 @@ from .run import stream as start_streams
 from .sinks import Target, console
 from .source import read_stream
 from .spread import FOR_CORE, ON_CLUSTER
+from .store import HadoopStore, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..schema import Stream
     from .query import Streamed
+    from .store import Store
 
 WITHOUT_INPUT: Final = ("kafka", "rate")
 """Sources whose options can say it all."""
@@ -88,10 +90,8 @@ def problem(arguments: argparse.Namespace) -> str | None:
 def meeting(arguments: argparse.Namespace, streams: Sequence[Stream], names: Sequence[str]) -> str | None:
     """What is wrong where two options name places in which files would lie among each other's, or replace them."""
     own = tuple(one.name for one in streams)
-    parts: dict[str, Sequence[str]] = {"checkpoint": own, "late": own, "dead": own}
-    if arguments.output != "console" and arguments.output_format != "kafka":
-        parts["output"] = names
-    given = {option: path for option in parts if (path := getattr(arguments, option)) is not None}
+    given = {"checkpoint": arguments.checkpoint, **_written(arguments)} if arguments.checkpoint is not None else {}
+    parts = {option: names if option == "output" else own for option in given}
     places = {option: [_whole(path_of(path, part)) for part in parts[option]] for option, path in given.items()}
     for one, other in combinations(places, 2):
         for a, b in product(places[one], places[other]):
@@ -129,6 +129,8 @@ def run_streams(
     to, written = arguments.output, dict(arguments.output_option)
     target = Target(spark, streams, names, to, written, arguments.checkpoint)
     sink = console if to == "console" else SINKS[arguments.output_format](target)
+    for name, folder in _written(arguments).items():
+        _check_writable(HadoopStore(spark), name, folder)
     wanted = [one.stream for one in streams if set(names) & set(one.stream.queries)]
     events = {}
     for stream in wanted:
@@ -144,6 +146,23 @@ def run_streams(
     wait(running, to_stderr)
     if arguments.flush:
         flush_all(running, to_stderr)
+
+
+def _written(arguments: argparse.Namespace) -> dict[str, str]:
+    """The directories that options name for what is written, but for the checkpoint, whose lease is the first file."""
+    is_folder = arguments.output != "console" and arguments.output_format != "kafka"
+    names = ("late", "dead", *(("output",) if is_folder else ()))
+    return {name: folder for name in names if (folder := getattr(arguments, name)) is not None}
+
+
+def _check_writable(store: Store, name: str, folder: str) -> None:
+    """Raises JobError, now and not with the first rows."""
+    probe = f"{folder.rstrip('/')}/_may_be_written"
+    try:
+        store.replace(probe, "")
+        store.delete(probe)
+    except StoreError as error:
+        raise JobError(f"--{name} {folder}: {error}; name a directory in which this user may write") from error
 
 
 def _trigger(arguments: argparse.Namespace) -> str:
