@@ -29,6 +29,7 @@ from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.source import read
 from cepc_runtime.spark.streaming.source import read_stream
+from cepc_runtime.sql.literal import string_literal
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, by_engine, compile_text, same
 from tests.programs import Case, cases
@@ -367,6 +368,45 @@ def test_csv_files_whose_headers_differ_are_refused(spark: SparkSession, rides: 
         build(spark, STREAM + LISTED, read(spark, stream, "csv", str(tmp_path / "rides")))["listed"].collect()
     said = sentence(failure.value)
     assert re.search(r"rides/\d\.csv: its header is .*, and .* is expected; files of one directory need", said)
+
+
+OPEN: dict[str, tuple[str, dict[str, str]]] = {
+    "line break": ('1,"a\n2,b"\n3,c\n', {}),
+    "CRLF": ('1,"a\n2,b"\n3,c\n', {}),
+    "after others": ('1,"x "", y"\n2,"a,""b\n"\n', {}),
+    "other signs": ("1|'it''s\n2|b'\n", {"delimiter": "|", "quote": "'"}),
+    "tabs": ('1\t"a\n2\tb"\n', {"sep": "\\t"}),
+}
+"""Values of CSV with a line break: what follows the header, and the options."""
+ON_ONE_LINE = 't,v\n1,"a,""b"""\n2,a"b\n3,"a"b\n4, "a\n5,""\n6,""""\n'
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_a_value_with_a_line_break_is_refused_where_spark_reads_lines(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    rows, options = OPEN[name]
+    between = "\t" if name == "tabs" else options.get("delimiter", ",")
+    (tmp_path / "ä b.csv").write_text(f"t{between}v\n{rows}", newline="\r\n" if name == "CRLF" else "\n")
+    stream = load(job_of(*_checked(FILES))).streams["s"]
+    with pytest.raises(JobError) as failure:
+        read(spark, stream, "csv", str(tmp_path), options)
+    assert f"{tmp_path}/ä b.csv: " in str(failure.value)
+    assert str(failure.value).endswith("write --option multiLine=true, or mend the file if it is cut off")
+    found = read(spark, stream, "csv", str(tmp_path), {**options, "multiLine": "true"}).orderBy("t").collect()
+    ours = {"delimiter": between, **{key: value for key, value in options.items() if key == "quote"}}
+    said = ", ".join(f"{key} = {string_literal(value)}" for key, value in ours.items())
+    text = FILES.replace("EVENT TIME t", f"EVENT TIME t FROM CSV '{tmp_path}' OPTIONS ({said})")
+    expected = cepc.compile(text).run()["q"].to_pylist()  # Spark makes \n of \r\n, docs/limits.md
+    assert [(row.t, row.v) for row in found] == [(row["t"], row["v"].replace("\r\n", "\n")) for row in expected]
+
+
+def test_quotes_on_one_line_are_no_line_break(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text(ON_ONE_LINE)
+    stream = load(job_of(*_checked(FILES))).streams["s"]
+    found = read(spark, stream, "csv", str(tmp_path / "e.csv")).orderBy("t").collect()
+    assert [row.v for row in found][:2] == ['a,"b"', 'a"b']
+    assert len(found) == 6
 
 
 IN_FOLDERS = """STREAM s (at BIGINT, kind STRING, dev STRING, day STRING) EVENT TIME at UNIT s EVENT TYPE kind;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -118,6 +119,7 @@ def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]
     JobError.
     """
     check_decimal(stream, options)
+    _check_lines(spark, stream, path, options)
     texts = Texts.of("csv", options)
     options = {**OF_TEXT, **of_csv(options)}
     if options["header"].lower() != "true":
@@ -128,6 +130,38 @@ def _csv(spark: SparkSession, stream: Stream, path: str, options: dict[str, str]
         declared = T.StructType([T.StructField(name, types.get(name, T.StringType())) for name in header])
     records = spark.read.options(**options).schema(texts.as_read(declared)).csv(path)
     return records.select(*(texts.value(field, stream) for field in declared.fields))
+
+
+def _check_lines(spark: SparkSession, stream: Stream, path: str, options: Mapping[str, str]) -> None:
+    """Is each record a line, as Spark takes it to be? It would make others of a value with a line break, without a
+    word. Raises JobError.
+    """
+    quote = quote_of(options)
+    if not quote or "multiline" in map(str.lower, options):
+        return
+    line = F.col("value")
+    goes_on = line.contains(quote) & line.rlike(_open_quote(quote, options))  # the pattern is dear, and few need it
+    found = spark.read.options(**options).text(path).where(goes_on)
+    places = found.select(F.struct(F.input_file_name().alias("file"), line).alias("place"))
+    if place := places.agg(F.min("place").alias("place")).collect()[0].place:
+        raise JobError(
+            f"the events of stream {stream.name} cannot be read: {unquote(place.file.removeprefix('file://'))}: a "
+            f"quoted value does not end on its line, `{place.value[:80]}`, and Spark takes each line for a record: "
+            "write --option multiLine=true, or mend the file if it is cut off"
+        )
+
+
+def _open_quote(quote: str, options: Mapping[str, str]) -> str:
+    """A pattern of Java's for lines of CSV that end within a quoted value. None of its parts gives back what it took:
+    it is one walk along a line, and needs no stack.
+    """
+    given = {name.lower(): value for name, value in options.items()}
+    between = given.get("sep", given.get("delimiter", ","))
+    between = {"\\t": "\t"}.get(between, between)
+    q, d, e = map(re.escape, (quote, between, given.get("escape") or quote))
+    escaped = f"{q}{q}" if e == q else f"{q}{q}|{e}."
+    inside, rest = f"(?:[^{q}{e}]++|{escaped})*+", f"[^{d}]*+" if len(between) == 1 else f"(?:(?!{d}).)*+"
+    return rf"(?s)^(?:(?:{q}{inside}{q}|(?!{q})){rest}{d})*+{q}{inside}\z"
 
 
 def of_csv(options: Mapping[str, str]) -> dict[str, str]:
