@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
 
 from pyspark.sql.utils import is_remote
 
@@ -28,41 +27,35 @@ _OF_SPARK: Final = "org.apache.spark.sql.parquet.row.metadata"
 
 
 def schemas(spark: SparkSession, form: str, files: Sequence[str]) -> dict[str, T.StructType]:
-    """The columns of the files, each different set of them once, by the URL of a file that has these; of very many
-    files some are asked. None over Spark Connect, where there is no JVM to ask.
+    """The columns of the files, each different set of them once, by a file that has these; of very many files some are
+    asked. None over Spark Connect, where there is no JVM to ask.
     """
     if is_remote():
         return {}
     chosen = files[:: -(-len(files) // LOOKED_AT) or 1]
-    texts = at_once([partial(_footer, spark, form, url) for url in chosen], _AT_ONCE)
-    firsts = {text: url for url, text in reversed([*zip(chosen, texts, strict=True)]) if text is not None}
-    places = {url: as_itself(spark, _path(url)) for url in firsts.values()}
-    return {url: spark.read.format(form).load(place).schema for url, place in places.items()}
+    texts = at_once([partial(_footer, spark, form, file) for file in chosen], _AT_ONCE)
+    firsts = {text: file for file, text in reversed([*zip(chosen, texts, strict=True)]) if text is not None}
+    return {file: spark.read.format(form).load(as_itself(spark, file)).schema for file in firsts.values()}
 
 
 def check(stream: str, declared: Iterable[T.StructField], found: dict[str, T.StructType]) -> None:
     """Raises JobError, which names a file and the columns of it that are not as they are declared."""
-    for url, schema in found.items():
-        if wrong := problems([field for field in declared if field.name not in folders_of(url)], schema):
-            raise JobError(
-                f"the events of stream {stream} are not what it declares: in {_path(url)}: {'; '.join(wrong)}"
-            )
+    for file, schema in found.items():
+        if wrong := problems([field for field in declared if field.name not in folders_of(file)], schema):
+            place = file.removeprefix("file://")
+            raise JobError(f"the events of stream {stream} are not what it declares: in {place}: {'; '.join(wrong)}")
 
 
-def folders_of(url: str) -> frozenset[str]:
+def folders_of(file: str) -> frozenset[str]:
     """The columns that the folders of a file name, `day` of `in/day=7/a.parquet`."""
-    return frozenset(part.partition("=")[0] for part in _path(url).split("/")[:-1] if "=" in part)
+    return frozenset(part.partition("=")[0] for part in file.split("/")[:-1] if "=" in part)
 
 
-def _path(url: str) -> str:
-    return unquote(url).removeprefix("file://")
-
-
-def _footer(spark: SparkSession, form: str, url: str) -> str | None:
+def _footer(spark: SparkSession, form: str, file: str) -> str | None:
     """The columns of a file as text, equal for equal ones; None where it is empty, which Spark passes over."""
     session: Any = spark
     jvm, conf = session._jvm, session._jsparkSession.sessionState().newHadoopConf()
-    place = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(url))
+    place = jvm.org.apache.hadoop.fs.Path(file)
     status = place.getFileSystem(conf).getFileStatus(place)
     if status.getLen() == 0:
         return None
@@ -76,7 +69,7 @@ def _footer(spark: SparkSession, form: str, url: str) -> str | None:
     parquet = jvm.org.apache.parquet.hadoop
     reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromStatus(status, conf))
     try:
-        file = reader.getFileMetaData()
-        return f"{file.getSchema()}{file.getKeyValueMetaData().get(_OF_SPARK)}"
+        found = reader.getFileMetaData()
+        return f"{found.getSchema()}{found.getKeyValueMetaData().get(_OF_SPARK)}"
     finally:
         reader.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -69,7 +70,7 @@ def loaded(spark: SparkSession, stream: Stream, form: str, path: str | None, opt
     declared.
     """
     found = spark.read.format(form).options(**options).load(path)
-    files = found.inputFiles()
+    files = [unquote(file) for file in found.inputFiles()]
     folders = folders_of(files[0]) if files else frozenset()
     types = {field.name: field.dataType for field in found.schema.fields}
     guessed = [f for f in stream.schema.fields if types.get(f.name, f.dataType) not in _sure(f.dataType)]

@@ -13,6 +13,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from ..footers import FORMS, check, schemas
 from ..schema import JobError
+from .intact import files_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,17 +64,7 @@ def file_source(events: DataFrame) -> FileSource | None:
 
 
 def new_files(store: Store, folder: str, batch: int) -> list[str]:
-    """The URLs of files that the source of a checkpoint takes into a micro-batch."""
-    before, now = _newest(store, f"{folder}/offsets/{batch - 1}"), _newest(store, f"{folder}/offsets/{batch}")
-    found = []
-    for number in range(before + 1, now + 1):
-        log = f"{folder}/sources/0/{number}"
-        lines = (store.read(log) or store.read(f"{log}.compact") or "").splitlines()[1:]
-        found += [entry["path"] for entry in map(json.loads, lines) if entry["batchId"] == number]
-    return found
-
-
-def _newest(store: Store, offset: str) -> int:
-    """The number of the newest list of files that a micro-batch has; -1 where there is none."""
-    last = json.loads(((store.read(offset) or "").splitlines() or ["{}"])[-1])
-    return int(last.get("logOffset", -1)) if isinstance(last, dict) else -1
+    """The files that the source of a checkpoint takes into a micro-batch, the newest one that has begun."""
+    last = (store.read(f"{folder}/offsets/{batch - 1}") or "{}").splitlines()[-1]
+    done = json.loads(last).get("logOffset", -1) if last.startswith("{") else -1
+    return files_read(store, f"{folder}/sources/0", done)
