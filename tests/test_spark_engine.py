@@ -235,4 +235,5 @@ def test_how_much_a_session_has_to_do_is_known_of_files_that_are_here(
 @pytest.mark.parametrize(("size", "once"), [(None, False), (1, True), (LITTLE, True), (LITTLE + 1, False)])
 def test_a_jvm_with_little_to_do_compiles_once(size: int | None, once: bool) -> None:
     options = jvm_of(size)
+    assert all("-Duser.timezone=UTC" in one for one in options.values())  # for times of ORC without a zone
     assert [o.endswith(f"-XX:+UseParallelGC {COMPILED_ONCE}") for o in options.values()] == [once, once]

@@ -67,10 +67,10 @@ STATIC: Final = {
 """Settings for who makes the session: in one that is there it is too late for them."""
 
 # Java's default collector works beside the tasks, for short pauses. A job wants the rows of all tasks soon; pauses do
-# no harm.
+# no harm. Spark reads times of ORC without a zone in that of the JVM.
 JVM: Final = {
-    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
-    "spark.executor.defaultJavaOptions": "-XX:+UseParallelGC",
+    "spark.driver.defaultJavaOptions": "-Duser.timezone=UTC -XX:+UseParallelGC",
+    "spark.executor.defaultJavaOptions": "-Duser.timezone=UTC -XX:+UseParallelGC",
 }
 """Settings for who starts the JVM: in a session that runs it is too late for them."""
 
