@@ -81,6 +81,8 @@ def csv_options(given: Iterable[tuple[str, str]]) -> CsvOptions:
                 found["decimal"] = value
             case "encoding" | "charset":
                 found["encoding"] = _encoding(value)
+            case "multiline":
+                pass  # a quoted value may have line breaks here in any case
             case _ if is_time_option(name):
                 times.append((name, value))
             case _:
@@ -91,7 +93,7 @@ def csv_options(given: Iterable[tuple[str, str]]) -> CsvOptions:
     return options
 
 
-NAMES: Final = ("delimiter", "quote", "nullValue", "decimal", "encoding", *TIME_OPTIONS)
+NAMES: Final = ("delimiter", "quote", "nullValue", "decimal", "encoding", "multiLine", *TIME_OPTIONS)
 
 
 def _mark(name: str, value: str) -> str:

@@ -15,6 +15,7 @@ from pyspark.sql.window import Window
 from ...sql.types import quote_name
 from ..errors import SPARK_ERRORS
 from ..schema import JobError, conform
+from ..sinks import defaults
 from ..texts import Texts
 from .records import CORRUPT, json_reason, set_apart, with_corrupt
 
@@ -102,7 +103,7 @@ def kafka(target: Target) -> Sink:
 
 
 def to_json(value: Column | str) -> Column:
-    return F.to_json(value, {"ignoreNullFields": "false"})
+    return F.to_json(value, defaults("json"))
 
 
 # ---- asked before anything is read or written ------------------------------------------------------------------------
