@@ -304,6 +304,39 @@ def test_no_result_is_written_over_events_or_a_program(arguments: list[str], fil
     assert Path(file).read_bytes() == before
 
 
+AMONG_EVENTS = {  # events, where results go, the file that is refused
+    "the file that is read": (["--events", "q.csv"], ".", "q.csv"),
+    "the file, by another name": (["--events", "link.csv"], ".", "q.csv"),
+    "the file that FROM names": ([], ".", "q.csv"),
+    "a file of the directory that is read": (["--events", "s=in"], "in", "in/q.csv"),
+    "a new file of that directory": (["--events", "in"], "in", "in/r.csv"),
+    "a new directory below it": (["--events", "in"], "in/out", "in/out/q.csv"),
+}
+
+
+@pytest.mark.parametrize(("events", "output", "file"), AMONG_EVENTS.values(), ids=AMONG_EVENTS)
+def test_results_are_not_written_among_the_events(events: list[str], output: str, file: str) -> None:
+    Path("in").mkdir()
+    for name in ("q.csv", "in/q.csv"):
+        Path(name).write_bytes(csv_of(CSV[:1]))
+    Path("link.csv").symlink_to("q.csv")
+    Path("p.cep").write_text(
+        STREAM.replace(";", " FROM CSV 'q.csv';", 1).replace("QUERY q", f"QUERY {Path(file).stem}")
+    )
+    before = {path: path.read_bytes() for path in Path().rglob("*.csv")}
+    done = CliRunner().invoke(command, ["run", "p.cep", *events, "--output", output, "--format", "csv"])
+    assert f"error[E0008]: results cannot be written to `{file}`, which is among the events" in done.output
+    assert done.exit_code == 2
+    assert {path: path.read_bytes() for path in Path().rglob("*.csv")} == before
+
+
+def test_results_are_written_beside_the_events() -> None:
+    Path("p.cep").write_text(STREAM)
+    Path("e.csv").write_bytes(csv_of(CSV[:1]))
+    done = CliRunner().invoke(command, ["run", "p.cep", "--events", "e.csv", "--output", ".", "--format", "csv"])
+    assert (done.exit_code, Path("q.csv").is_file()) == (0, True)
+
+
 @pytest.mark.parametrize("dead", ["in/e.jsonl", "in/new.jsonl", "in/../in/new.jsonl"])
 def test_bad_records_are_not_written_among_the_events(dead: str) -> None:
     Path("in").mkdir()

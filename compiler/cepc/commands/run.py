@@ -33,12 +33,13 @@ from .common import (
 from .optimisation import check, optimisation, options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cepc_runtime.parts.resources import Resources
 
     from .. import model
     from ..checked import Checked
+    from ..reading.files import EventSource
     from ..running.local import Report
     from ..shared_plans import Options
 
@@ -88,6 +89,12 @@ class RowOptions:
         if self.output is not None:
             return "parquet"
         return "table" if sys.stdout is not None and sys.stdout.isatty() else "jsonl"
+
+    def files(self, queries: Iterable[str]) -> list[Path]:
+        """Those that --output writes."""
+        from ..writing.store import files_of
+
+        return [] if self.output is None else files_of(queries, self.output, self.form)
 
 
 def _size(_ctx: click.Context, _option: click.Parameter, text: str | None) -> int | None:
@@ -172,7 +179,8 @@ def run(
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
         if wanted.page is not None:
             _look_at_page(wanted.page, given.dead)
-        by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine)
+        results = wanted.files(query.name for query in program.queries)
+        by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine, results=results)
         report = by(program, checked, given, options, stages)
         with stages("writing rows"):
             _write(report.tables, write, wanted)
@@ -193,6 +201,7 @@ def _by_this_process(
     options: Options,
     stages: Stages,
     engine: Engine,
+    results: Iterable[Path],
 ) -> Report:
     from ..running import local
     from ..running.allocation import keep_what_is_freed
@@ -204,6 +213,7 @@ def _by_this_process(
 
         pyarrow.set_cpu_count(engine.asked_threads)  # Arrow decodes columns of Parquet by threads of its own
     places, resources = places_of(program, given), engine.resources
+    _look_at_results(results, places)
     with Progress(sys.stderr) as progress:
         return local.run(
             program, loaded_from(places, given, progress, resources), checked.sources, progress.running, options,
@@ -218,6 +228,7 @@ def _by_spark(
     options: Options,
     stages: Stages,
     engine: Engine,
+    results: Iterable[Path],
 ) -> Report:
     from ..running import sources, spark
 
@@ -232,7 +243,19 @@ def _by_spark(
         places = spark.places(program, given.events, given.input_format, given.options, bad)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
+    _look_at_results(results, places)
     return spark.run(program, checked.sources, places, options, stages, engine.most, bad)
+
+
+def _look_at_results(results: Iterable[Path], places: Mapping[str, EventSource]) -> None:
+    """Raises RunError where one would take the place of events, or be among them the next time."""
+    from ..errors import RunError
+    from ..files.messages import among_events
+    from ..files.write import is_in
+
+    for result in map(str, results):
+        if any(is_in(result, place.path) for place in places.values()):
+            raise RunError([among_events(result, "results", "directory")])
 
 
 def _look_at_page(path: str, dead: str | None) -> None:

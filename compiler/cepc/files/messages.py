@@ -107,6 +107,7 @@ def not_replaced(name: str, what: str) -> Diagnostic:
     return _about("E0008", title, name, hint="name another file; what is in this one would be lost")
 
 
-def among_events(name: str) -> Diagnostic:
-    title = f"bad records cannot be written to `{name}`, which is among the events"
-    return _about("E0008", title, name, hint="name a file outside of what `--events` or FROM name")
+def among_events(name: str, what: str, other: str) -> Diagnostic:
+    """`other` is what is to be named instead."""
+    title = f"{what} cannot be written to `{name}`, which is among the events"
+    return _about("E0008", title, name, hint=f"name a {other} outside of what `--events` or FROM name")

@@ -47,6 +47,15 @@ def _is_same(name: str, other: str) -> bool:
         return False
 
 
+def is_in(file: str, path: str) -> bool:
+    """Whether a file is at a path, or would be in a directory of it."""
+    try:
+        own, place = Path(file).resolve(), Path(path).resolve()
+        return own == place or (place.is_dir() and place in own.parents)
+    except (OSError, ValueError):
+        return False
+
+
 def write_bytes(name: str, data: bytes) -> None:
     """As `write_text`."""
     try:

@@ -15,7 +15,7 @@ from cepc_grammar.source import NOWHERE, Source, Span
 
 from ..errors import DataError
 from ..files.messages import among_events, unwritable
-from ..files.write import other_contents
+from ..files.write import is_in, other_contents
 from . import messages
 
 if TYPE_CHECKING:
@@ -146,8 +146,8 @@ def treatment(*, skip_bad: bool = False, dead: str | None = None, events: Iterab
     """
     if dead is None:
         return PassOver() if skip_bad else STOP
-    if any(_is_in(dead, path) for path in events):
-        raise DataError([among_events(dead)])
+    if any(is_in(dead, path) for path in events):
+        raise DataError([among_events(dead, "bad records", "file")])
     if (other := other_contents(dead, BEGINNING, "file of bad records")) is not None:
         raise DataError([other])
     try:
@@ -155,15 +155,6 @@ def treatment(*, skip_bad: bool = False, dead: str | None = None, events: Iterab
     except OSError as error:
         raise DataError([unwritable(dead, error)]) from None
     return SetApart(dead)
-
-
-def _is_in(file: str, path: str) -> bool:
-    """Whether a file is at a path, or would be in a directory of it."""
-    try:
-        own, place = Path(file).resolve(), Path(path).resolve()
-        return own == place or (place.is_dir() and place in own.parents)
-    except (OSError, ValueError):
-        return False
 
 
 @dataclass

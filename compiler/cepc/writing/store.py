@@ -14,7 +14,7 @@ from cepc_runtime.parts.at_once import at_once
 from .writers import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import BinaryIO
 
 
@@ -27,9 +27,8 @@ def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None =
     save = by_name(form).save
     if save is None:
         raise ValueError(f"{form} is not for files")
-    root = Path(folder)
-    root.mkdir(parents=True, exist_ok=True)
-    finished = [root / f"{file_name(name)}.{form}" for name in tables]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    finished = files_of(tables, folder, form)
     begun = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in finished]
     try:
         rows = [table if limit is None else table.slice(0, limit) for table in tables.values()]
@@ -42,6 +41,11 @@ def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None =
                 path.unlink()
         raise
     return finished
+
+
+def files_of(queries: Iterable[str], folder: str, form: str) -> list[Path]:
+    """Where `store` writes."""
+    return [Path(folder) / f"{file_name(query)}.{form}" for query in queries]
 
 
 def file_name(query: str) -> str:
