@@ -330,6 +330,22 @@ def test_results_are_not_written_among_the_events(events: list[str], output: str
     assert {path: path.read_bytes() for path in Path().rglob("*.csv")} == before
 
 
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("option", ["--dead", "--report"])
+@pytest.mark.parametrize("file", ["out/q.jsonl", "out/../out/q.jsonl"])
+def test_no_other_file_is_one_of_the_results(option: str, file: str, before: bool) -> None:
+    Path("p.cep").write_text(STREAM)
+    Path("e.csv").write_bytes(csv_of(CSV))
+    if before:
+        Path("out").mkdir()
+        Path("out/q.jsonl").write_text("")
+    arguments = ["run", "p.cep", "--events", "e.csv", option, file, "--output", "out", "--format", "jsonl"]
+    done = CliRunner().invoke(command, arguments)
+    assert f"Error: {option} names `out/q.jsonl`, which is a file of --output: name another" in done.output
+    assert done.exit_code == 2
+    assert Path("out").exists() == before
+
+
 def test_results_are_written_beside_the_events() -> None:
     Path("p.cep").write_text(STREAM)
     Path("e.csv").write_bytes(csv_of(CSV[:1]))

@@ -177,9 +177,10 @@ def run(
         program = chosen_program(checked, queries)
         options = options_of(sharing, program)
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
-        if wanted.page is not None:
-            _look_at_page(wanted.page, given.dead)
         results = wanted.files(query.name for query in program.queries)
+        _look_at_names(wanted.page, given.dead, results)
+        if wanted.page is not None:
+            _look_at_page(wanted.page)
         by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine, results=results)
         report = by(program, checked, given, options, stages)
         with stages("writing rows"):
@@ -258,10 +259,19 @@ def _look_at_results(results: Iterable[Path], places: Mapping[str, EventSource])
             raise RunError([among_events(result, "results", "directory")])
 
 
-def _look_at_page(path: str, dead: str | None) -> None:
-    """Raises RunError where a page about the run would take the place of something else."""
-    if dead is not None and Path(path).resolve() == Path(dead).resolve():
+def _look_at_names(page: str | None, dead: str | None, results: Iterable[Path]) -> None:
+    """Of what a run writes, each has a file of its own."""
+    named = {option: Path(path).resolve() for option, path in (("--report", page), ("--dead", dead)) if path}
+    if len(named) > len(set(named.values())):
         raise click.UsageError("--report and --dead name the same file")
+    written = {result.resolve(): result for result in results}
+    for option, path in named.items():
+        if path in written:
+            raise click.UsageError(f"{option} names `{written[path]}`, which is a file of --output: name another")
+
+
+def _look_at_page(path: str) -> None:
+    """Raises RunError where a page about the run would take the place of something else."""
     from ..errors import RunError
     from ..files.write import other_contents
     from ..reporting.as_html import BEGINNING
