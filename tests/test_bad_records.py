@@ -346,6 +346,15 @@ def test_no_other_file_is_one_of_the_results(option: str, file: str, before: boo
     assert Path("out").exists() == before
 
 
+def test_a_directory_in_the_place_of_a_result_is_named() -> None:
+    Path("p.cep").write_text(STREAM)
+    Path("e.csv").write_bytes(csv_of(CSV[:1]))
+    Path("out/q.csv").mkdir(parents=True)
+    done = CliRunner().invoke(command, ["run", "p.cep", "--events", "e.csv", "--output", "out", "--format", "csv"])
+    assert "error[E0008]: the results cannot be written to `out/q.csv`: Is a directory" in done.output
+    assert done.exit_code == 2
+
+
 def test_results_are_written_beside_the_events() -> None:
     Path("p.cep").write_text(STREAM)
     Path("e.csv").write_bytes(csv_of(CSV[:1]))

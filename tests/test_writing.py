@@ -187,6 +187,16 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.csv", "before")]
 
 
+def test_a_directory_in_the_place_of_one_file_leaves_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("before")
+    (tmp_path / "b.csv").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        store.store({"a": TABLE, "b": TABLE}, str(tmp_path), "csv")
+    assert caught.value.filename == str(tmp_path / "b.csv")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+    assert (tmp_path / "a.csv").read_text() == "before"
+
+
 def test_a_form_without_files_writes_none(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="table is not for files"):
         store.store({"a": TABLE}, str(tmp_path / "out"), "table")

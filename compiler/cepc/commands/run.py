@@ -328,6 +328,8 @@ def _write(tables: Mapping[str, Any], write: Write, wanted: RowOptions) -> None:
             sys.stdout.flush()  # what is said to standard error comes after, also where both go to one file
     except BrokenPipeError:
         raise
+    except IsADirectoryError as error:
+        raise RunError([unwritable(error.filename, error)]) from None
     except OSError as error:
         raise RunError([unwritable(wanted.output or "<stdout>", error)]) from None
 

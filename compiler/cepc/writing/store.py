@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from functools import partial
@@ -29,6 +30,8 @@ def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None =
         raise ValueError(f"{form} is not for files")
     Path(folder).mkdir(parents=True, exist_ok=True)
     finished = files_of(tables, folder, form)
+    if (taken := next((path for path in finished if path.is_dir()), None)) is not None:  # before any has its name
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(taken))
     begun = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in finished]
     try:
         rows = [table if limit is None else table.slice(0, limit) for table in tables.values()]
