@@ -287,6 +287,8 @@ REPLACED = {
     "a job, and events": (["compile", "from.cep", "-o", "e.csv"], "e.csv", 2),
     "an explanation, and events": (["explain", "from.cep", "-o", "e.csv"], "e.csv", 2),
     "statistics, and events": (["analyze", "p.cep", "--events", "e.csv", "-o", "e.csv"], "e.csv", 2),
+    "a beginning, and the events": (["init", "e.csv", "-o", "e.csv", "--force"], "e.csv", 2),
+    "a beginning, and a file of a directory": (["init", "in", "-o", "in/f.csv", "--force"], "in/f.csv", 2),
     "statistics, and the program": (["analyze", "p.cep", "--events", "e.csv", "-o", "p.cep"], "p.cep", 2),
 }
 
@@ -295,7 +297,8 @@ REPLACED = {
 def test_no_result_is_written_over_events_or_a_program(arguments: list[str], file: str, code: int) -> None:
     Path("p.cep").write_text(STREAM)
     Path("from.cep").write_text(STREAM.replace(";", " FROM CSV 'e.csv';", 1))
-    for name in ("e.csv", "o.csv"):
+    Path("in").mkdir()
+    for name in ("e.csv", "o.csv", "in/f.csv"):
         Path(name).write_bytes(csv_of(CSV[:1]))
     before = Path(file).read_bytes()
     done = CliRunner().invoke(command, arguments)

@@ -12,6 +12,8 @@ from ..reading import readers
 from .common import failed, pairs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..beginning.sample import Sample
     from ..reading.reader import FormatOptions
 
@@ -55,10 +57,19 @@ def init(
         if output is None:
             click.echo(beginning.text, nl=False)
         else:
-            write_text(output, beginning.text)
+            write_text(output, beginning.text, events=_looked_at(files, input_format))
     except CepcError as error:
         failed(ctx, error, {})
     _say_next(samples, files, output, asks=beginning.asks)
+
+
+def _looked_at(paths: tuple[str, ...], form: str | None) -> Iterator[str]:
+    """The files that paths stand for. Raises DataError."""
+    from ..reading.files import EventSource
+    from ..reading.find import find_files
+
+    for path in paths:
+        yield from (file.name for file in find_files(EventSource(path, form))[1]) if Path(path).is_dir() else (path,)
 
 
 def _say_next(samples: list[tuple[Sample, str]], files: tuple[str, ...], output: str | None, *, asks: bool) -> None:
