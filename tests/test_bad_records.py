@@ -358,6 +358,21 @@ def test_a_directory_in_the_place_of_a_result_is_named() -> None:
     assert done.exit_code == 2
 
 
+@pytest.mark.parametrize("name", ["run", "why", "analyze"])
+@pytest.mark.parametrize(
+    ("arguments", "also"),
+    [
+        (["-", "--events", "-"], "the program and events"),
+        (["-", "--events", "s=-"], "the program and events"),
+        (["p.cep", "--events", "a=-", "--events", "b=-"], "the events of several streams"),
+    ],
+)
+def test_standard_input_is_read_for_one_thing(name: str, arguments: list[str], also: str) -> None:
+    done = CliRunner().invoke(command, [name, *arguments], input=STREAM)
+    assert f"Error: standard input is named twice, for {also}: name a file for one of them" in done.output
+    assert done.exit_code == 2
+
+
 def test_results_are_written_beside_the_events() -> None:
     Path("p.cep").write_text(STREAM)
     Path("e.csv").write_bytes(csv_of(CSV[:1]))

@@ -7,7 +7,16 @@ import sys
 import click
 
 from ..visible import visible_lines
-from .common import GivenEvents, chosen_program, event_options, failed, loaded_from, places_of, right_program
+from .common import (
+    GivenEvents,
+    check_standard_input,
+    chosen_program,
+    event_options,
+    failed,
+    loaded_from,
+    places_of,
+    right_program,
+)
 
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
@@ -35,6 +44,7 @@ def analyze(ctx: click.Context, files: tuple[str, ...], given: GivenEvents, outp
     from ..statistics.as_json import to_json
     from ..statistics.show import show
 
+    check_standard_input(files, given)
     checked = right_program(ctx, files)
     try:
         program = chosen_program(checked)

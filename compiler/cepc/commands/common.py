@@ -53,6 +53,14 @@ class GivenEvents:
         return treatment(skip_bad=self.skip_bad, dead=self.dead, events=(*given, *places))
 
 
+def check_standard_input(files: tuple[str, ...], given: GivenEvents) -> None:
+    """It can be read once, and has nothing for the second who asks."""
+    events = [text for text in given.events if "-" in (text, text.partition("=")[2])]
+    if len(events) + ("-" in files) > 1:
+        also = "the program and events" if "-" in files else "the events of several streams"
+        raise click.UsageError(f"standard input is named twice, for {also}: name a file for one of them")
+
+
 def together(
     name: str, value: Callable[..., Any], options: tuple[str, ...]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -21,6 +21,7 @@ from ..writing import writers
 from . import completers
 from .common import (
     GivenEvents,
+    check_standard_input,
     chosen_program,
     event_options,
     failed,
@@ -168,6 +169,7 @@ def run(
     from ..why.no_rows import no_rows
 
     check(sharing)
+    check_standard_input(files, given)
     stages = Stages()
     with stages("checking the program"):
         checked = right_program(ctx, files)

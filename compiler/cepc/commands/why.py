@@ -7,7 +7,16 @@ import sys
 import click
 
 from ..visible import visible_lines
-from .common import GivenEvents, chosen_program, event_options, failed, loaded_from, places_of, right_program
+from .common import (
+    GivenEvents,
+    check_standard_input,
+    chosen_program,
+    event_options,
+    failed,
+    loaded_from,
+    places_of,
+    right_program,
+)
 from .completers import queries
 
 
@@ -45,6 +54,7 @@ def why(
     from ..why.report import why as explained
     from ..why.scope import UnclearRowError, scope_of
 
+    check_standard_input(files, given)
     checked = right_program(ctx, files, warnings=False)
     try:
         program = chosen_program(checked, () if name is None else (name,))
