@@ -373,6 +373,17 @@ def test_standard_input_is_read_for_one_thing(name: str, arguments: list[str], a
     assert done.exit_code == 2
 
 
+@pytest.mark.parametrize("treatment", [["--skip-bad"], ["--dead", "dead.jsonl"]])
+@pytest.mark.parametrize("name", ["why", "analyze"])
+def test_what_is_passed_over_is_said_whoever_reads(name: str, treatment: list[str]) -> None:
+    Path("p.cep").write_text(STREAM)
+    Path("e.csv").write_bytes(csv_of(CSV))
+    done = CliRunner().invoke(command, [name, "p.cep", "--events", "e.csv", *treatment])
+    assert done.exit_code == 0
+    assert "warning[W0717]: 5 records are no events, and were passed over" in done.stderr
+    assert "W0717" not in done.stdout
+
+
 def test_results_are_written_beside_the_events() -> None:
     Path("p.cep").write_text(STREAM)
     Path("e.csv").write_bytes(csv_of(CSV[:1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +15,14 @@ from .common import (
     event_options,
     failed,
     loaded_from,
+    noting,
     places_of,
     right_program,
+    warn,
 )
+
+if TYPE_CHECKING:
+    from cepc_grammar.diagnostic import Diagnostic
 
 
 @click.command(short_help="Measure the events: rates, bursts, groups.")
@@ -49,8 +55,10 @@ def analyze(ctx: click.Context, files: tuple[str, ...], given: GivenEvents, outp
     try:
         program = chosen_program(checked)
         places = places_of(program, given)
+        warnings: list[Diagnostic] = []
         with Progress(sys.stderr) as progress:
-            found = analyzed(program, loaded_from(places, given, progress), checked.sources)
+            found = analyzed(program, noting(loaded_from(places, given, progress), warnings), checked.sources)
+        warn(warnings, checked.sources)
         if output is None:
             click.echo(visible_lines(show(found)), nl=False)
             return

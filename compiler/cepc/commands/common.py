@@ -170,6 +170,19 @@ def loaded_from(
     return load
 
 
+def noting(
+    load: Callable[[model.Stream, StreamPlan], Read], warnings: list[Diagnostic]
+) -> Callable[[model.Stream, StreamPlan], Read]:
+    """As `load`; what it warns of is added to the warnings, for commands whose answer does not have them."""
+
+    def noted(stream: model.Stream, plan: StreamPlan) -> Read:
+        read = load(stream, plan)
+        warnings.extend(read.warnings)
+        return read
+
+    return noted
+
+
 def warn(warnings: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Without a count at the end: the command goes on, and may end in an error."""
     from ..diagnostics.render import in_order, render_one

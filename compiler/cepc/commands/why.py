@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,10 +15,15 @@ from .common import (
     event_options,
     failed,
     loaded_from,
+    noting,
     places_of,
     right_program,
+    warn,
 )
 from .completers import queries
+
+if TYPE_CHECKING:
+    from cepc_grammar.diagnostic import Diagnostic
 
 
 @click.command(short_help="Explain a row, or why there is none.")
@@ -64,10 +70,13 @@ def why(
         (query,) = program.queries
         scope = scope_of(query, program.stream(query.stream), group, window)
         places = places_of(program, given)
+        warnings: list[Diagnostic] = []
         with Progress(sys.stderr) as progress:
-            text = explained(program, query, scope, loaded_from(places, given, progress), checked.sources, limit)
+            load = noting(loaded_from(places, given, progress), warnings)
+            text = explained(program, query, scope, load, checked.sources, limit)
     except UnclearRowError as error:
         raise click.UsageError(str(error)) from None
     except CepcError as error:
         failed(ctx, error, checked.sources)
+    warn(warnings, checked.sources)
     click.echo(visible_lines(text), nl=False)
