@@ -232,6 +232,29 @@ def test_a_match_that_after_match_went_past_is_told_from_the_one_that_was_taken(
 
 
 @pytest.mark.parametrize(
+    ("events", "start", "text"),
+    [
+        ("1 P 7\n4 P 7\n5 D 7", "3", "No match begins then; the nearest times at which one could begin are 1 and 4."),
+        ("1 P 7\n4 P 7\n5 D 7", "5", "No match begins then; the nearest time at which one could begin is 4."),
+        ("1 X 7\n4 P 7 1\n5 D 7", "0", "No match begins then; the nearest time at which one could begin is 4."),
+        ("1 P 7\n3 P 8\n4 P 7\n5 D 7", "3", "as far as this:\n\n    3  P  driver = 8\n\nThen D is awaited"),
+        ("1 P 7\n4 X 7", "4", "No match begins then; the nearest time at which one could begin is 1."),
+        (
+            "1 X 7\n4 D 7",
+            "4",
+            "The pattern does not even begin.\nP is awaited, and none comes: there is none among all",
+        ),
+    ],
+)
+def test_a_match_query_asked_about_a_time_at_which_none_begins_says_when_one_could(
+    events: str, start: str, text: str
+) -> None:
+    said = asked("RETURN MATCH P.at AS x PATTERN SEQ(P, D) WHERE [driver] WITHIN 9 s", events, "--window", start)
+    assert f"q, matches that begin at {start}: there is no row.\n\n" in said
+    assert text in said
+
+
+@pytest.mark.parametrize(
     "query", ["RETURN driver, COUNT(*) AS n", "RETURN MATCH driver, P.at AS at"], ids=["aggregate", "match"]
 )
 def test_having_that_is_not_true_is_shown_with_its_values(query: str) -> None:

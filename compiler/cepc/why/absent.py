@@ -10,8 +10,8 @@ import numpy as np
 
 from ..explaining.describe import duration
 from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
-from .missing import Question, Stopped, Unfinished, came, missing, spoiled_by
-from .scope import equals
+from .missing import BeginsElsewhen, Question, Stopped, Unfinished, came, missing, spoiled_by
+from .scope import equals, time_text
 from .values import condition_values, local_text
 from .wording import constraint_text
 
@@ -43,6 +43,10 @@ class Absent:
                 yield "There are too many partial matches to say what is nearest; --group and --window narrow it down."
             case Stopped() as stopped:
                 yield from self._stopped(stopped)
+            case BeginsElsewhen(ticks):
+                times = " and ".join(time_text(tick, self.stream) for tick in ticks)
+                nearest = "times at which one could begin are" if len(ticks) > 1 else "time at which one could begin is"
+                yield f"No match begins then; the nearest {nearest} {times}."
             case Unfinished() as unfinished:
                 yield from self._unfinished(unfinished)
 

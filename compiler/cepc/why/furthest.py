@@ -36,10 +36,12 @@ class Reached:
     missing: int
 
 
-def furthest(positions: Positions, events: Sequence[GroupEvent]) -> Reached:
-    """The state from which the fewest events are missing; of several the one with the most events behind it."""
+def furthest(positions: Positions, events: Sequence[GroupEvent], *, at_once: bool = False) -> Reached:
+    """The state from which the fewest events are missing; of several the one with the most events behind it. With
+    `at_once` a match begins at the first instant.
+    """
     distance = distances(positions)
-    found = _reached(positions, events)
+    found = _reached(positions, events, at_once)
     state = min(found, key=lambda s: (distance[s], -len(_way(found, s)), s))
     return Reached(state, _way(found, state), distance[state])
 
@@ -60,7 +62,7 @@ class _Step:
     before: _Step | None
 
 
-def _reached(positions: Positions, events: Sequence[GroupEvent]) -> Mapping[int, _Step | None]:
+def _reached(positions: Positions, events: Sequence[GroupEvent], at_once: bool) -> Mapping[int, _Step | None]:
     """For each state that some events reach the first way to it; ties read what this instant has reached."""
     first: dict[int, _Step | None] = {0: None}
     now: dict[int, _Step] = {}
@@ -79,6 +81,8 @@ def _reached(positions: Positions, events: Sequence[GroupEvent]) -> Mapping[int,
             elif edge.source in first:
                 before = first[edge.source]
                 if before is not None and before.instant == instant:
+                    continue
+                if before is None and at_once and instant != events[0].instant:
                     continue
             else:
                 continue

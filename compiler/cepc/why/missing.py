@@ -56,7 +56,16 @@ class Unfinished:
     rows: Ints  # of the group in which it came so far
 
 
-def missing(finder: Finder, asked: Question) -> Stopped | Unfinished | None:
+@dataclass(frozen=True, slots=True)
+class BeginsElsewhen:
+    """No event of the time that was asked about can be the first of a match. At `ticks`, the nearest before it and
+    after it, there is one that can.
+    """
+
+    ticks: tuple[int, ...]
+
+
+def missing(finder: Finder, asked: Question) -> Stopped | Unfinished | BeginsElsewhen | None:
     """Why there is no match; None where that cannot be said within reason."""
     constraints = constraints_of(asked.query)
     alone = [(c, match) for c in constraints if (match := _found(finder, asked, [c])) is not None]
@@ -91,7 +100,7 @@ def spoiled_by(finder: Finder, asked: Question, stopped: Stopped, constraint: Co
 # ---- the bare pattern is not completed -------------------------------------------------------------------------------
 
 
-def _unfinished(finder: Finder, asked: Question) -> Unfinished | None:
+def _unfinished(finder: Finder, asked: Question) -> Unfinished | BeginsElsewhen | None:
     """Conditions on single events are kept: of what fails them it is said later that it came."""
     bare = without(asked.query, [c for c in constraints_of(asked.query) if not isinstance(c, Local)])
     plan = finder.plan(replace(bare, select="ANY"))
@@ -101,10 +110,21 @@ def _unfinished(finder: Finder, asked: Question) -> Unfinished | None:
     start = furthest(positions, ())
     best = Unfinished(start, awaited(positions, start.state), plan, asked.rows)
     for rows, events in _groups(finder, asked, plan):
-        reached = furthest(positions, events)
+        reached = furthest(positions, events, at_once=asked.start is not None)
         if _nearness(reached) < _nearness(best.reached):
             best = Unfinished(reached, awaited(positions, reached.state), plan, rows)
+    if asked.start is not None and not best.reached.match and (ticks := _beginnings(finder, asked, plan, asked.start)):
+        return BeginsElsewhen(ticks)
     return best
+
+
+def _beginnings(finder: Finder, asked: Question, plan: LogicalPlan, start: int) -> tuple[int, ...]:
+    """The nearest times before and after, at which there is an event that can be the first of a match."""
+    reading = select(finder.reading, asked.rows)
+    first = {edge.letter for edge in plan.queries[0].positions.edges if edge.source == 0 and not edge.tie}
+    ticks = reading.ticks[classify(reading, plan.letters).satisfying(first)]
+    before, after = ticks[ticks < start], ticks[ticks > start]
+    return (*((int(before.max()),) if len(before) else ()), *((int(after.min()),) if len(after) else ()))
 
 
 def _nearness(reached: Reached) -> tuple[int, int]:
@@ -121,6 +141,8 @@ def _groups(finder: Finder, asked: Question, plan: LogicalPlan) -> list[tuple[In
     found = []
     for low, high in zip(events.group_starts[:-1].tolist(), events.group_starts[1:].tolist(), strict=True):
         own = rows[events.order[low:high]]
+        if asked.start is not None and finder.reading.ticks[own[0]] != asked.start:
+            continue  # no match of this group begins then
         letters = (kinds.letters[kinds.of[place]] for place in events.order[low:high].tolist())
         listed = zip(own.tolist(), instants[low:high].tolist(), letters, strict=True)
         found.append((own, [GroupEvent(row, instant, ls) for row, instant, ls in listed]))
