@@ -501,6 +501,24 @@ def test_from_python_integers_with_nulls_stay_integers_and_small_ones_are_made_o
         cepc.compile(program).run(frame.drop(columns="kind"))
 
 
+def test_from_python_integers_beside_nulls_in_arrays_and_structs_are_exact_in_frames() -> None:
+    program = """
+    STREAM s (at TIMESTAMP, kind STRING, id BIGINT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+    QUERY ids RETURN MATCH COLLECT(B.id) AS ids PATTERN SEQ(A, B{2}) WITHIN 1 MINUTE;
+    QUERY whole RETURN MATCH * PATTERN SEQ(A, B{2}) WITHIN 1 MINUTE;
+    """
+    frame = pd.DataFrame({
+        "at": pd.to_datetime(["2026-03-02 10:00:01", "2026-03-02 10:00:02", "2026-03-02 10:00:03"], utc=True),
+        "kind": ["A", "B", "B"],
+        "id": pd.array([None, 2**53 + 1, None], "Int64"),
+    })  # fmt: skip
+    found = cepc.compile(program).run(frame)
+    (row,) = found["ids"].to_dict("records")
+    assert row["ids"] == [2**53 + 1, None]
+    (events,) = found["whole"]["events"]
+    assert [event["id"] for event in events] == [None, 2**53 + 1, None]
+
+
 @pytest.mark.parametrize(
     ("type_", "values", "said", "hint"),
     [

@@ -140,18 +140,26 @@ def _unfit(column: Any, wanted: Any) -> Any:
 
 
 def to_frame(table: Any) -> Any:
-    """A result as a pandas frame; integers with nulls among them stay integers."""
+    """A result as a pandas frame; integers with nulls among them stay integers, nested ones too."""
+    import pandas as pd
+
+    return pd.DataFrame({field.name: _to_series(table.column(i)) for i, field in enumerate(table.schema)})
+
+
+def _to_series(column: Any) -> Any:
+    """Arrays, structs and maps as values of Python: pandas would make floats of integers beside a null in them."""
     import pandas as pd
     import pyarrow as pa
 
+    if pa.types.is_nested(column.type):
+        try:
+            return pd.Series(column.to_pylist(), dtype="object")
+        except (OverflowError, ValueError):  # times past the year 9999, which Python does not have
+            return column.to_pandas(types_mapper=pd.ArrowDtype)
     nullable = {
         pa.int8(): pd.Int8Dtype(),
         pa.int16(): pd.Int16Dtype(),
         pa.int32(): pd.Int32Dtype(),
         pa.int64(): pd.Int64Dtype(),
     }
-    frames = {
-        field.name: table.column(i).to_pandas(types_mapper=nullable.get if table.column(i).null_count else None)
-        for i, field in enumerate(table.schema)
-    }
-    return pd.DataFrame(frames)
+    return column.to_pandas(types_mapper=nullable.get if column.null_count else None)
