@@ -529,6 +529,12 @@ def test_from_python_integers_beside_nulls_in_arrays_and_structs_are_exact_in_fr
          "make all of its values STRING: `frame['x'] = frame['x'].astype('string')`"),
         ("INT", [1, "a", 2.5], "is of Python's `int`, `str` and `float`, and INT is expected", "make all of its values INT in the frame"),
         ("INT", [1j, 2j, 3j], "is of Python's `complex`", "make all of its values INT"),
+        ("FLOAT", [1e300, 1.0, None], "is DOUBLE with values such as `1e+300`, and FLOAT is expected", "declare it as DOUBLE,"),
+        ("BIGINT", [2**70, 1, None], "is DECIMAL(38,0), and BIGINT is expected", "declare it as DECIMAL(38,0),"),
+        ("INT", [2**300, 1, None], "is of Python's `int`, and INT is expected", "make all of its values INT"),
+        ("STRING", ["a\ud800", "b", None], "is STRING with values that are no UTF-8 text, and STRING is expected",
+         "replace what is no character: `frame['x'] = frame['x'].str.encode('utf-8', 'replace').str.decode('utf-8')`"),
+        ("ARRAY<STRING>", [["\ud800"], [], None], "is STRING with values that are no UTF-8 text", "replace what is no character in"),
     ],
 )  # fmt: skip
 def test_from_python_a_column_of_a_frame_of_another_type_has_a_cure(
@@ -540,9 +546,34 @@ def test_from_python_a_column_of_a_frame_of_another_type_has_a_cure(
         cepc.compile(program).run(frame)
     assert f"error[E0707]: the column `x` {said}" in str(caught.value)
     assert f"help: {hint}" in str(caught.value)
+    if "encode" in hint:
+        frame["x"] = frame["x"].str.encode("utf-8", "replace").str.decode("utf-8")
+        assert cepc.compile(program).run(frame)["q"]["x"].tolist() == ["a?", "b", None]
     if "astype" in hint:
         frame["x"] = frame["x"].astype("string")
         assert cepc.compile(program).run(frame)["q"]["x"].tolist() == ["a", "1", None]
+
+
+ONE = "STREAM s (t INT, `{0}` {1}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.`{0}` AS x PATTERN s WITHIN 1 s;"
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "values", "expected"),
+    [
+        ("x", "DECIMAL(38,0)", [2**70, None], [Decimal(2**70), None]),
+        ("x", "FLOAT", [0.5, float("inf")], [0.5, float("inf")]),
+        (0, "BIGINT", [7, 8], [7, 8]),
+    ],
+)
+def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: list[Any], expected: list[Any]) -> None:
+    found = cepc.compile(ONE.format(name, type_)).run(pd.DataFrame({"t": [1, 2], name: values}))["q"]
+    assert found["x"].tolist() == expected
+
+
+def test_from_python_a_column_of_a_frame_that_occurs_twice_is_refused_as_in_a_table() -> None:
+    frame = pd.DataFrame([[1, 2, 3]], columns=["t", "x", "x"])
+    with pytest.raises(cepc.DataError, match=r"error\[E0709\]: the column `x` occurs twice"):
+        cepc.compile(ONE.format("x", "INT")).run(frame)
 
 
 def test_from_python_what_is_wrong_is_raised() -> None:

@@ -184,6 +184,14 @@ def several_kinds(column: str, type_: DataType, kinds: Sequence[str], stream: st
     return another_type("", column, type_, found, stream, f"make all of its values {type_.sql}{cure}")
 
 
+def no_text(column: str, type_: DataType, stream: str) -> Diagnostic:
+    """Of a column of a frame with a half of a pair of UTF-16, which Python's texts may hold."""
+    shown = clean(repr(column))
+    cure = f": `frame[{shown}] = frame[{shown}].str.encode('utf-8', 'replace').str.decode('utf-8')`"
+    hint = f"replace what is no character{cure if type_ == STRING else ' in the frame'}"
+    return another_type("", column, type_, "STRING with values that are no UTF-8 text", stream, hint)
+
+
 def other_folder(name: str, column: str, type_: DataType, value: str | None, stream: str) -> Diagnostic:
     """Of a column whose value is in the name of a folder."""
     hint = "declare it as STRING, if that is what is meant, or rename the folder"

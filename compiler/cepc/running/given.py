@@ -11,6 +11,7 @@ from cepc_grammar.source import NOWHERE
 from cepc_runtime.sql.types import (
     DATE,
     FLOATS,
+    MAX_PRECISION,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -23,7 +24,7 @@ from cepc_runtime.sql.types import (
 from ..errors import DataError
 from ..reading.bad_records import STOP
 from ..reading.conform import check_schema, conformed, has_nanoseconds
-from ..reading.messages import bad_value, missing_column, nanoseconds, other_values, several_kinds
+from ..reading.messages import bad_value, missing_column, nanoseconds, no_text, other_values, several_kinds, twice
 from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
 from ..reading.text_values import BadValueError, failing, from_text
@@ -96,9 +97,11 @@ def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
 
     names = [str(name) for name in frame.columns]
     problems = [missing_column("", name, type_, stream, names) for name, type_ in declared if name not in names]
+    problems += [twice("", name) for name, _ in declared if names.count(name) > 1]
     if problems:
         raise DataError(problems)
-    return pa.table({name: _from_series(frame[name], name, type_, stream) for name, type_ in declared})
+    columns = {name: frame.iloc[:, names.index(name)] for name, _ in declared}  # whatever is the name in the frame
+    return pa.table({name: _from_series(columns[name], name, type_, stream) for name, type_ in declared})
 
 
 def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
@@ -107,33 +110,56 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
     """
     import pyarrow as pa
 
-    try:
-        column = pa.array(series, from_pandas=True)
-    except pa.ArrowException:
-        kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
-        raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
-    column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+    column = _as_arrow(series, name, type_, stream)
     found = from_arrow(column.type)
     try:
         if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
-            return column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
+            return _as_number(column, found, type_)
         if (found in FLOATS and isinstance(type_, Decimal)) or (found == STRING and type_ in TIMES):
             return from_text(column.cast(pa.string()).combine_chunks(), type_)
     except BadValueError as bad:
         raise DataError([bad_value(NOWHERE, name, type_, f"`{bad.found}`", bad.why)]) from None
     except pa.ArrowInvalid:
         assert found is not None
-        values = f"values such as `{_unfit(column, to_arrow(type_))}`"
+        values = f"values such as `{_unfit(column, found, type_)}`"
         raise DataError([other_values("", name, type_, found, values, stream)]) from None
     return column
 
 
-def _unfit(column: Any, wanted: Any) -> Any:
-    """The first value that the Arrow type does not have; there is one."""
+def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
+    """Its values in the Arrow type that they have in common. Raises DataError."""
+    import pyarrow as pa
+
+    try:
+        try:
+            column = pa.array(series, from_pandas=True)
+        except OverflowError:  # integers past 64 bits, which a DECIMAL may have
+            column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
+    except UnicodeEncodeError:
+        raise DataError([no_text(name, type_, stream)]) from None
+    except pa.ArrowException:
+        kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
+        raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
+    return pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+
+
+def _as_number(column: Any, found: DataType, type_: DataType) -> Any:
+    """Digits may be lost where floats become FLOAT, as they are in any FLOAT, and nothing else. Raises ArrowInvalid."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cast = column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
+    if pc.any(pc.and_(pc.is_inf(cast), pc.is_finite(column))).as_py():
+        raise pa.ArrowInvalid("too large")
+    return cast
+
+
+def _unfit(column: Any, found: DataType, type_: DataType) -> Any:
+    """The first number that the type does not have; there is one."""
     import pyarrow as pa
 
     def attempt(start: int, stop: int) -> None:
-        column.slice(start, stop - start).cast(wanted)
+        _as_number(column.slice(start, stop - start), found, type_)
 
     place, _ = next(failing(len(column), attempt, pa.ArrowInvalid))
     return column[place].as_py()
