@@ -520,6 +520,14 @@ def test_a_frame_is_looked_at() -> None:
     assert rows["rank"].tolist() == [2] * 6
 
 
+@pytest.mark.parametrize(
+    ("value", "why"), [(2**70, "integers past 64 bits"), ("\ud800", "values that are no UTF-8 text")]
+)
+def test_a_column_of_a_frame_that_arrow_does_not_have_is_left_out(value: Any, why: str) -> None:
+    frame = pd.DataFrame({"at": [1, 2, 3], "kind": ["a", "b", "a"], "x": [value] * 3})
+    assert f"Left out: the column x, which has {why}." in cepc.stream_of(frame)
+
+
 def test_a_path_is_looked_at_and_what_is_none_is_refused() -> None:
     put({"shop.csv": SHOP})
     assert cepc.stream_of(Path("shop.csv")) == invoke("init", "shop.csv").stdout

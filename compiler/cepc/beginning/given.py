@@ -66,6 +66,12 @@ def _of_frame(frame: Any) -> tuple[Any, dict[str, str]]:
         else:
             try:
                 column = pa.array(frame[name], from_pandas=True)
+            except OverflowError:
+                unread[name] = "has integers past 64 bits"
+                continue
+            except UnicodeEncodeError:
+                unread[name] = "has values that are no UTF-8 text"
+                continue
             except (pa.ArrowException, TypeError):
                 unread[name] = "has values of several types"
                 continue
