@@ -563,6 +563,9 @@ ONE = "STREAM s (t INT, `{0}` {1}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.`
         ("x", "DECIMAL(38,0)", [2**70, None], [Decimal(2**70), None]),
         ("x", "FLOAT", [0.5, float("inf")], [0.5, float("inf")]),
         (0, "BIGINT", [7, 8], [7, 8]),
+        ("x", "DECIMAL(10,2)", [0, 30], [Decimal("0.00"), Decimal("30.00")]),
+        ("x", "DECIMAL(30,2)", [2**70, None], [Decimal(2**70), None]),
+        ("x", "DECIMAL(10,2)", [Decimal("1.5000"), None], [Decimal("1.50"), None]),
     ],
 )
 def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: list[Any], expected: list[Any]) -> None:

@@ -18,6 +18,7 @@ from cepc_runtime.sql.types import (
     Decimal,
     from_arrow,
     is_integer,
+    is_numeric,
     to_arrow,
 )
 
@@ -115,7 +116,9 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
     try:
         if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
             return _as_number(column, found, type_)
-        if (found in FLOATS and isinstance(type_, Decimal)) or (found == STRING and type_ in TIMES):
+        if (found is not None and is_numeric(found) and isinstance(type_, Decimal)) or (
+            found == STRING and type_ in TIMES
+        ):
             return from_text(column.cast(pa.string()).combine_chunks(), type_)
     except BadValueError as bad:
         raise DataError([bad_value(NOWHERE, name, type_, f"`{bad.found}`", bad.why)]) from None
