@@ -59,6 +59,26 @@ def test_rows_go_into_a_variable(shell: Any, given: Any) -> None:
     assert {name: table.column("k").to_pylist() for name, table in shell.user_ns["rows"].items()} == {"pairs": [7]}
 
 
+TYPES = """\
+STREAM s (at TIMESTAMP, kind STRING, k BIGINT, d DECIMAL(10,2), n STRING, f DOUBLE) EVENT TIME at EVENT TYPE kind;
+QUERY q RETURN MATCH A.k AS k, A.d AS d, A.n AS n, A.f AS f, CAST('NaN' AS DOUBLE) AS g
+  PATTERN SEQ(A, B) SELECT CONTIGUOUS WITHIN 1 MINUTE;
+"""
+
+
+def test_rows_over_a_frame_have_the_types_of_the_queries_and_are_shown_exactly(shell: Any) -> None:
+    at = [f"2026-03-02 10:00:0{i}" for i in range(4)]
+    one = {"at": at, "kind": ["A", "B"] * 2, "k": pd.array([2**53 + 1, 0, None, 0], "Int64"), "n": None, "f": None}
+    shell.user_ns["events"] = pd.DataFrame(one | {"d": [0.25, 0.5, 0.75, 1.0]})
+    shown = cell(shell, "rows --events events", TYPES)
+    types = {field.name: str(field.type) for field in shell.user_ns["rows"]["q"].schema}
+    assert (types["d"], types["n"], types["f"]) == ("decimal128(10, 2)", "string", "double")
+    for text in (repr(shown), shown._repr_html_()):
+        assert str(2**53 + 1) in text
+        assert "NULL" in text
+        assert "NaN" in text
+
+
 def test_events_may_be_a_file_and_named_by_stream(shell: Any, tmp_path: Any) -> None:
     EVENTS.to_parquet(tmp_path / "e.parquet")
     assert cell(shell, f"-e s={tmp_path / 'e.parquet'}").rows["counts"].column("n").to_pylist() == [1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,36 +83,11 @@ class Compiled:
         >>> compiled.run(events)["q"].select(["a", "b"]).to_pylist()
         [{'a': 1, 'b': 2}, {'a': 1, 'b': 3}]
         """
-        from cepc_runtime.parts.at_once import cores
+        from .running.given import is_frame, to_frame
 
-        from .reading.bad_records import treatment
-        from .running.given import by_stream, is_frame, to_frame
-        from .running.local import choose, run, streams_read
-        from .running.memory import memory_of
-
-        if threads is not None and threads < 1:
-            raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
-        names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
-        program = choose(self.program, names)
-        streams = [stream.name for stream in streams_read(program)]
-        given = by_stream(events, streams)
-        paths = [os.fspath(one) for one in given.values() if isinstance(one, str | os.PathLike)]
-        bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
-        resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
-        report = run(
-            program,
-            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, several=len(streams) > 1),
-            self.checked.sources,
-            resources=resources,
-        )
-        if _LOG.isEnabledFor(logging.INFO):
-            from .why.no_rows import no_rows
-
-            for line in no_rows(program, report, self.checked.sources):
-                _LOG.info("%s", line)
-        if any(is_frame(one) for one in given.values()):
-            return {name: to_frame(table) for name, table in report.tables.items()}
-        return report.tables
+        found = tables(self, events, queries, most=most, skip_bad=skip_bad, dead=dead, threads=threads, memory=memory)
+        given = events.values() if isinstance(events, Mapping) else (events,)
+        return {name: to_frame(table) for name, table in found.items()} if any(map(is_frame, given)) else found
 
     def spark(
         self, events: Any = None, queries: Iterable[str] | str | None = None, session: Any = None
@@ -154,6 +130,48 @@ class Compiled:
         from .summary import as_html
 
         return as_html(self.program)
+
+
+def tables(
+    compiled: Compiled,
+    events: Any = None,
+    queries: Iterable[str] | str | None = None,
+    *,
+    most: int = PARTIAL_MATCHES,
+    skip_bad: bool = False,
+    dead: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
+) -> dict[str, Any]:
+    """What `Compiled.run` gives, as pyarrow tables whatever the events are."""
+    from cepc_runtime.parts.at_once import cores
+
+    from .reading.bad_records import treatment
+    from .running.given import by_stream
+    from .running.local import choose, run, streams_read
+    from .running.memory import memory_of
+
+    if threads is not None and threads < 1:
+        raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
+    names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
+    program = choose(compiled.program, names)
+    streams = [stream.name for stream in streams_read(program)]
+    given = by_stream(events, streams)
+    paths = [os.fspath(one) for one in given.values() if isinstance(one, str | os.PathLike)]
+    bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
+    resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
+    report = run(
+        program,
+        lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, several=len(streams) > 1),
+        compiled.checked.sources,
+        resources=resources,
+    )
+    if _LOG.isEnabledFor(logging.INFO):
+        from .why.no_rows import no_rows
+
+        for line in no_rows(program, report, compiled.checked.sources):
+            _LOG.info("%s", line)
+    return report.tables
 
 
 def _load(

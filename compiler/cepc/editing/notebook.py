@@ -51,8 +51,7 @@ class CellOutput:
     def __repr__(self) -> str:
         parts = [text.rstrip("\n") for text in (self.warnings, self.tests) if text]
         parts += (
-            f"{name}  {_count(table)}\n{table.slice(0, AT_MOST).to_pandas().to_string(index=False, na_rep='NULL')}"
-            for name, table in self.rows.items()
+            f"{name}  {_count(table)}\n{_shown(table).to_string(index=False)}" for name, table in self.rows.items()
         )
         if not self.rows:
             parts.append(f"checked: {', '.join(self.queries)}; with events, `--events EVENTS`, they give rows")
@@ -62,7 +61,7 @@ class CellOutput:
         parts = [f"<pre>{escape(text)}</pre>" for text in (self.warnings, self.tests) if text]
         for name, table in self.rows.items():
             parts.append(f"<h4>{escape(name)} <small>{_count(table)}</small></h4>")
-            parts.append(table.slice(0, AT_MOST).to_pandas().to_html(index=False, na_rep="NULL"))
+            parts.append(_shown(table).to_html(index=False))
         from ..summary import image
 
         opened = "" if self.rows else " open"
@@ -73,6 +72,21 @@ class CellOutput:
 def _count(table: Any) -> str:
     rows = "1 row" if table.num_rows == 1 else f"{table.num_rows:,} rows"
     return rows if table.num_rows <= AT_MOST else f"{rows}, the first {AT_MOST}"
+
+
+def _shown(table: Any) -> Any:
+    """The first rows as a frame of texts, those of the command line: as values pandas would round integers beside a
+    null, and take NaN for one.
+    """
+    import pandas as pd
+
+    from ..writing.values import as_text
+
+    first = table.slice(0, AT_MOST)
+    texts = {name: as_text(column, iso=False) for name, column in zip(first.column_names, first.columns, strict=True)}
+    return pd.DataFrame(
+        {name: ["NULL" if text is None else text for text in column] for name, column in texts.items()}, dtype="object"
+    )
 
 
 def load(shell: Any) -> None:
@@ -141,12 +155,9 @@ def _tests(program: CheckedProgram, sources: Mapping[str, Source]) -> str:
 
 
 def _tables(compiled: Compiled, asked: argparse.Namespace, variables: Mapping[str, Any]) -> dict[str, Any]:
-    import pyarrow as pa
+    from ..compiled_program import tables
 
-    found = compiled.run(_events(asked.events, variables), asked.query)
-    return {
-        name: table if isinstance(table, pa.Table) else pa.Table.from_pandas(table) for name, table in found.items()
-    }
+    return tables(compiled, _events(asked.events, variables), asked.query)
 
 
 def _events(asked: Sequence[str], variables: Mapping[str, Any]) -> Any:
