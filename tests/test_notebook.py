@@ -123,6 +123,10 @@ WRONG = [
     ("--events event", PROGRAM, "no file of that name; did you mean `events`?"),
     ("--query other", PROGRAM, "there is no query `other`; there are pairs, counts"),
     ("--evnets events", PROGRAM, "usage: %%cep"),
+    ("-e z=events", PROGRAM, "no query reads a stream `z`; there are s"),
+    ("-e numbers", PROGRAM, "events are a pyarrow table, a pandas frame, or a path; not list"),
+    ('"rows -e events', PROGRAM, "a quote is not closed in `\"rows -e events`"),
+    ("rows -e events\\", PROGRAM, "a `\\` at the end of `rows -e events\\`"),
     ("-e events -e s=events", PROGRAM, "--events STREAM=EVENTS"),
     ("", "QUERY q RETURN COUNT(*) PATTERN A WITHIN 1 min;", "write the STREAM into the same cell"),
     ("--events missing", PROGRAM.replace("k BIGINT", "k BIGINT, z INT").replace("MATCH k", "MATCH k, A.z"), "no column `z`"),
@@ -133,7 +137,7 @@ WRONG = [
 def test_what_is_wrong_is_said_without_a_traceback(
     shell: Any, line: str, text: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shell.user_ns["missing"] = EVENTS
+    shell.user_ns |= {"missing": EVENTS, "numbers": [1, 2]}
     assert cell(shell, line, text) is None
     err = capsys.readouterr().err
     assert message in err

@@ -107,7 +107,7 @@ def magic(variables: dict[str, Any]) -> Callable[[str, str], CellOutput | None]:
     def cep(line: str, cell: str) -> CellOutput | None:
         """A program of cepc: checked, run over events, its rows shown."""
         try:
-            asked = reader.parse_args(shlex.split(line))
+            asked = reader.parse_args(_words(line))
             return _run(cell, asked, variables)
         except (_Usage, CepcError) as error:
             if str(error):
@@ -115,6 +115,14 @@ def magic(variables: dict[str, Any]) -> Callable[[str, str], CellOutput | None]:
         return None
 
     return cep
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        lost = "a `\\` at the end of" if line.endswith("\\") else "a quote is not closed in"
+        raise _Usage(f"{lost} `{line}`: take it out, or write it once more") from None
 
 
 def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> CellOutput:
@@ -156,8 +164,12 @@ def _tests(program: CheckedProgram, sources: Mapping[str, Source]) -> str:
 
 def _tables(compiled: Compiled, asked: argparse.Namespace, variables: Mapping[str, Any]) -> dict[str, Any]:
     from ..compiled_program import tables
+    from ..running.given import NoEventsError, UnknownStreamError
 
-    return tables(compiled, _events(asked.events, variables), asked.query)
+    try:
+        return tables(compiled, _events(asked.events, variables), asked.query)
+    except (NoEventsError, UnknownStreamError) as error:
+        raise _Usage(str(error)) from None
 
 
 def _events(asked: Sequence[str], variables: Mapping[str, Any]) -> Any:

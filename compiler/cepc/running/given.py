@@ -43,6 +43,14 @@ if TYPE_CHECKING:
 TIMES: Final = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
+class UnknownStreamError(ValueError):
+    """Events were given for a stream that no query reads, or not said for which of several."""
+
+
+class NoEventsError(TypeError):
+    """What was given is nothing that has events."""
+
+
 def is_frame(events: Any) -> bool:
     """Whether it is a pandas frame."""
     pandas = sys.modules.get("pandas")
@@ -50,33 +58,33 @@ def is_frame(events: Any) -> bool:
 
 
 def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
-    """The events of each stream; a mapping has them by name. Raises ValueError."""
+    """The events of each stream; a mapping has them by name. Raises UnknownStreamError."""
     if isinstance(events, Mapping):
         unknown = [name for name in events if name not in streams]
         if unknown:
-            raise ValueError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
+            raise UnknownStreamError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
         return events
     if events is not None and len(streams) > 1:
-        raise ValueError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
+        raise UnknownStreamError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
     return dict.fromkeys(streams, events)
 
 
 def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatment = STOP, threads: int = 1) -> Read:
     """The events of a table.
 
-    Raises DataError where its columns are not what the stream declares, TypeError for what is no table.
+    Raises DataError where its columns are not what the stream declares, NoEventsError for what is no table.
     """
     import pyarrow as pa
 
     if is_of_spark(events, "DataFrame"):
-        raise TypeError(
+        raise NoEventsError(
             "events are a DataFrame of Spark: `compiled.spark(events)` answers the queries there, and "
             "`compiled.run(events.toArrow())` here"
         )
     table = _from_frame(events, stream.name, given.columns) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
-            raise TypeError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
+            raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
         table = pa.table(table)
     needed = given.needed([name for name, _ in stream.columns])
     wanted = Wanted(stream.name, needed.columns, given.columns)
