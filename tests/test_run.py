@@ -607,6 +607,10 @@ def test_from_python_what_is_wrong_is_raised() -> None:
     assert "help: pass them: `run({'b': events})`, a pyarrow table" in str(one.value)
     with pytest.raises(ValueError, match="there is no query `deliverd`; did you mean `delivered`"):
         compiled.run(table(), "deliverd")
+    with pytest.raises(ValueError, match="no query is asked for: name some of `delivered`, `cancelled`, or give None"):
+        compiled.run(table(), [])
+    with pytest.raises(ValueError, match="`most` is one at least"):
+        compiled.run(table(), most=0)
     with pytest.raises(ValueError, match="no query reads a stream `bikes`"):
         compiled.run({"bikes": table()})
     with pytest.raises(TypeError, match="not list"):

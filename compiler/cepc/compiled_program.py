@@ -72,8 +72,8 @@ class Compiled:
         are the same on any number. Of events, what does not fit into `memory` ("1GB", or bytes; None is most of what is
         free) is taken part by part, from the temporary folder, and rows that do not fit are there. Why a query has no
         rows is logged by the logger `cepc` at INFO. Raises DataError where the events are not what the STREAM declares,
-        RunError where there is no result for them, ValueError for a query that the program does not have, for less than
-        one thread, and for a memory that is none.
+        RunError where there is no result for them, ValueError for a query that the program does not have, for no query
+        at all, for less than one thread or match, and for a memory that is none.
 
         >>> import cepc, pyarrow
         >>> compiled = cepc.compile('''
@@ -153,6 +153,8 @@ def tables(
 
     if threads is not None and threads < 1:
         raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
+    if most < 1:
+        raise ValueError(f"no query lists its matches with {most} at most; `most` is one at least")
     names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
     program = choose(compiled.program, names)
     streams = [stream.name for stream in streams_read(program)]

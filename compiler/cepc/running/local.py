@@ -79,8 +79,8 @@ class UnknownQueryError(ValueError):
 
 
 def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.CheckedProgram:
-    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, and
-    ProgramError where there is no query at all.
+    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, also for no
+    names, and ProgramError where there is no query at all.
     """
     from ..diagnostics.near import did_you_mean
 
@@ -89,6 +89,10 @@ def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.
     if names is None:
         return program
     known = [query.name for query in program.queries]
+    if not names:
+        raise UnknownQueryError(
+            f"no query is asked for: name some of {', '.join(f'`{k}`' for k in known)}, or give None for all"
+        )
     for name in names:
         if name not in known:
             near = did_you_mean(name, known) or f"there are {', '.join(f'`{k}`' for k in known)}"
