@@ -79,8 +79,8 @@ class UnknownQueryError(ValueError):
 
 
 def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.CheckedProgram:
-    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, also for no
-    names, and ProgramError where there is no query at all.
+    """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, for no
+    names, too, and ProgramError where there is no query at all.
     """
     from ..diagnostics.near import did_you_mean
 
