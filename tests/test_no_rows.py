@@ -3,8 +3,10 @@
 import logging
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -276,6 +278,31 @@ def test_the_logger_says_the_same(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "cepc"):
         compiled.run("e.csv")
     assert caplog.messages == ["`q` has no rows: no event has the type `Login`; 1 event has `login`"]
+
+
+LOGGED = [
+    ("at,kind,x\n1,A,1\nno,A,2\n", {"skip_bad": True}, "warning[W0717]: 1 record is no event, and was passed over"),
+    ("at,kind,x\n1,A,1\n,A,2\n2,,\n", {}, "dropped 1 without a time and 1 without a type of 3 events"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "logged"), LOGGED, ids=["a bad record", "no time and no type"])
+def test_the_logger_says_what_was_passed_over(
+    text: str, options: dict[str, Any], logged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Path("e.csv").write_text(text)
+    stream = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;"
+    cepc.compile(f"{stream} QUERY q RETURN MATCH A.x PATTERN A WITHIN 9 s;").run("e.csv", **options)
+    (message,) = caplog.messages
+    assert message.startswith(logged)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+
+
+def test_the_logger_says_that_nanoseconds_are_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+    frame = pd.DataFrame({"at": pd.to_datetime([1], unit="ns", utc=True), "x": [1]})
+    program = "STREAM s (at TIMESTAMP, x INT) EVENT TIME at; QUERY q RETURN MATCH s.x AS x PATTERN s WITHIN 9 s;"
+    assert cepc.compile(program).run(frame)["q"]["x"].tolist() == [1]
+    assert caplog.messages[0].startswith("warning[W0718]: times of `at` have nanoseconds, which are cut off")
 
 
 def test_cepc_why_says_it_where_no_row_is_chosen() -> None:

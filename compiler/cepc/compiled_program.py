@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Any
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 from cepc_runtime.parts.resources import Resources
 
+from .wording import many
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
     from cepc_runtime.plan.stream import StreamPlan
 
     from . import model
     from .checked import Checked
     from .reading.bad_records import Treatment
     from .reading.read import Read
+    from .running.local import Report
 
 
 _LOG = logging.getLogger("cepc")
@@ -70,10 +74,11 @@ class Compiled:
         or not, as by `cepc run --most`. Records that are no events are passed over with `skip_bad`, and written to the
         file `dead` if there is one. Queries run on so many `threads`, None for all cores that the process may use; rows
         are the same on any number. Of events, what does not fit into `memory` ("1GB", or bytes; None is most of what is
-        free) is taken part by part, from the temporary folder, and rows that do not fit are there. Why a query has no
-        rows is logged by the logger `cepc` at INFO. Raises DataError where the events are not what the STREAM declares,
-        RunError where there is no result for them, ValueError for a query that the program does not have, for no query
-        at all, for less than one thread or match, and for a memory that is none.
+        free) is taken part by part, from the temporary folder, and rows that do not fit are there. What was passed over
+        or dropped, and other warnings, are logged by the logger `cepc` at WARNING, and why a query has no rows at INFO.
+        Raises DataError where the events are not what the STREAM declares, RunError where there is no result for them,
+        ValueError for a query that the program does not have, for no query at all, for less than one thread or match,
+        and for a memory that is none.
 
         >>> import cepc, pyarrow
         >>> compiled = cepc.compile('''
@@ -168,12 +173,24 @@ def tables(
         compiled.checked.sources,
         resources=resources,
     )
+    _log(program, report, compiled.checked.sources)
+    return report.tables
+
+
+def _log(program: model.CheckedProgram, report: Report, sources: Mapping[str, Source]) -> None:
+    """What the command says on standard error."""
+    if report.warnings:
+        from .diagnostics.render import as_text, in_order, render_one
+
+        for warning in in_order(report.warnings, sources):
+            _LOG.warning("%s", as_text(render_one(warning, sources)).rstrip("\n"))
+    if report.dropped:
+        _LOG.warning("%s of %s", report.dropped, many(report.read or 0, "event"))
     if _LOG.isEnabledFor(logging.INFO):
         from .why.no_rows import no_rows
 
-        for line in no_rows(program, report, compiled.checked.sources):
+        for line in no_rows(program, report, sources):
             _LOG.info("%s", line)
-    return report.tables
 
 
 def _load(

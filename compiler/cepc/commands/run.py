@@ -340,11 +340,6 @@ def summary(report: Report, wanted: RowOptions) -> str:
     """What was read, dropped and produced, in one line."""
     from ..writing.show import rows
 
-    dropped = [
-        f"{count:,} without a {what}"
-        for count, what in ((report.without_time, "time"), (report.without_type, "type"))
-        if count
-    ]
     read = "read by Spark"
     if report.read is not None and report.files is not None:
         read = f"{many(report.read, 'event')} read from {many(report.files, 'file')}"
@@ -356,7 +351,7 @@ def summary(report: Report, wanted: RowOptions) -> str:
         (
             read,
             f", {many(report.passed_over, 'bad record')} passed over" if report.passed_over else "",
-            f", dropped {' and '.join(dropped)}" if dropped else ", none dropped",
+            f", {report.dropped or 'none dropped'}",
             f"; {rows(made)} of {many(len(report.tables), 'query', 'queries')}",
             f", {written:,} of them written" if written < made else "",
             f" in {wanted.output}" if wanted.output is not None else "",

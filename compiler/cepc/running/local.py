@@ -66,6 +66,13 @@ class Report:
     reads: Mapping[str, Read] = field(default_factory=dict)
 
     @property
+    def dropped(self) -> str:
+        """How many rows were no events; empty where all were."""
+        counts = ((self.without_time, "time"), (self.without_type, "type"))
+        found = " and ".join(f"{count:,} without a {what}" for count, what in counts if count)
+        return f"dropped {found}" if found else ""
+
+    @property
     def shared(self) -> tuple[int, int]:
         """Of the events that several queries could share, how many were propagated once for all, and how many for
         each.
