@@ -9,7 +9,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.spelling import name_text
-from cepc_runtime.sql.types import INTERVAL, STRING, TIMESTAMP, TIMESTAMP_NTZ, is_integer
+from cepc_runtime.sql.types import INTERVAL, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map, is_integer
 
 from ..diagnostics.cells import clean
 from ..diagnostics.listed import listed
@@ -181,7 +181,8 @@ def several_kinds(column: str, type_: DataType, kinds: Sequence[str], stream: st
     found = f"of Python's {listed((f'`{kind}`' for kind in kinds), 'and')}"
     shown = clean(repr(column))
     cure = f": `frame[{shown}] = frame[{shown}].astype('string')`" if type_ == STRING else " in the frame"
-    return another_type("", column, type_, found, stream, f"make all of its values {type_.sql}{cure}")
+    values = f"dicts from {type_.key.sql} to {type_.value.sql}" if isinstance(type_, Map) else type_.sql
+    return another_type("", column, type_, found, stream, f"make all of its values {values}{cure}")
 
 
 def no_text(column: str, type_: DataType, stream: str) -> Diagnostic:

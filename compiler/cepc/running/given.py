@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar.source import NOWHERE
@@ -15,7 +16,10 @@ from cepc_runtime.sql.types import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Array,
     Decimal,
+    Map,
+    Struct,
     from_arrow,
     is_integer,
     is_numeric,
@@ -134,7 +138,7 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
         assert found is not None
         values = f"values such as `{_unfit(column, found, type_)}`"
         raise DataError([other_values("", name, type_, found, values, stream)]) from None
-    return column
+    return _with_integers_inside(column, type_)
 
 
 def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
@@ -143,7 +147,7 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
 
     try:
         try:
-            column = pa.array(series, from_pandas=True)
+            column = _maps(series) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
         except OverflowError:  # integers past 64 bits, which a DECIMAL may have
             column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
     except UnicodeEncodeError:
@@ -152,6 +156,56 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
         kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
         raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
     return pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+
+
+def _has_maps(series: Any, type_: DataType) -> bool:
+    """Whether the values are dicts, which Arrow takes for structs, or lists of pairs, where maps are declared."""
+    return isinstance(type_, Map) and series.dtype == object and all(map(_is_map, series.dropna()))
+
+
+def _is_map(value: Any) -> bool:
+    pairs = isinstance(value, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
+    return pairs or isinstance(value, dict)
+
+
+def _maps(series: Any) -> Any:
+    """Maps from what their keys are to what their values are."""
+    import pyarrow as pa
+
+    found = [[*(one.items() if isinstance(one, dict) else one)] if _is_map(one) else None for one in series]
+    offsets = pa.array([0, *accumulate(len(pairs or ()) for pairs in found)], pa.int32())
+    keys = pa.array([key for pairs in found for key, _ in pairs or ()])
+    items = pa.array([item for pairs in found for _, item in pairs or ()], from_pandas=True)
+    return pa.MapArray.from_arrays(offsets, keys, items, mask=pa.array(pairs is None for pairs in found))
+
+
+def _with_integers_inside(column: Any, type_: DataType) -> Any:
+    """The column with the declared integers in its arrays, structs and maps, if its numbers are all such."""
+    import pyarrow as pa
+
+    wanted = _integers_inside(column.type, type_)
+    try:
+        return column if column.type == wanted or not pa.types.is_nested(wanted) else column.cast(wanted)
+    except pa.ArrowInvalid:
+        return column
+
+
+def _integers_inside(arrow: Any, type_: DataType | None) -> Any:
+    """The Arrow type with the declared integers in place of other numbers."""
+    import pyarrow as pa
+
+    is_ = pa.types
+    match type_:
+        case Array(element) if is_.is_list(arrow):
+            return pa.list_(_integers_inside(arrow.value_type, element))
+        case Map(key, value) if is_.is_map(arrow):
+            return pa.map_(_integers_inside(arrow.key_type, key), _integers_inside(arrow.item_type, value))
+        case Struct() if is_.is_struct(arrow):
+            return pa.struct(
+                [field.with_type(_integers_inside(field.type, type_.field(field.name))) for field in arrow]
+            )
+    is_number = is_.is_integer(arrow) or is_.is_floating(arrow)
+    return to_arrow(type_) if type_ is not None and is_integer(type_) and is_number else arrow
 
 
 def _as_number(column: Any, found: DataType, type_: DataType) -> Any:
