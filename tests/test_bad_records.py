@@ -190,6 +190,12 @@ def test_rows_of_tables_are_counted_too() -> None:
     assert (dead["file"], dead["record"], dead["line"], dead["text"]) == ("e.parquet", 2, None, None)
 
 
+def test_records_of_a_table_are_said_without_a_file(caplog: pytest.LogCaptureFixture) -> None:
+    table = pa.table({"ts": ["2026-01-01", "x"], "kind": ["A"] * 2, "n": ["1", "2"]})
+    cepc.compile(COMPUTED).run(table, skip_bad=True)
+    assert "note: the first: record 2: the column" in caplog.messages[0]
+
+
 def test_why_a_column_cannot_be_computed_is_kept() -> None:
     Path("p.cep").write_text(STREAM.replace("id BIGINT", "text STRING, id AS CAST(text AS DOUBLE)"))
     Path("e.csv").write_text("at,kind,text\n2026-01-01,A,abc\n")

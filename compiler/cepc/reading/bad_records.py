@@ -116,7 +116,7 @@ class BadRecord:
         is_said = isinstance(self.wrong, NotAValue) or self.why() in problem.title
         why = "" if is_said else f" ({self.why()})"
         where = f"line {self.line.number}" if self.line else f"record {self.wrong.record}"
-        return f"{self.file}, {where}: {problem.title}{why}"
+        return f"{self.file + ', ' if self.file else ''}{where}: {problem.title}{why}"  # a table has no name
 
 
 @dataclass(frozen=True, slots=True)
