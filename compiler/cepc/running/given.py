@@ -147,7 +147,7 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
 
     try:
         try:
-            column = _maps(series) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
+            column = _maps(series, type_) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
         except OverflowError:  # integers past 64 bits, which a DECIMAL may have
             column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
     except UnicodeEncodeError:
@@ -168,10 +168,12 @@ def _is_map(value: Any) -> bool:
     return pairs or isinstance(value, dict)
 
 
-def _maps(series: Any) -> Any:
-    """Maps from what their keys are to what their values are."""
+def _maps(series: Any, type_: DataType) -> Any:
+    """Maps from what their keys are to what their values are; of the declared type where all are empty."""
     import pyarrow as pa
 
+    if not any(map(len, series.dropna())):
+        return pa.array(series, to_arrow(type_), from_pandas=True)
     found = [[*(one.items() if isinstance(one, dict) else one)] if _is_map(one) else None for one in series]
     offsets = pa.array([0, *accumulate(len(pairs or ()) for pairs in found)], pa.int32())
     keys = pa.array([key for pairs in found for key, _ in pairs or ()])
