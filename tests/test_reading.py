@@ -181,9 +181,42 @@ def test_a_directory_is_all_files_below_it_without_the_hidden_ones() -> None:
     write("a/_SUCCESS", "")
     write("a/.part-0.parquet.crc", "x")
     write("a/_temporary/part-2.parquet", "x")
-    write("a/notes.txt", "x")
+    write("a/part-0.parquet.crc", "x")
     found = read("a")
-    assert (found.rows, found.files) == (6, 3)
+    assert (found.rows, found.files, found.warnings) == (6, 3, ())
+
+
+@pytest.mark.parametrize(
+    ("names", "title", "note"),
+    [
+        (["part-0001"], "1 file is left out of the directory `m`", "it is `m/part-0001`"),
+        (["part-0001", "b.csv.bak"], "2 files are left out of the directory `m`", "the first is `m/b.csv.bak`"),
+        (["x/notes.txt"], "1 file is left out of the directory `m`", "it is `m/x/notes.txt`"),
+    ],
+)
+def test_files_of_a_directory_whose_names_say_no_format_are_said(names: list[str], title: str, note: str) -> None:
+    for name in ("a.csv", *names):
+        write(f"m/{name}", FILES["rides.csv"])
+    found = read("m")
+    (warning,) = found.warnings
+    assert (warning.code, warning.title, warning.notes) == ("W0720", f"{title}: the name says no format", (note,))
+    assert "`--input-format csv`" in warning.hint
+    every = read("m", form="csv")
+    assert (found.files, every.files, every.warnings) == (1, 1 + len(names), ())
+
+
+@pytest.mark.parametrize("target", ["in", "in/deep", "."])
+def test_a_link_to_a_folder_above_it_is_not_followed(target: str) -> None:
+    write("in/deep/a.csv", FILES["rides.csv"])
+    Path("in/deep/loop").symlink_to(Path(target).resolve(), target_is_directory=True)
+    assert read("in").files == 1
+
+
+def test_links_to_folders_that_name_each_other_are_followed_once() -> None:
+    for one, other in (("in", "out"), ("out", "in")):
+        write(f"{one}/a.csv", FILES["rides.csv"])
+        Path(one, "loop").symlink_to(Path(other).resolve(), target_is_directory=True)
+    assert read("in").files == 2
 
 
 def test_folders_of_a_partitioned_table_are_columns() -> None:

@@ -79,7 +79,7 @@ class _Part:
 
 def look(path: str, form: str | None = None, options: FormatOptions = (), records: int = RECORDS) -> Sample:
     """A sample of the events at a path: a file, a directory, or `-` for standard input. Raises DataError."""
-    reader, files = find_files(EventSource(path, form, options))
+    reader, files, _ = find_files(EventSource(path, form, options))
     title = "standard input" if path == "-" else path
     there = [file for file in files if file.size]
     if reader.look is None:

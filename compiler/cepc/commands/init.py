@@ -69,7 +69,7 @@ def _looked_at(paths: tuple[str, ...], form: str | None) -> Iterator[str]:
     from ..reading.find import find_files
 
     for path in paths:
-        yield from (file.name for file in find_files(EventSource(path, form))[1]) if Path(path).is_dir() else (path,)
+        yield from (file.name for file in find_files(EventSource(path, form)).files) if Path(path).is_dir() else (path,)
 
 
 def _say_next(samples: list[tuple[Sample, str]], files: tuple[str, ...], output: str | None, *, asks: bool) -> None:

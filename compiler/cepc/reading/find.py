@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ..diagnostics.near import nearest
@@ -28,20 +28,29 @@ if TYPE_CHECKING:
     from .reader import Reader
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4", ".br": "brotli"}
+CHECKSUMS = (".crc", ".md5", ".sha1", ".sha256")  # which lie beside the files that they are of
 FIRST = 64  # bytes that a format is guessed from
 CONTROL = 9  # no text has a lesser byte
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
 
 
-def find_files(source: EventSource) -> tuple[Reader, tuple[DataFile, ...]]:
-    """The files of a path, in the order of their names, and what reads them. Raises DataError."""
-    reader, files = _found(source.path, source.format)
+class Found(NamedTuple):
+    """The files of a path, in the order of their names, and what reads them; a warning of those that are left out."""
+
+    reader: Reader
+    files: tuple[DataFile, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def find_files(source: EventSource) -> Found:
+    """What a path means. Raises DataError."""
+    reader, files, warnings = _found(source.path, source.format)
     try:
         reader.check_options(source.options)
     except OptionError as error:
         raise DataError([messages.wrong_option(source.path, reader.title, str(error), error.hint)]) from None
-    return reader, tuple(replace(file, options=source.options) for file in files)
+    return Found(reader, tuple(replace(file, options=source.options) for file in files), warnings)
 
 
 def check_content(reader: Reader, file: DataFile) -> None:
@@ -61,7 +70,7 @@ def check_content(reader: Reader, file: DataFile) -> None:
         raise DataError([messages.binary_format(file.name, looks.title, looks.name, renamed)])
 
 
-def _found(path: str, form: str | None) -> tuple[Reader, tuple[DataFile, ...]]:
+def _found(path: str, form: str | None) -> Found:
     given = readers.by_name(form) if form is not None else None
     if path == "-":
         return _standard_input(given)
@@ -78,7 +87,7 @@ def _found(path: str, form: str | None) -> tuple[Reader, tuple[DataFile, ...]]:
         raise DataError([messages.unreadable(path, reason(error))]) from None
 
 
-def _file(path: str, place: Path, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+def _file(path: str, place: Path, given: Reader | None) -> Found:
     named, compression = _by_name(place.name)
     reader = given or named
     if place.is_fifo():
@@ -87,16 +96,16 @@ def _file(path: str, place: Path, given: Reader | None) -> tuple[Reader, tuple[D
         raise DataError([messages.no_regular_file(path)])
     if reader is None:
         raise DataError([_unknown(path, place)])
-    return reader, (DataFile(path, compression if reader.is_text else None, place.stat().st_size),)
+    return Found(reader, (DataFile(path, compression if reader.is_text else None, place.stat().st_size),))
 
 
-def _in_directory(path: str, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+def _in_directory(path: str, given: Reader | None) -> Found:
     """With a format, files of unknown names count as well: Spark's own need not have a suffix."""
     root = Path(path)
     if given in (None, delta_tables.READER) and delta_tables.is_table(root):
         files = delta_tables.files_of(root)
-        return delta_tables.READER, tuple(_data_file(root.resolve(), place.resolve(), None) for place in files)
-    there = list(_below(root))
+        return Found(delta_tables.READER, tuple(_data_file(root.resolve(), place.resolve(), None) for place in files))
+    there = list(_below(root, (root.resolve(),)))
     named = [(place, *_by_name(place.name)) for place in there]
     kinds = [reader for reader in readers.READERS if any(known is reader for _, known, _ in named)]
     if given is None and len(kinds) > 1:
@@ -106,7 +115,12 @@ def _in_directory(path: str, given: Reader | None) -> tuple[Reader, tuple[DataFi
     if reader is None or not chosen:
         others = [str(place.relative_to(root)) for place in there]
         raise DataError([messages.no_files(path, others, given.title if given else None)])
-    return reader, tuple(_data_file(root, place, packed if reader.is_text else None) for place, packed in chosen)
+    unknown = [str(place) for place, known, _ in named if known is None and place.suffix not in CHECKSUMS]
+    return Found(
+        reader,
+        tuple(_data_file(root, place, packed if reader.is_text else None) for place, packed in chosen),
+        (messages.left_out(path, unknown, reader.name),) if unknown and given is None else (),
+    )
 
 
 def _data_file(root: Path, place: Path, packed: str | None) -> DataFile:
@@ -114,12 +128,17 @@ def _data_file(root: Path, place: Path, packed: str | None) -> DataFile:
     return DataFile(str(place), packed, place.stat().st_size, _partitions(place.relative_to(root).parts[:-1]))
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+    """The files in a folder and below. A link back to one of the folders `above`, or further up, is not followed: it
+    would never end.
+    """
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "_")) and "=" not in entry.name:
             continue
         if entry.is_dir():
-            yield from _below(entry)
+            inside = entry.resolve()
+            if not any(inside == one or inside in one.parents for one in above):
+                yield from _below(entry, (*above, inside))
         elif entry.is_file():
             yield entry
 
@@ -145,7 +164,7 @@ def _unknown(path: str, place: Path) -> Diagnostic:
     return messages.unknown_format(path, (looks.title, looks.name) if looks else None, shown)
 
 
-def _standard_input(given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+def _standard_input(given: Reader | None) -> Found:
     if sys.stdin is None:
         raise DataError([messages.unreadable(STDIN, "standard input is closed")])
     try:
@@ -155,7 +174,7 @@ def _standard_input(given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]
     return _at_once(STDIN, data, given)
 
 
-def _at_once(name: str, data: bytes, given: Reader | None) -> tuple[Reader, tuple[DataFile, ...]]:
+def _at_once(name: str, data: bytes, given: Reader | None) -> Found:
     """All that a pipe has: what is wrong in it can then be shown, and Parquet is read from its end."""
     import pyarrow as pa
 
@@ -165,7 +184,7 @@ def _at_once(name: str, data: bytes, given: Reader | None) -> tuple[Reader, tupl
         with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
             first = stream.read(FIRST)
     reader = given or readers.by_content(first) or csv_files.READER
-    return reader, (DataFile(name, compression, len(data), (), data),)
+    return Found(reader, (DataFile(name, compression, len(data), (), data),))
 
 
 def _missing(path: str, place: Path) -> Diagnostic:

@@ -407,6 +407,16 @@ def column_never_occurs(name: str, column: str, type_: DataType, stream: str, ha
     )  # fmt: skip
 
 
+def left_out(name: str, files: Sequence[str], form: str) -> Diagnostic:
+    """Of `files` of a directory that no reader knows by their names; the others have the format called `form`."""
+    what = "1 file is" if len(files) == 1 else f"{len(files):,} files are"
+    first = f"it is `{files[0]}`" if len(files) == 1 else f"the first is `{files[0]}`"
+    return _about(
+        "W0720", f"{what} left out of the directory `{name}`: the name says no format", name, first,
+        hint=f"`--input-format {form}` reads every file as that; what is no events is better kept elsewhere",
+    )  # fmt: skip
+
+
 def nanoseconds(name: str, column: str) -> Diagnostic:
     return _about(
         "W0718", f"times of `{column}` have nanoseconds, which are cut off", name,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile, EventSource
+    from .find import Found
     from .reader import Batch
 
 ROWS: Final = 1 << 16
@@ -75,11 +76,12 @@ def read_events(
     what becomes of records that are no events. What is read is the same on any number of threads.
     """
     needed = given.needed([name for name, _ in stream.columns])
-    reader, files, wanted = _checked(source, stream, given, needed)
+    (reader, files, warnings), wanted = _checked(source, stream, given, needed)
     collected = _Collected(stream, needed, keep, resources)
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
     try:
-        return _read(reader, files, wanted, collected, progress, treatment, certain)
+        read = _read(reader, files, wanted, collected, progress, treatment, certain)
+        return replace(read, warnings=(*warnings, *read.warnings))
     except BaseException:
         collected.close()
         raise
@@ -90,14 +92,12 @@ def check_columns(source: EventSource, stream: StreamPlan, given: StreamInput) -
     _checked(source, stream, given, given.needed([name for name, _ in stream.columns]))
 
 
-def _checked(
-    source: EventSource, stream: StreamPlan, given: StreamInput, needed: StreamInput
-) -> tuple[Reader, tuple[DataFile, ...], Wanted]:
-    reader, files = find_files(source)
+def _checked(source: EventSource, stream: StreamPlan, given: StreamInput, needed: StreamInput) -> tuple[Found, Wanted]:
+    found = find_files(source)
     encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
     wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded)
-    _check(reader, files, wanted)
-    return reader, files, wanted
+    _check(found.reader, found.files, wanted)
+    return found, wanted
 
 
 def _read(

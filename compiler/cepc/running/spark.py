@@ -86,7 +86,7 @@ def _format_of(path: str) -> str | None:
     from ..reading.find import find_files
 
     if "://" not in path and os.path.exists(path):  # noqa: PTH110
-        return find_files(EventSource(path))[0].name
+        return find_files(EventSource(path)).reader.name
     ending = path.rpartition(".")[2]
     named = {"parquet": "parquet", "csv": "csv", "json": "json", "jsonl": "json", "orc": "orc"}.get(ending)
     return named or ("parquet" if "/" in path else None)
@@ -309,6 +309,6 @@ def places(
     if pipes := [place.path for place in found.values() if place.path == "-" or Path(place.path).is_fifo()]:
         raise DataError([a_pipe(pipes[0])])
     return {
-        n: p if p.format or "://" in p.path else replace(p, format=find_files(EventSource(p.path))[0].name)
+        n: p if p.format or "://" in p.path else replace(p, format=find_files(EventSource(p.path)).reader.name)
         for n, p in found.items()
     }
