@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 from csv import writer as writer_of
 from decimal import Decimal
 from pathlib import Path
@@ -340,8 +341,30 @@ def test_what_was_made_by_the_page_about_it_is_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (["l.csv", "--option", "encoding=latin-1"], "l.csv --option encoding=latin-1"),
+        (
+            ["--input-format", "csv", "s.txt", "--option", "delimiter=;"],
+            "s.txt --input-format csv --option 'delimiter=;'",
+        ),
+    ],
+)
+def test_the_line_that_keeps_a_program_has_the_options_that_were_given(given: list[str], line: str) -> None:
+    Path("l.csv").write_bytes("at,kind\n1,ü\n2,ü\n".encode("latin-1"))
+    put({"s.txt": "at;kind\n1;A\n2;B\n"})
+    shown = invoke("init", *given)
+    (said,) = (text for text in shown.stderr.splitlines() if text.startswith("To keep this: "))
+    assert said == f"To keep this: cepc init {line} -o queries.cep"
+    assert invoke(*shlex.split(said)[4:]).exit_code == 0
+    assert Path("queries.cep").read_text() == shown.stdout
+
+
+@pytest.mark.parametrize(
     ("files", "arguments", "said"),
     [
+        ({"l.csv": "at,kind\n1,ü\n2,ü\n".encode("latin-1")}, ["l.csv"], "`l.csv` cannot be read: it is no UTF-8 text"),
+        ({"l.csv": "at,kind\n1,ü\n".encode("latin-1")}, ["l.csv"], "add `--option encoding=latin-1`"),
         ({"h.csv": "at,kind\n"}, ["h.csv"], "error[E0719]: there are no events in h.csv"),
         ({"e.jsonl": "\n\n"}, ["e.jsonl"], "error[E0719]"),
         ({"e.parquet": parquet({"at": pa.array([], pa.timestamp("us"))})}, ["e.parquet"], "error[E0719]"),

@@ -60,7 +60,10 @@ def init(
             write_text(output, beginning.text, events=_looked_at(files, input_format))
     except CepcError as error:
         failed(ctx, error, {})
-    _say_next(samples, files, output, asks=beginning.asks)
+    how = ([] if input_format is None else ["--input-format", input_format]) + [
+        part for pair in options for part in ("--option", "=".join(pair))
+    ]
+    _say_next(samples, files, how, output, asks=beginning.asks)
 
 
 def _looked_at(paths: tuple[str, ...], form: str | None) -> Iterator[str]:
@@ -72,12 +75,13 @@ def _looked_at(paths: tuple[str, ...], form: str | None) -> Iterator[str]:
         yield from (file.name for file in find_files(EventSource(path, form)).files) if Path(path).is_dir() else (path,)
 
 
-def _say_next(samples: list[tuple[Sample, str]], files: tuple[str, ...], output: str | None, *, asks: bool) -> None:
-    """What to type, on standard error."""
+def _say_next(
+    samples: list[tuple[Sample, str]], files: tuple[str, ...], how: list[str], output: str | None, *, asks: bool
+) -> None:
+    """What to type, on standard error. The options `how` the files are read were given."""
     name = shlex.quote(output or "queries.cep")
     if output is None:
-        again = " ".join(map(shlex.quote, files))
-        click.echo(f"To keep this: cepc init {again} -o {name}", err=True)
+        click.echo(f"To keep this: cepc init {shlex.join((*files, *how))} -o {name}", err=True)
     if not asks:
         click.echo("There is no query yet: the comments say what is missing.", err=True)
         return

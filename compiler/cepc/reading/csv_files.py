@@ -407,15 +407,18 @@ def look(file: DataFile, records: int) -> Looked:
         name for name in dict.fromkeys(columns) if columns.count(name) == 1 and "\N{REPLACEMENT CHARACTER}" not in name
     ]
     wanted = tuple((name, STRING) for name in once)
-    tables, rows, bad, more = [], 0, 0, False
+    tables, rows, bad, more, no_text = [], 0, 0, False, False
     for batch in batches(file, Wanted("", wanted, wanted, None)):
         if rows >= records:
             more = True
             break
         bad += len(batch.wrong)
+        no_text |= any(isinstance(one, NotAValue) and one.why == NO_TEXT for one in batch.wrong)
         if batch.table is not None:
             tables.append(batch.table)
             rows += batch.table.num_rows
+    if no_text and not rows:
+        raise DataError([messages.not_utf8(file.name)])
     schema = pa.schema([(name, pa.string()) for name, _ in wanted])
     table = pa.concat_tables([t.cast(schema) for t in tables]) if tables else schema.empty_table()
     whole = not more and rows <= records

@@ -127,6 +127,11 @@ def utf16(name: str) -> Diagnostic:
     return unreadable(name, "it is UTF-16, and UTF-8 is expected", hint)
 
 
+def not_utf8(name: str) -> Diagnostic:
+    hint = "if it is Latin-1, add `--option encoding=latin-1`; cp1252 and others are written in the same way"
+    return unreadable(name, "it is no UTF-8 text", hint)
+
+
 CUT = "write or copy it once more, and read it when that is done"
 
 
