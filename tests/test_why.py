@@ -365,6 +365,7 @@ def test_a_not_whose_gap_ends_in_a_tie_keeps_a_match_from_standing() -> None:
     [
         (["--group", "drivr=7"], "`q` makes no groups by `drivr`; did you mean `driver`?"),
         (["--group", "driver"], "--group is written NAME=VALUE; `driver` has no `=`"),
+        (["--group", "driver=7", "--group", "driver=8"], "--group names `driver` twice: a group has one value of it"),
         (["--group", "driver=x"], "`x` is no INT, which `driver` is"),
         (["--window", "soon"], "`soon` is no BIGINT, which --window is"),
         (["--window", "-3"], "no window of `q` starts then; the nearest start at -10 and 0"),

@@ -63,6 +63,8 @@ def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], sta
                 f"its groups are by {known}" if known else "it has no groups"
             )
             raise UnclearRowError(f"`{query.name}` makes no groups by `{name}`; {near}")
+        if name in values:
+            raise UnclearRowError(f"--group names `{name}` twice: a group has one value of it")
         values[name] = _value(None if value == "NULL" else value, types[name], f"`{name}`")
     if start is None:
         return RowScope(values, None)
