@@ -155,8 +155,9 @@ def test_some_of_the_tests_can_be_chosen() -> None:
     assert "there is no test `d`; there are `a`, `b`, `c`" in result.stderr
 
 
-def test_a_program_without_tests_has_nothing_to_run() -> None:
-    result = run("")
+@pytest.mark.parametrize("arguments", [[], ["--test", "nope"]])
+def test_a_program_without_tests_has_nothing_to_run(arguments: list[str]) -> None:
+    result = run("", *arguments)
     assert result.exit_code == 1
     assert "error[E0805]: there is nothing to run: the program has no TEST" in result.stderr
 

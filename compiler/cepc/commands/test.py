@@ -36,13 +36,13 @@ def test(ctx: click.Context, files: tuple[str, ...], names: tuple[str, ...]) -> 
     try:
         program = chosen_program(checked)
         known = [one.name for one in program.tests]
+        if not known:
+            hint = "write one: `TEST name FOR query GIVEN (at, …) VALUES (…) EXPECT NO ROWS;`"
+            raise ProgramError([nothing_to_run("TEST", hint)], checked.sources)
         for name in names:
             if name not in known:
                 near = did_you_mean(name, known) or f"there are {', '.join(f'`{k}`' for k in known)}"
                 raise click.UsageError(f"there is no test `{name}`; {near}")
-        if not known:
-            hint = "write one: `TEST name FOR query GIVEN (at, …) VALUES (…) EXPECT NO ROWS;`"
-            raise ProgramError([nothing_to_run("TEST", hint)], checked.sources)
         outcomes = []
         for one in program.tests:
             if not names or one.name in names:
