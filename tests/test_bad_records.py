@@ -379,6 +379,14 @@ def test_standard_input_is_read_for_one_thing(name: str, arguments: list[str], a
     assert done.exit_code == 2
 
 
+@pytest.mark.parametrize("name", ["run", "why", "analyze", "test"])
+def test_a_program_without_a_stream_is_told_how_this_command_gets_it(name: str) -> None:
+    Path("q.cep").write_text("QUERY q RETURN MATCH A.at PATTERN A WITHIN 1 MINUTE;")
+    done = CliRunner().invoke(command, [name, "q.cep"])
+    assert "error[E0805]: there is nothing to run: the program has no STREAM" in done.stderr
+    assert f"help: give the file with the STREAM as well: `cepc {name} stream.cep …`" in done.stderr
+
+
 @pytest.mark.parametrize("treatment", [["--skip-bad"], ["--dead", "dead.jsonl"]])
 @pytest.mark.parametrize("name", ["why", "analyze"])
 def test_what_is_passed_over_is_said_whoever_reads(name: str, treatment: list[str]) -> None:

@@ -137,7 +137,8 @@ def chosen_program(checked: Checked, queries: tuple[str, ...] = ()) -> model.Che
     from ..running.messages import nothing_to_run
 
     if checked.program is None:
-        hint = "give the file with the STREAM as well: `cepc run stream.cep …`"
+        command = click.get_current_context().info_name
+        hint = f"give the file with the STREAM as well: `cepc {command} stream.cep …`"
         raise ProgramError([nothing_to_run("STREAM", hint)], checked.sources)
     try:
         return choose(checked.program, queries or None)
