@@ -35,7 +35,7 @@ CONTROL = 9  # no text has a lesser byte
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how Spark writes a null in the name of a folder
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """The files of a path, in the order of their names, and what reads them; a warning of those that are left out."""
 
     reader: Reader
@@ -43,14 +43,14 @@ class Found(NamedTuple):
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def find_files(source: EventSource) -> Found:
+def find_files(source: EventSource) -> FoundFiles:
     """What a path means. Raises DataError."""
     reader, files, warnings = _found(source.path, source.format)
     try:
         reader.check_options(source.options)
     except OptionError as error:
         raise DataError([messages.wrong_option(source.path, reader.title, str(error), error.hint)]) from None
-    return Found(reader, tuple(replace(file, options=source.options) for file in files), warnings)
+    return FoundFiles(reader, tuple(replace(file, options=source.options) for file in files), warnings)
 
 
 def check_content(reader: Reader, file: DataFile) -> None:
@@ -70,7 +70,7 @@ def check_content(reader: Reader, file: DataFile) -> None:
         raise DataError([messages.binary_format(file.name, looks.title, looks.name, renamed)])
 
 
-def _found(path: str, form: str | None) -> Found:
+def _found(path: str, form: str | None) -> FoundFiles:
     given = readers.by_name(form) if form is not None else None
     if path == "-":
         return _standard_input(given)
@@ -87,7 +87,7 @@ def _found(path: str, form: str | None) -> Found:
         raise DataError([messages.unreadable(path, reason(error))]) from None
 
 
-def _file(path: str, place: Path, given: Reader | None) -> Found:
+def _file(path: str, place: Path, given: Reader | None) -> FoundFiles:
     named, compression = _by_name(place.name)
     reader = given or named
     if place.is_fifo():
@@ -96,15 +96,17 @@ def _file(path: str, place: Path, given: Reader | None) -> Found:
         raise DataError([messages.no_regular_file(path)])
     if reader is None:
         raise DataError([_unknown(path, place)])
-    return Found(reader, (DataFile(path, compression if reader.is_text else None, place.stat().st_size),))
+    return FoundFiles(reader, (DataFile(path, compression if reader.is_text else None, place.stat().st_size),))
 
 
-def _in_directory(path: str, given: Reader | None) -> Found:
+def _in_directory(path: str, given: Reader | None) -> FoundFiles:
     """With a format, files of unknown names count as well: Spark's own need not have a suffix."""
     root = Path(path)
     if given in (None, delta_tables.READER) and delta_tables.is_table(root):
         files = delta_tables.files_of(root)
-        return Found(delta_tables.READER, tuple(_data_file(root.resolve(), place.resolve(), None) for place in files))
+        return FoundFiles(
+            delta_tables.READER, tuple(_data_file(root.resolve(), place.resolve(), None) for place in files)
+        )
     there = list(_below(root, (root.resolve(),)))
     named = [(place, *_by_name(place.name)) for place in there]
     kinds = [reader for reader in readers.READERS if any(known is reader for _, known, _ in named)]
@@ -116,7 +118,7 @@ def _in_directory(path: str, given: Reader | None) -> Found:
         others = [str(place.relative_to(root)) for place in there]
         raise DataError([messages.no_files(path, others, given.title if given else None)])
     unknown = [str(place) for place, known, _ in named if known is None and place.suffix not in CHECKSUMS]
-    return Found(
+    return FoundFiles(
         reader,
         tuple(_data_file(root, place, packed if reader.is_text else None) for place, packed in chosen),
         (messages.left_out(path, unknown, reader.name),) if unknown and given is None else (),
@@ -164,7 +166,7 @@ def _unknown(path: str, place: Path) -> Diagnostic:
     return messages.unknown_format(path, (looks.title, looks.name) if looks else None, shown)
 
 
-def _standard_input(given: Reader | None) -> Found:
+def _standard_input(given: Reader | None) -> FoundFiles:
     if sys.stdin is None:
         raise DataError([messages.unreadable(STDIN, "standard input is closed")])
     try:
@@ -174,7 +176,7 @@ def _standard_input(given: Reader | None) -> Found:
     return _at_once(STDIN, data, given)
 
 
-def _at_once(name: str, data: bytes, given: Reader | None) -> Found:
+def _at_once(name: str, data: bytes, given: Reader | None) -> FoundFiles:
     """All that a pipe has: what is wrong in it can then be shown, and Parquet is read from its end."""
     import pyarrow as pa
 
@@ -184,7 +186,7 @@ def _at_once(name: str, data: bytes, given: Reader | None) -> Found:
         with pa.CompressedInputStream(pa.BufferReader(data), compression) as stream:
             first = stream.read(FIRST)
     reader = given or readers.by_content(first) or csv_files.READER
-    return Found(reader, (DataFile(name, compression, len(data), (), data),))
+    return FoundFiles(reader, (DataFile(name, compression, len(data), (), data),))
 
 
 def _missing(path: str, place: Path) -> Diagnostic:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Said, Treatment, Wrong
     from .files import DataFile, EventSource
-    from .find import Found
+    from .find import FoundFiles
     from .reader import Batch
 
 ROWS: Final = 1 << 16
@@ -92,7 +92,9 @@ def check_columns(source: EventSource, stream: StreamPlan, given: StreamInput) -
     _checked(source, stream, given, given.needed([name for name, _ in stream.columns]))
 
 
-def _checked(source: EventSource, stream: StreamPlan, given: StreamInput, needed: StreamInput) -> tuple[Found, Wanted]:
+def _checked(
+    source: EventSource, stream: StreamPlan, given: StreamInput, needed: StreamInput
+) -> tuple[FoundFiles, Wanted]:
     found = find_files(source)
     encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
     wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded)
