@@ -45,7 +45,7 @@ from cepc.planning import plan_program
 from cepc.running.session import quiet_session
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.streaming.operator import Answer, Answering
-from cepc_runtime.spark.streaming.query import Continuous, prepare_session
+from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
 from cepc_runtime.streaming.advance import advance
@@ -308,7 +308,8 @@ def count(ordered: list[tuple[int, str, float]]) -> tuple[float, float]:
 
 def by_group(spark: SparkSession, source: Path, schema: Any) -> float:
     """Milliseconds a micro-batch with events, without the first: the median."""
-    prepare_session(spark, 2)
+    for name, value in settings_of_stream(spark, 2).items():
+        spark.conf.set(name, value)
     found = (
         read(spark, source, schema)
         .where("kind <> 'D'")

@@ -27,6 +27,7 @@ from cepc_runtime.batch import execute
 from cepc_runtime.spark.caching import kept
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.settings import held
 from cepc_runtime.spark.source import read
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.sql.literal import string_literal
@@ -297,8 +298,13 @@ def test_bytes_that_are_no_text_are_an_error_where_text_is_declared(
     assert sentence(failure.value).endswith(f"column {bad}: bytes that are not UTF-8: declare them as BINARY")
 
 
-OTHERWISE = {"spark.sql.ansi.enabled": "false", "spark.sql.session.timeZone": "America/New_York"}
-BY_THE_CLOCK = """QUERY evenings RETURN DATE(p.at) AS day, HOUR(p.at) AS hour, CAST(p.at AS STRING) AS text, d.at
+OTHERWISE = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.parser.escapedStringLiterals": "true",
+}
+BY_THE_CLOCK = """QUERY evenings RETURN DATE(p.at) AS day, HOUR(p.at) AS hour, CAST(p.at AS STRING) AS text, 'it\\'s\\n' AS lines, d.at
 PATTERN SEQ(Pickup p, Drop d)
 WHERE [driver] AND HOUR(p.at) = 0 AND p.at >= CAST('1970-01-01 00:01:00' AS TIMESTAMP) WITHIN 10 SECONDS;
 QUERY nights RETURN COUNT(*) AS n, MAX(Drop.at) AS last PATTERN Drop WHERE HOUR(Drop.at) = 0 WITHIN 1 MINUTE;
@@ -323,6 +329,33 @@ def test_rows_do_not_depend_on_the_time_zone_of_the_session(otherwise: SparkSess
     for query, rows in expected.items():
         assert rows.num_rows > 5, query
         assert same(rows_of(found[query]), rows.to_pylist(), ABOUT), query
+
+
+def test_rows_are_those_of_the_files_that_are_there_when_they_are_asked_for(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark would answer from what it has cached of the same path."""
+    text = IN_FILES.format("INT") + "QUERY n RETURN COUNT(*) AS n PATTERN s WITHIN UNBOUNDED;"
+    job, folder = loaded(text), tmp_path / "in"
+    folder.mkdir()
+    for number in range(3):
+        pq.write_table(pa.table({"at": [number], "v": pa.array([number], pa.int32())}), folder / f"{number}.parquet")
+        tables = job.tables(spark, spark.read.parquet(str(folder)))
+        frames = cepc.compile(text).spark(str(folder), session=spark)
+        assert [tables["q"].num_rows, *tables["n"].column("n").to_pylist()] == [number + 1] * 2
+        assert [frames["q"].count(), *(row.n for row in frames["n"].collect())] == [number + 1] * 2
+    spark.catalog.clearCache()
+
+
+def test_a_session_has_its_own_settings_again_when_the_last_of_several_jobs_has_ended(spark: SparkSession) -> None:
+    name, own = "spark.sql.session.timeZone", str(spark.conf.get("spark.sql.session.timeZone"))
+    first, second = held(spark, {name: "Asia/Tokyo"}), held(spark, {name: "Asia/Tokyo"})
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert spark.conf.get(name) == "Asia/Tokyo"
+    second.__exit__(None, None, None)
+    assert spark.conf.get(name) == own
 
 
 def test_what_fails_fails_in_a_session_where_it_would_be_null(otherwise: SparkSession, rides: Path) -> None:

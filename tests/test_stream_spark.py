@@ -133,7 +133,7 @@ class Job:
 
 
 def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path) -> None:
-    rows = events()
+    rows, settings = events(), dict(spark.conf.getAll)
     for number in range(3):
         put(tmp_path / "in", number, rows[number * 300 : (number + 1) * 300])
     job = Job(spark, tmp_path)
@@ -143,6 +143,7 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
     late = {**rows[0], "at": START, "kind": "Travel"}
     put(tmp_path / "in", 3, [ahead, late])
     job.run(flush=True)
+    assert dict(spark.conf.getAll) == settings
 
     expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(rows, schema=SCHEMA))
     for query, table in expected.items():

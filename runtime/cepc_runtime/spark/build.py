@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .caching import of_its_own
 from .schema import JobError, Stream, conform
 from .source import read
 
@@ -55,7 +56,8 @@ def events_of(
 ) -> list[DataFrame]:
     """The events of each stream in its declared columns, given or from its own source. Raises JobError."""
     given = given_events(streams, events)
-    return [conform(given[s.name], s) if s.name in given else declared(spark, s) for s in streams]
+    frames = [conform(given[s.name], s) if s.name in given else declared(spark, s) for s in streams]
+    return [of_its_own(frame) for frame in frames]
 
 
 def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Final
 
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.utils import is_remote
+
+from .settings import held
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,16 +22,15 @@ def kept(frame: DataFrame) -> DataFrame:
     Spark does not join small partitions of what is cached unless it is told so while the cache is made: 200 tasks, and
     200 calls of the kernel, for however few events.
     """
-    conf = frame.sparkSession.conf
-    before = conf.get(JOINS_PARTITIONS, None)
-    conf.set(JOINS_PARTITIONS, "true")
-    try:
+    with held(frame.sparkSession, {JOINS_PARTITIONS: "true"}):
         return frame.persist()
-    finally:
-        if before is None:
-            conf.unset(JOINS_PARTITIONS)
-        else:
-            conf.set(JOINS_PARTITIONS, before)
+
+
+def of_its_own(frame: DataFrame) -> DataFrame:
+    """The same rows, which are cached for this frame alone. Spark takes two reads of one path for equal, and would
+    answer the second by what is cached of the first, whatever has become of the files.
+    """
+    return frame.where(F.lit(uuid.uuid4().hex).isNotNull())
 
 
 def kept_rows(rows: DataFrame) -> DataFrame:

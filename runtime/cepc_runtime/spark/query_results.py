@@ -166,11 +166,17 @@ class Answers:
         """The same rows as tables of Arrow, by as few jobs as there can be."""
         alone, numbers = self._chosen(queries)
         self._keep_events(alone, numbers)
+        try:
+            return self._tables(alone, numbers)
+        finally:
+            self._forget()
+
+    def _tables(self, alone: Mapping[str, DataFrame], numbers: Collection[int]) -> dict[str, Any]:
         if self.rows is None:
             return _brought(alone)
         added_up = [number for number in numbers if self.rows.made_from_subtotals(number)]
         whole = [number for number in numbers if number not in added_up]
-        frames = alone | self._frames(added_up, readers=len(added_up) + bool(whole))
+        frames = {**alone, **self._frames(added_up, readers=len(added_up) + bool(whole))}
         return (self.rows.tables(whole) if whole else {}) | _brought(frames)
 
     def _chosen(self, queries: Collection[str]) -> tuple[dict[str, DataFrame], list[int]]:
@@ -181,6 +187,12 @@ class Answers:
     def _keep_events(self, alone: Collection[str], numbers: Collection[int]) -> None:
         if len(alone) + bool(numbers) > 1:
             kept(self.events)
+
+    def _forget(self) -> None:
+        """What was kept, when all rows are there."""
+        self.events.unpersist()
+        if self.rows is not None:
+            self.rows.frame.unpersist()
 
     def _frames(self, numbers: Collection[int], readers: int) -> dict[str, DataFrame]:
         """The rows of queries of the kernel, kept if they have several `readers`."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from ..enumerate.budget import PARTIAL_MATCHES
 from .schema import JobError
@@ -19,6 +21,8 @@ MEANING: Final = {
     "spark.sql.ansi.enabled": "true",  # an expression that fails, fails the query
     "spark.sql.session.timeZone": "UTC",  # the language's times are
     "spark.sql.variable.substitute": "false",  # a `${…}` in SQL is part of a name here
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",  # what TIMESTAMP is in SQL
+    "spark.sql.parser.escapedStringLiterals": "false",  # a backslash in a text of SQL escapes
 }
 """What Spark makes of an expression depends on these."""
 
@@ -90,28 +94,63 @@ def with_meaning(spark: SparkSession, streams: Iterable[Stream]) -> Iterator[Non
 
     Spark Connect analyses a plan whenever rows are asked for, so there the settings must be right. Raises JobError.
     """
-    found = {name: spark.conf.get(name, None) for name in MEANING}
-    if not hasattr(spark, "_jvm"):
-        _check(found, streams)
-        yield
+    if hasattr(spark, "_jvm"):
+        with held(spark, MEANING):
+            yield
         return
-    try:
-        for name, value in MEANING.items():
+    _check({name: spark.conf.get(name, None) for name in MEANING}, streams)
+    yield
+
+
+@dataclass
+class _Held:
+    """The settings of a session that are held, by how many, and what they were before."""
+
+    holders: int
+    before: dict[str, str | None]
+
+
+_HELD: Final[dict[tuple[int, str], _Held]] = {}
+_HOLDING: Final = threading.Lock()
+
+
+@contextmanager
+def held(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """A session has these settings meanwhile, and its own afterwards: when the last has ended of all that hold them,
+    which may be threads with a job each.
+    """
+    session: Any = spark
+    key = (int(session._jsparkSession.hashCode()), ",".join(settings))
+    with _HOLDING:
+        one = _HELD.setdefault(key, _Held(0, {name: spark.conf.get(name, None) for name in settings}))
+        one.holders += 1
+        for name, value in settings.items():
             spark.conf.set(name, value)
+    try:
         yield
     finally:
-        for name, own in found.items():
-            if own is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, own)
+        with _HOLDING:
+            one.holders -= 1
+            if one.holders == 0:
+                del _HELD[key]
+                for name, own in one.before.items():
+                    if own is None:
+                        spark.conf.unset(name)
+                    else:
+                        spark.conf.set(name, own)
 
 
 def _check(found: Mapping[str, str | None], streams: Iterable[Stream]) -> None:
     """Raises JobError where a session of Spark Connect is set to something else; a server's own zone is its machine's,
     of which nothing is known.
     """
-    ansi, zone, substitute = found.values()
+    ansi, zone, substitute, timestamps, escaped = found.values()
+    if timestamps not in (None, "TIMESTAMP_LTZ"):
+        raise JobError(
+            f"TIMESTAMP has a time zone here: set spark.sql.timestampType to TIMESTAMP_LTZ (it is {timestamps})"
+        )
+    if escaped not in (None, "false"):
+        raise JobError("texts of SQL have escapes here: set spark.sql.parser.escapedStringLiterals to false")
     if ansi not in (None, "true"):
         raise JobError("the queries have ANSI semantics: set spark.sql.ansi.enabled to true, as it is by default")
     if zone not in _UTC:

@@ -189,13 +189,14 @@ def _no_event(stream: str) -> Column:
     )
 
 
-def prepare_session(spark: SparkSession, buckets: int) -> None:
-    """The settings that the operator needs; a checkpoint keeps those that it began with."""
+def settings_of_stream(spark: SparkSession, buckets: int) -> dict[str, str]:
+    """What the operator needs when a stream begins; a query that runs keeps it, and so does its checkpoint."""
     prefix = "spark.sql.streaming.stateStore"
-    spark.conf.set(
-        f"{prefix}.providerClass", "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    )
-    spark.conf.set(f"{prefix}.encodingFormat", "avro")  # which alone can be evolved, and cannot be chosen later
-    spark.conf.set(f"{prefix}.rocksdb.changelogCheckpointing.enabled", "true")
+    needed = {
+        f"{prefix}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        f"{prefix}.encodingFormat": "avro",  # which alone can be evolved, and cannot be chosen later
+        f"{prefix}.rocksdb.changelogCheckpointing.enabled": "true",
+    }
     if spark.conf.get("spark.sql.shuffle.partitions") == "200":  # Spark's default, which nobody chose
-        spark.conf.set("spark.sql.shuffle.partitions", str(spread.tasks(buckets, spread.cores_of(spark))))
+        needed["spark.sql.shuffle.partitions"] = str(spread.tasks(buckets, spread.cores_of(spark)))
+    return needed

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from ..build import given_events
 from ..rows import Packing, layout_of
 from ..schema import JobError
-from ..settings import with_meaning
+from ..settings import held, with_meaning
 from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
@@ -27,7 +27,7 @@ from .intact import check_intact, numbers_of
 from .lease import take
 from .new_files import look_at_new_files
 from .operator import flush
-from .query import continuous, no_error, prepare_session
+from .query import continuous, no_error, settings_of_stream
 from .same_files import check_same, folders_read
 from .sinks import FLUSHED, Directories, Writing
 from .source import checked, declared
@@ -148,7 +148,11 @@ class Place:
         over = threading.Event()
         writing.lease.keep(lambda: not over.is_set())
         try:
-            with with_meaning(self.spark, [self.what.streamed.stream]), readable(self.spark, self.folder) as state:
+            with (
+                with_meaning(self.spark, [self.what.streamed.stream]),
+                held(self.spark, settings_of_stream(self.spark, self.what.buckets)),
+                readable(self.spark, self.folder) as state,
+            ):
                 done = checkpoint.flush(
                     self.store,
                     self.folder,
@@ -196,7 +200,6 @@ def start(
     been cut short before it came to this stream: then it is among those that are ended `together`.
     """
     spark, folder = events.sparkSession, folders.checkpoint
-    prepare_session(spark, what.buckets)
     place = Place(spark, what, folder)
     query: Any = None
     lease = place.lease()
@@ -220,7 +223,8 @@ def start(
         rows = what.rows(events, folders.dead is not None)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
-        query = writer.trigger(**trigger).start()
+        with held(spark, settings_of_stream(spark, what.buckets)):  # of which the query has a copy from its start on
+            query = writer.trigger(**trigger).start()
     except BaseException:
         lease.release()
         raise
