@@ -199,6 +199,7 @@ ERRORS = [
     ("element_at(ar, 0)", "elements are counted from 1"),
     ("make_date(2020, 2, i + 29)", "there is no date 2020-02-30"),
     ("ts + INTERVAL 106751991 DAYS", "TIMESTAMP overflow"),
+    ("dt - TRY_CAST('300000' AS DATE)", "INTERVAL DAY overflow"),
     ("split_part(s, ',', 0)", "parts are counted from 1"),
     ("s LIKE 'a!b' ESCAPE '!'", "the escape character"),
     ("s RLIKE '['", "this is no regular expression"),

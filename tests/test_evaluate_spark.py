@@ -85,6 +85,7 @@ GROUPS: dict[str, str] = {
         hour(ts); minute(nt); second(ts); EXTRACT(SECOND FROM ts); EXTRACT(HOUR FROM iv); EXTRACT(SECOND FROM iv);
         EXTRACT(YEAROFWEEK FROM dt); date_trunc('quarter', ts); date_trunc('week', ts); date_trunc(s, ts);
         ts + interval 1 hour; nt - interval 90 minutes; dt + iv; dt + interval 1 day; ts - nt; dt - dt; dt + i; dt - ti;
+        dt - try_cast('300000' as date);
         date_add(dt, i); datediff(dt, ts); iv * d; iv * de; iv / d; iv / de; iv / i; iv DIV iv; iv + iv;
         add_months(dt, i); last_day(dt); make_date(2020, ti, 30); make_date(i, 2, 28); unix_seconds(ts); unix_millis(ts);
         unix_timestamp(ts); timestamp_seconds(d); timestamp_seconds(de); timestamp_millis(l);

@@ -43,8 +43,10 @@ def arithmetic(call: Call, a: pa.Array, b: pa.Array) -> pa.Array:
         case "+" | "-" if first == DATE and second == INT:
             return _move_days(call, a, b, 1 if call.function == "+" else -1)
         case "-" if first == DATE and second == DATE:
-            days = numbers(a).astype(np.int64) - numbers(b)
-            return from_numpy(days * MICROS_PER_DAY, valid(a, b), call.type)
+            days, where = numbers(a).astype(np.int64) - numbers(b), valid(a, b)
+            if any_true(np.abs(days) > MAX_LONG // MICROS_PER_DAY, where):
+                fail(call, f"{call.type.sql} overflow")
+            return from_numpy(days * MICROS_PER_DAY, where, call.type)
         case "+" | "-":
             return _sum(call, a.view(pa.int64()), b.view(pa.int64()), negated=is_time(first) and not is_time(second))
         case "div":
