@@ -232,6 +232,24 @@ def test_a_match_that_after_match_went_past_is_told_from_the_one_that_was_taken(
 
 
 @pytest.mark.parametrize(
+    ("query", "events", "start", "taken"),
+    [
+        ("SEQ(P+ p, D d) SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT",
+         "1 P 7\n2 D 7\n3 P 7\n4 D 7\n5 P 7\n6 P 7\n7 D 7", "6", "P at 5, P at 6, D at 7"),
+        ("SEQ(P+ p, D d) SELECT CONTIGUOUS AFTER MATCH SKIP TO LAST p",
+         "1 P 7\n2 D 7\n3 P 7\n4 P 7\n5 P 7\n6 D 7", "4", "P at 3, P at 4, P at 5, D at 6"),
+        ("SEQ(P+ p, D d) WHERE [driver] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT",
+         "1 P 7\n2 D 7\n3 P 7\n4 P 8\n5 P 7\n6 D 8\n7 D 7", "5", "P at 3, P at 5, D at 7"),
+    ],
+)  # fmt: skip
+def test_the_earlier_match_is_the_last_before_the_one_that_is_asked_about(
+    query: str, events: str, start: str, taken: str
+) -> None:
+    text = asked(f"RETURN MATCH COUNT(p) AS n PATTERN {query} WITHIN 1 MINUTE", events, "--window", start)
+    assert f"an earlier match is gone on from: {taken}\n" in text
+
+
+@pytest.mark.parametrize(
     ("events", "start", "text"),
     [
         ("1 P 7\n4 P 7\n5 D 7", "3", "No match begins then; the nearest times at which one could begin are 1 and 4."),

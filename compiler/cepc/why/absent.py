@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.stream import Letter
 
     from .. import model
-    from .finder import Finder
+    from .finder import Finder, Match
     from .values import ValueTexts
 
 Lines = Iterator[str]
@@ -91,11 +91,19 @@ class Absent:
                 for line in self.values.event_lines([(row, self.values.type(row)) for row in rows]):
                     yield f"{what}: {line}"
             case AfterMatchConstraint():
-                taken = self.finder.first(self.asked.query, self.asked.rows)
+                taken = self._taken(stopped.match)
                 if taken is not None:
                     yield f"an earlier match is gone on from: {', '.join(self.values.named(b.row) for b in taken)}"
             case WithinConstraint():
                 yield from self._span(stopped)
+
+    def _taken(self, match: Match) -> Match | None:
+        """The match behind whose end the other begins too early: of those of its group the last before it."""
+        table, rows, first = self.finder.reading.table, self.asked.rows, match[0].row
+        for name in self.asked.query.partition:
+            column = table.column(name)
+            rows = rows[equals(column, column[first])[rows]]
+        return self.finder.last(self.asked.query, rows, int(self.finder.reading.ticks[first]))
 
     def _span(self, stopped: Stopped) -> Lines:
         ticks = [int(self.finder.reading.ticks[b.row]) for b in stopped.match]

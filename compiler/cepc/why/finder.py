@@ -73,6 +73,17 @@ class Finder:
             return None
         return min(found, key=self._times, default=None)
 
+    def last(self, query: model.Query, rows: Ints, upto: int) -> Match | None:
+        """The match of the query among the events `rows` that begins last, at `upto` or before. None as well where
+        there is none within reason.
+        """
+        ticks = self.reading.ticks
+        try:
+            found = [match for match in self.matches(query, rows) if ticks[match[0].row] <= upto]
+        except (TooManyPartialMatchesError, EvaluationError):
+            return None
+        return max(found, key=lambda match: int(ticks[match[0].row]), default=None)
+
     def matches(self, query: model.Query, rows: Ints, start: int | None = None) -> Iterator[Match]:
         """All matches, each once. Raises TooManyPartialMatchesError and EvaluationError."""
         plan = self.plan(query, listed=True)
