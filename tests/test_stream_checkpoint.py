@@ -298,6 +298,12 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
     with pytest.raises(JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it"):
         checkpoint.flush(STORE, folder, same, cut_short)
     (tmp_path / "lost").rename(tmp_path / "commits/13")
+    program = tmp_path / checkpoint.FILE
+    whole = program.read_text()
+    program.write_text(whole.replace('"flush": 13', '"flush": 12'))  # a bit of it is another
+    with pytest.raises(JobError, match=r"program.json is damaged: .* follows micro-batch 12, and 13 was done"):
+        checkpoint.flush(STORE, folder, same, cut_short)
+    program.write_text(whole)
     assert checkpoint.flush(STORE, folder, same, same) == 13
     with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
         checkpoint.claim(STORE, folder, IDENTITY)

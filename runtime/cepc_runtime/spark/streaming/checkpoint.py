@@ -163,6 +163,11 @@ def flush(
             " without it: put it"
             " back from a copy of the checkpoint"
         )
+    if (last := max(numbers_of(store, folder, "commits"))) > batch:
+        raise JobError(
+            f"{folder}/{FILE} is damaged: it says that a flush follows micro-batch {batch}, and {last} was done. Put it"
+            " back from a copy of the checkpoint"
+        )
     rows = opened(batch)
     _write(store, folder, {**said, "flush": batch})
     done = write(rows)
