@@ -87,7 +87,11 @@ def _of_types(guessed: Guess, names: NamesInStream) -> Iterable[str]:
     others = [other for other in guessed.other_kinds if other.expression is None or not other.leaf.is_column]
     if kind is not None:
         few = len(kind.types) <= FEW_TYPES
-        rest = "Events of other types are passed over." if few else "They are too many to be listed by IN."
+        rest = (
+            "Events of other types are passed over, but for CONTIGUOUS and ANY."
+            if few
+            else "They are too many to be listed by IN."
+        )
         yield f"Event type: {_path(kind.leaf)}{_spelled(kind)}: {_counts(kind)}. {rest}"
         nulls = kind.values.count(None)
         if nulls:
