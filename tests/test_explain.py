@@ -49,6 +49,16 @@ def test_the_text_says(line: str) -> None:
     assert line in text(TWO)
 
 
+@pytest.mark.parametrize("condition", ["x > 60", "x > 2147483648", "length(kind) > 60"])
+def test_conditions_have_numbers_as_people_write_them(condition: str) -> None:
+    stream = STREAM.replace("x INT", "x BIGINT")
+    program = check_text(
+        f"{stream} EVENT E AS A WHERE {condition}; QUERY q RETURN MATCH * PATTERN E WITHIN 1 s;"
+    ).program
+    assert program is not None
+    assert condition in as_text.to_text(program, explain(program, plan_shared(program, Options())))
+
+
 def test_without_sharing_it_says_so() -> None:
     shown = text(TWO, Options(0))
     assert "nothing          every query is evaluated by itself" in shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text
@@ -178,13 +178,17 @@ def expression(node: Expression) -> str:
 
 
 def _as_written(node: Expression) -> Expression:
-    """`3` for `3.0D`: of which type a constant is, its neighbours say. A leaf without a variable is its name."""
-    if isinstance(node, Literal) and isinstance(node.value, float) and 0 <= node.value < _PLAIN:
+    """`3` for `3.0D` and `3L`: of which type a number is, its neighbours say. A leaf without a variable is its name."""
+    if isinstance(node, Literal) and _is_number(node.value) and 0 <= node.value < _PLAIN:
         return Field(None, repr(node.value).removesuffix(".0"), "each", node.type)
     return node
 
 
 _PLAIN = 1e15
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _leaf(leaf: Field | Aggregate) -> str:

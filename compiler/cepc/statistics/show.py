@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ def _table(header: Row, rows: Sequence[Row]) -> Iterator[str]:
 def _number(value: float | None) -> str:
     """Three digits that count, and no exponent.
 
-    >>> _number(1234.5), _number(2.34567), _number(0.00012345), _number(0)
-    ('1,234', '2.35', '0.000123', '0')
+    >>> _number(1234.5), _number(89.8), _number(2.34567), _number(0.00012345), _number(0)
+    ('1,234', '89.8', '2.35', '0.000123', '0')
     """
     if value is None:
         return "?"
     if value >= 100 or value == int(value):
         return f"{value:,.0f}"
-    return f"{float(f'{value:.3g}'):.15f}".rstrip("0").rstrip(".")
+    return f"{Decimal(f'{value:.3g}'):f}"
 
 
 def _percent(share: float) -> str:

@@ -123,7 +123,7 @@ def group_by(spot: Spot) -> Diagnostic | None:
         span, what = spot.span(), f"a {spot.token.kind.lower()}"
     else:
         return None
-    hint = "group by a column of the stream; a value that is computed can be one where the events are made"
+    hint = "a computed value can be a column of the STREAM, `hour AS HOUR(at)`: then `GROUP BY hour`"
     return wrong(span, f"GROUP BY of {what}", "GROUP BY requires columns", hint)
 
 
