@@ -84,6 +84,7 @@ RESULTS = [
     ("a list variable in a match query", "MATCH b.x", "", ["E0319"]),
     ("an unknown variable", "COUNT(z) AS n", "", ["E0203"]),
     ("DISTINCT", "COUNT(DISTINCT a.x) AS n", "", ["E0312"]),
+    ("DISTINCT in a match query", "MATCH COUNT(DISTINCT b.x) AS n", "", ["E0312"]),
     ("star and more", "MATCH *, a.x", "", ["E0504"]),
     ("star without MATCH", "*", "", ["E0504"]),
     ("HAVING an unknown name", "COUNT(*) AS n", "HAVING o > 1", ["E0204"]),

@@ -253,6 +253,17 @@ def distinct(span: Span, name: str) -> Diagnostic:
     )
 
 
+def distinct_of_match(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0312",
+        "DISTINCT in an aggregate",
+        span,
+        f"{name} cannot leave out equal values",
+        notes=("COLLECT has all values of a match, equal ones too",),
+        hint=f"remove DISTINCT, or write COLLECT for {name}, without it, and count them where the rows are read",
+    )
+
+
 def nested_aggregate(span: Span, outer: str, inner: str) -> Diagnostic:
     return Diagnostic(
         "E0313",
