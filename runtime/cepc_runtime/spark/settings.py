@@ -120,7 +120,9 @@ def held(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     which may be threads with a job each.
     """
     session: Any = spark
-    key = (int(session._jsparkSession.hashCode()), ",".join(settings))
+    # A session of a JVM has several objects in Python.
+    which = session._jsparkSession.hashCode() if hasattr(spark, "_jvm") else id(spark)
+    key = (int(which), ",".join(settings))
     with _HOLDING:
         one = _HELD.setdefault(key, _Held(0, {name: spark.conf.get(name, None) for name in settings}))
         one.holders += 1
