@@ -180,7 +180,7 @@ def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: Aggr
     if site.inside:
         return say.nested_aggregate(call.span, site.inside, name)
     if call.distinct:
-        return say.distinct_of_match(call.span, name) if site.context.is_match else say.distinct(call.span, name)
+        return say.distinct(call.span, name, of_match=site.context.is_match)
     if not function.countable and not site.context.is_match:
         return say.collect_not_allowed(call.span)
     return None

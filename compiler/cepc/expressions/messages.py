@@ -242,26 +242,15 @@ def fraction_in_interval(span: Span, whole: str) -> Diagnostic:
 # ---- aggregates and events -------------------------------------------------------------------------------------------
 
 
-def distinct(span: Span, name: str) -> Diagnostic:
-    return Diagnostic(
-        "E0312",
-        "DISTINCT in an aggregate",
-        span,
-        f"{name} cannot leave out equal values",
-        notes=("matches are counted and summed without being listed, so that equal values are not found",),
-        hint=f"remove DISTINCT, or write a RETURN MATCH query and apply {name}(DISTINCT …) to its rows",
-    )
-
-
-def distinct_of_match(span: Span, name: str) -> Diagnostic:
-    return Diagnostic(
-        "E0312",
-        "DISTINCT in an aggregate",
-        span,
-        f"{name} cannot leave out equal values",
-        notes=("COLLECT has all values of a match, equal ones too",),
-        hint=f"remove DISTINCT, or write COLLECT for {name}, without it, and count them where the rows are read",
-    )
+def distinct(span: Span, name: str, *, of_match: bool = False) -> Diagnostic:
+    if of_match:
+        note = "COLLECT has all values of a match, equal ones too"
+        cure = f"write COLLECT for {name}, without it, and count them where the rows are read"
+    else:
+        note = "matches are counted and summed without being listed, so that equal values are not found"
+        cure = f"write a RETURN MATCH query and apply {name}(DISTINCT …) to its rows"
+    title, label = "DISTINCT in an aggregate", f"{name} cannot leave out equal values"
+    return Diagnostic("E0312", title, span, label, notes=(note,), hint=f"remove DISTINCT, or {cure}")
 
 
 def nested_aggregate(span: Span, outer: str, inner: str) -> Diagnostic:

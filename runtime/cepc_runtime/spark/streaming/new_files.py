@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T  # noqa: N812
 
 from ..footers import FORMS, check, schemas
 from ..schema import JobError
 from .intact import files_read
+from .relations import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,11 +53,9 @@ def _look(spark: SparkSession, store: Store, folder: str, stream: str, source: F
 
 def file_source(events: DataFrame) -> FileSource | None:
     """That of a streaming DataFrame; None where it has another, or several."""
-    found: Any = events
-    leaves = found._jdf.queryExecution().analyzed().collectLeaves()
-    if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "StreamingRelation":
+    source, *others = sources_of(events)
+    if source is None or others:
         return None
-    source = leaves.head().dataSource()
     form, schema = str(source.className()).lower(), source.userSpecifiedSchema()
     if form not in FORMS or schema.isEmpty():
         return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..schema import JobError
 from .intact import files_read, numbers_of
+from .relations import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,12 +32,9 @@ def folders_read(events: DataFrame) -> list[str]:
     frame: Any = events
     jvm: Any = events.sparkSession._jvm
     conf = frame.sparkSession._jsparkSession.sessionState().newHadoopConf()
-    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
     found = []
-    for leaf in (leaves.apply(number) for number in range(leaves.size())):
-        if leaf.getClass().getSimpleName() != "StreamingRelation":
-            continue
-        given = leaf.dataSource().options().toSeq()
+    for source in filter(None, sources_of(events)):
+        given = source.options().toSeq()
         options = {str(one._1()).lower(): str(one._2()) for one in map(given.apply, range(given.size()))}
         if BY_NAME.lower() in options:
             return []
