@@ -74,6 +74,29 @@ def at(text: str) -> tuple[dict[str, object], ...]:
 
 AFTER = "AFTER MATCH SKIP TO NEXT EVENT WITHIN 8 s;"
 
+BOUND = {
+    "once": "SEQ(A v, B)",
+    "several times": "SEQ(A+ v, B)",
+    "once or not at all": "SEQ(C, A? v, B)",
+    "in one of two patterns": "OR(SEQ(A v, B), SEQ(C, B))",
+    "once, in either order": "AND(A v, B)",
+    "once, before a gap": "SEQ(A v, NOT C, B)",
+    "once, after what may repeat": "SEQ(C*, A v, B)",
+    "in the longer of two patterns": "OR(A, SEQ(B, C v))",
+}
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize("bound", BOUND)
+def test_values_of_a_variable_are_counted(bound: str, nulls: bool) -> None:
+    """The kernel keeps no count of them where it must be that of the matches."""
+    returned = "COUNT(v.x) AS n, SUM(v.x) AS s, AVG(CAST(v.x AS DOUBLE)) AS m, COUNT(*) AS matches"
+    text = f"{SMALL}QUERY q RETURN {returned} PATTERN {BOUND[bound]} WITHIN 6 s;"
+    kinds = Random(7).choices("ABC", k=20)
+    events = [(i, kind, None if nulls and i % 3 == 0 else i % 4, None) for i, kind in enumerate(kinds)]
+    assert compare(Case(text, stream(*events)), interpreted=True).rows
+
+
 TIED = {
     "an event of an AND": "MATCH * PATTERN AND(A, SEQ(B, NOT C, D))",
     "an event of an AND that need not be there": "MATCH * PATTERN AND(A?, SEQ(B, NOT C, D))",

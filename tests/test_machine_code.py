@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from cepc_runtime.kernel.machine_code import MachineCode, machine_code
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from cepc_runtime.numbers.columns import Ints
 
 MODULE = """from __future__ import annotations
 from typing import NamedTuple
@@ -65,6 +67,23 @@ def test_a_second_process_loads_what_the_first_has_made_and_needs_no_numba(tmp_p
     assert [use(tmp_path, "Given") for _ in range(2)] == ["True\n", "False\n"]
 
 
+FROM_THE_END = """
+import sys; sys.path.insert(0, sys.argv[1])
+import made
+import numba, numpy as np
+from cepc_runtime.kernel.machine_code import machine_code
+machine_code(made)(made.Given(1, np.arange(3, dtype=np.int32)), np.zeros((3, 2)), True)
+print(numba.njit(lambda of, at: of[at])(np.arange(3), -1))
+"""
+
+
+def test_an_index_of_others_may_count_from_the_end(tmp_path: Path) -> None:
+    """What numba leaves out for us, it does not leave out for those who use it after us."""
+    (tmp_path / "made.py").write_text(MODULE.format(name="Given"))
+    found = subprocess.run([sys.executable, "-c", FROM_THE_END, tmp_path], check=True, capture_output=True, text=True)
+    assert found.stdout == "2\n"
+
+
 IN_THREADS = """
 import sys; sys.path.insert(0, sys.argv[1])
 import made
@@ -102,14 +121,19 @@ def test_a_file_that_is_not_as_it_was_written_is_made_again(tmp_path: Path, harm
     assert file.read_bytes() == whole
 
 
+class Pair(NamedTuple):
+    first: Ints
+    second: Ints
+
+
 def test_an_argument_is_addresses_lengths_and_numbers() -> None:
     matrix, row = np.zeros((2, 3), dtype=np.int32), np.zeros(5, dtype=np.int64)
-    given = (scatter.ByQuery(row, row, row, row), matrix, True, np.int64(7))
+    given = (Pair(row, row), matrix, True, np.int64(7))
     found = Words([], [])
     found.add(given)
-    assert found.words == [row.ctypes.data, 5] * 4 + [matrix.ctypes.data, 2, 3, 1, 7]
-    assert found.arrays == [row.dtype.num << 8 | 1] * 4 + [matrix.dtype.num << 8 | 2]
-    assert " ".join(map(str, map(form_of, given))) == "ByQuery(<i8·1 <i8·1 <i8·1 <i8·1) <i4·2 i i"
+    assert found.words == [row.ctypes.data, 5] * 2 + [matrix.ctypes.data, 2, 3, 1, 7]
+    assert found.arrays == [row.dtype.num << 8 | 1] * 2 + [matrix.dtype.num << 8 | 2]
+    assert " ".join(map(str, map(form_of, given))) == "Pair(<i8·1 <i8·1) <i4·2 i i"
 
 
 def test_an_array_that_is_not_in_one_piece_is_no_argument() -> None:

@@ -68,13 +68,13 @@ def test_what_a_batch_has_not_is_kept_for_the_next(built: list[Any]) -> None:
     index = {plane.value: number for number, plane in enumerate(one.planes[0].planes)}
     first, second, both = (frozenset([0]),), (frozenset([1]),), (frozenset([1]), frozenset([0]))
     of = np.zeros(1, dtype=np.int32)
-    _, kinds = one.of(Kinds(of, first), index)
+    _, kinds = one.of(Kinds(of, first), index, nulls=True)
     assert (kinds.of.tolist(), kinds.letters) == ([0], first)
-    _, kinds = one.of(Kinds(of, second), index)
+    _, kinds = one.of(Kinds(of, second), index, nulls=True)
     assert (kinds.of.tolist(), kinds.letters) == ([1], (*first, *second))
-    layout, kinds = one.of(Kinds(np.array([0, 1, 1], dtype=np.int32), both), index)
+    layout, kinds = one.of(Kinds(np.array([0, 1, 1], dtype=np.int32), both), index, nulls=True)
     assert kinds.of.tolist() == [1, 0, 0]
-    assert one.of(Kinds(of, first), index)[0] is layout
+    assert one.of(Kinds(of, first), index, nulls=True)[0] is layout
     assert [len(kinds) for kinds in built] == [1, 2]
 
 
@@ -83,7 +83,7 @@ def test_kinds_of_many_batches_are_not_kept_for_ever(built: list[Any], monkeypat
     one = CachedTable(tuple(queries()), (), None, ties=False)
     index = {plane.value: number for number, plane in enumerate(one.planes[0].planes)}
     for number in range(len(LETTERS)):
-        one.of(Kinds(np.zeros(1, dtype=np.int32), (frozenset([number]),)), index)
+        one.of(Kinds(np.zeros(1, dtype=np.int32), (frozenset([number]),)), index, nulls=True)
     assert [len(kinds) for kinds in built] == [1, 2, 1, 2]
 
 

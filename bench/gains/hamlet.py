@@ -23,7 +23,7 @@ from cepc.planning import plan_program
 from cepc_runtime.events.grouped import arrange, read
 from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.kernel.basis import Costs
-from cepc_runtime.kernel.planes import planes_of
+from cepc_runtime.kernel.planes import kept_planes, planes_of
 from cepc_runtime.kernel.run import Effort, run_kernel
 from cepc_runtime.kernel.tables import build
 from cepc_runtime.kernel.values import values_of
@@ -110,7 +110,9 @@ def measured(size: int, own: int, events: int, rounds: int) -> dict[str, Outcome
     for again in range(1 + rounds):
         for way, layout in layouts.items():
             start = time.process_time()
-            _, efforts[way] = run_kernel(arranged, kinds, layout, planes, values.matrix, interpreted=False)
+            _, efforts[way] = run_kernel(
+                arranged, kinds, layout, kept_planes(planes, planes), values.matrix, interpreted=False
+            )
             if again:
                 times[way].append(time.process_time() - start)
     count = len(kinds.of)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from .planes import QueryPlanes
+from .planes import QueryPlanes, kept_planes
 from .run import run_kernel
 from .tables import build
 
@@ -43,5 +43,5 @@ def count_modulo(recount: Recount) -> tuple[Emissions, tuple[int, ...]]:
         return recount.neighbours.count(planes, matrix, index), chosen
     query = replace(recount.query, having=None)  # numbers that wrap around cannot be compared
     layout = build([query], [planes], recount.kinds.letters, index)
-    (emissions,), _ = run_kernel(recount.events, recount.kinds, layout, [planes], matrix)
+    (emissions,), _ = run_kernel(recount.events, recount.kinds, layout, kept_planes([planes], [planes]), matrix)
     return emissions, chosen

@@ -1,6 +1,6 @@
 """Operations carried out: plain functions over the table and the memory, which `machine_code.py` compiles.
 
-Loops run over slices: they become vector instructions, which indexes computed from others would prevent.
+Loops become vector instructions.
 """
 
 from __future__ import annotations
@@ -31,22 +31,20 @@ OPERATION: Final = 5
 
 def carry_out_all(t: Ints, m: Floats, values: Matrix, event: int, begin: int, end: int) -> None:
     """The operations from `begin` to `end`; the values are those of the event."""
-    for o in range(begin, end, OPERATION):
+    o = begin
+    while o < end:  # numba makes a division of a range with a step
         code, target, source, width = t[o + CODE], t[o + TARGET], t[o + SOURCE], t[o + WIDTH]
         if code == ADD:  # these two are nearly all, and a call would take longer than they do
-            a = m[target:]
-            b = m[source:]
             for i in range(width):
-                a[i] += b[i]
+                m[target + i] += m[source + i]
         elif code == MULTIPLY and is_plain(values[t[o + VALUE], event]):
             value = values[t[o + VALUE], event]
-            a = m[target:]
-            b = m[source:]
             for i in range(width):
-                a[i] += value * b[i]
+                m[target + i] += value * m[source + i]
         else:
             value = values[t[o + VALUE], event] if code in (MULTIPLY, LEAST) else 0
             carry_out(m, code, target, source, width, value)
+        o += OPERATION
 
 
 def is_plain(value: float) -> bool:

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
+from ..plan.automaton import DROPPED
 from ..sql.types import DataType, is_float
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..plan.automaton import Automaton
     from ..plan.query import Measure
     from ..sql.expression import Expression
@@ -117,16 +120,26 @@ class QueryPlanes:
         return 1 + len(self.planes)
 
 
+@dataclass(frozen=True)
+class KeptPlanes:
+    """What the kernel keeps of some queries, and for each the places of the planes that are asked for among these."""
+
+    of: tuple[QueryPlanes, ...]
+    asked: tuple[tuple[int, ...], ...]
+
+
 def is_exact(argument_type: DataType) -> bool:
     """Whether sums over the type are exact: of everything but FLOAT and DOUBLE."""
     return not is_float(argument_type)
 
 
-def planes_of(automaton: Automaton, measures: tuple[Measure, ...], *, rests: bool = True) -> QueryPlanes:
+def planes_of(
+    automaton: Automaton, measures: tuple[Measure, ...], *, rests: bool = True, nulls: bool = True
+) -> QueryPlanes:
     """The planes of a query; what several measures need is kept once. Without rests, sums of DOUBLE are as exact as one
-    is.
+    is. Without nulls, a variable that each match binds once has as many values as there are matches: plane 0.
     """
-    wanted = [_wanted(automaton, measure, rests) for measure in measures]
+    wanted = [_wanted(automaton, measure, rests, nulls) for measure in measures]
     planes = list(dict.fromkeys(plane for needed in wanted for plane in needed.values()))
     planes.sort(key=lambda plane: not plane.additive)
     index = {plane: i + 1 for i, plane in enumerate(planes)}
@@ -135,21 +148,46 @@ def planes_of(automaton: Automaton, measures: tuple[Measure, ...], *, rests: boo
 
 
 def _found(places: dict[Role, int]) -> MeasurePlanes:
+    count = places.get("present", places.get("one", 0))  # plane 0 is of matches
     match places:
-        case {"present": count, "value": total, "magnitude": magnitude}:
+        case {"value": total, "magnitude": magnitude}:
             return IntegerSumPlanes(count, total, magnitude=magnitude)
-        case {"present": count, "value": total, "rest": rest, "last": last}:
+        case {"value": total, "rest": rest, "last": last}:
             return DoubleSumPlanes(count, total, rest=rest, last=last)
-        case {"present": count, "value": total}:
+        case {"value": total}:
             return SumPlanes(count, total)
         case {"least": extreme} | {"greatest": extreme}:
             return ExtremePlane(extreme)
-        case {"present": count} | {"one": count}:
-            return CountPlane(count)
-    return CountPlane(0)  # of matches
+    return CountPlane(count)
 
 
-def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[Role, Plane]:
+def kept_planes(kept: Sequence[QueryPlanes], asked: Sequence[QueryPlanes]) -> KeptPlanes:
+    """The numbers of a plane that is asked for and not kept are those of plane 0."""
+    return KeptPlanes(tuple(kept), tuple(_places_in(*both) for both in zip(kept, asked, strict=True)))
+
+
+def _places_in(kept: QueryPlanes, asked: QueryPlanes) -> tuple[int, ...]:
+    places = {plane: i for i, plane in enumerate(kept.planes, start=1)}
+    return 0, *(places.get(plane, 0) for plane in asked.planes)
+
+
+def _is_bound_once(automaton: Automaton, variable: int) -> bool:
+    """Whether every match binds the variable to one event."""
+    steps = [(s.source, s.target, s.variable == variable) for s in (*automaton.steps, *automaton.ties)]
+    moves = [(m.source, m.target, False) for m in (*automaton.moves, *automaton.new_moves) if m.target != DROPPED]
+    times: dict[int, set[int]] = {0: {0}}  # how often it may be bound in a state; 2 is more than once
+    waiting = [0]
+    while waiting:
+        state = waiting.pop()
+        for source, target, binds in (*steps, *moves):
+            known = times.setdefault(target, set())
+            if source == state and (new := {min(n + binds, 2) for n in times[state]} - known):
+                known |= new
+                waiting.append(target)
+    return all(times.get(state, set()) <= {1} for state in automaton.accepting)
+
+
+def _wanted(automaton: Automaton, measure: Measure, rests: bool, nulls: bool) -> dict[Role, Plane]:
     if measure.variable is None:
         return {}
     # A variable that the automaton never binds gets planes that stay empty.
@@ -162,7 +200,8 @@ def _wanted(automaton: Automaton, measure: Measure, rests: bool) -> dict[Role, P
 
     if measure.argument is None:
         return {"one": plane("one")}
-    needed: dict[Role, Plane] = {role: plane(role) for role in measure.function.gathers}
+    alone = not nulls and _is_bound_once(automaton, variable)
+    needed: dict[Role, Plane] = {r: plane(r) for r in measure.function.gathers if r != "present" or not alone}
     if not measure.function.adds:
         return needed
     if is_exact(measure.argument.type):

@@ -5,6 +5,7 @@ events.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..plan.sharing import SharedStates
     from ..plan.strategy import CountedQuery
     from .basis import Costs
-    from .planes import QueryPlanes
+    from .planes import KeptPlanes, QueryPlanes
     from .tables import KernelLayout
 
 ROWS = 1 << 16
@@ -104,8 +105,9 @@ def count_matches(
         return values_of(keys, events.table, kinds, events.group_starts)
 
     values = naming(queries, evaluated)
-    layout, kinds = table.of(kinds, values.index)
-    emissions, work = run_kernel(events, kinds, layout, table.planes, values.matrix, interpreted=interpreted, tell=tell)
+    layout, kinds = table.of(kinds, values.index, values.nulls)
+    kept = table.kept(values.nulls)
+    emissions, work = run_kernel(events, kinds, layout, kept, values.matrix, interpreted=interpreted, tell=tell)
     return Counted(emissions, table.planes, values, work)
 
 
@@ -113,17 +115,19 @@ def run_kernel(
     events: Events,
     kinds: Kinds,
     layout: KernelLayout,
-    planes: Sequence[QueryPlanes],
+    kept: KeptPlanes,
     matrix: Any,
     *,
     interpreted: bool | None = None,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> tuple[tuple[Emissions, ...], Effort]:
-    """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type."""
+    """One pass over the events: the emissions of each query, and what it took. Numbers are of the matrix's type. `kept`
+    are the planes of the layout.
+    """
     found: list[tuple[Ints, npt.NDArray[Any]]] = []
-    state, buffer = new_state(layout, matrix.dtype), _buffer(layout, planes, matrix.dtype)
+    state, buffer = new_state(layout, matrix.dtype), _buffer(layout, kept.of, matrix.dtype)
     data = Input(events.ticks, kinds.of, events.groups, events.instant_starts, matrix)
-    run, instant, end = run_function(loop, len(data.ticks) * len(planes), interpreted), 0, len(data.instants) - 1
+    run, instant, end = run_function(loop, len(data.ticks) * len(kept.of), interpreted), 0, len(data.instants) - 1
     if run is loop.run:
         run = on_views(run, matrix.dtype, layout.table, data.ticks)
     while True:
@@ -137,7 +141,7 @@ def run_kernel(
         if instant == end and state.progress[COUNTER.last_touched] == NONE:
             break
         state.progress[COUNTER.emitted] = state.progress[COUNTER.emitted_values] = 0
-    emissions = _by_query(found, planes, run_function(scatter, 0, interpreted))
+    emissions = _by_query(found, kept, run_function(scatter, 0, interpreted))
     counters = (
         COUNTER.done,
         COUNTER.changed,
@@ -161,18 +165,26 @@ def _buffer(layout: KernelLayout, planes: Sequence[QueryPlanes], dtype: Any) -> 
 
 
 def _by_query(
-    found: Sequence[tuple[Ints, npt.NDArray[Any]]], planes: Sequence[QueryPlanes], scattering: Callable[..., Any]
+    found: Sequence[tuple[Ints, npt.NDArray[Any]]], kept: KeptPlanes, scattering: Callable[..., Any]
 ) -> tuple[Emissions, ...]:
-    """The emissions of each query from the rows (query, group, window) of all, and their planes one row after the
-    other, both in parts. Each plane of a query stands in one piece, which numpy goes through faster.
+    """The emissions of each query from the rows (query, group, window) of all, and the planes that are kept one row
+    after the other, both in parts. Each plane of a query stands in one piece, which numpy goes through faster.
     """
-    widths = np.array([own.count for own in planes], dtype=np.int64)
-    lengths = sum((np.bincount(rows[:, 0], minlength=len(planes)) for rows, _ in found), np.zeros_like(widths))
-    ends, values_end = np.cumsum(lengths), np.cumsum(lengths * widths)
+    widths = np.array([len(own) for own in kept.asked], dtype=np.int64)
+    lengths = sum((np.bincount(rows[:, 0], minlength=len(kept.of)) for rows, _ in found), np.zeros_like(widths))
+    ends, values_end, asked_end = np.cumsum(lengths), np.cumsum(lengths * widths), np.cumsum(widths)
     rows, begins = ends - lengths, values_end - lengths * widths
     numbers = np.empty((lengths * widths).sum(), dtype=found[0][1].dtype)
     into = Scattered(np.empty(lengths.sum(), dtype=np.int64), np.empty(lengths.sum(), dtype=np.int64), numbers)
-    of = ByQuery(widths, lengths, rows.copy(), begins.copy())
+    of = ByQuery(
+        np.array([own.count for own in kept.of], dtype=np.int64),
+        np.fromiter(chain.from_iterable(kept.asked), dtype=np.int64),
+        asked_end - widths,
+        asked_end,
+        lengths,
+        rows.copy(),
+        begins.copy(),
+    )
     for part in found:
         scattering(*part, of, into)
     return tuple(

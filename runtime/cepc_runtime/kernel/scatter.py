@@ -11,11 +11,14 @@ INLINED: Final = frozenset[str]()
 
 
 class ByQuery(NamedTuple):
-    """Of each query: how many planes it has, how many rows, where its next row goes and where the next number of its
-    first plane.
+    """Of each query: how many numbers it emits for a row; which of them its planes are, `asked[first:end]`; how many
+    rows it has, where its next row goes and where the next number of its first plane.
     """
 
     widths: Ints
+    asked: Ints
+    first: Ints
+    end: Ints
     lengths: Ints
     places: Ints
     begins: Ints
@@ -31,7 +34,7 @@ class Scattered(NamedTuple):
 
 def run(rows: Ints, values: Floats, of: ByQuery, into: Scattered) -> None:
     """Put rows and their numbers into their places, and count these on."""
-    widths, lengths, places, begins = of
+    widths, asked, first, end, lengths, places, begins = of
     groups, windows, planes = into
     value = 0
     for row in range(len(rows)):
@@ -41,7 +44,7 @@ def run(rows: Ints, values: Floats, of: ByQuery, into: Scattered) -> None:
         begins[query] += 1
         groups[place] = rows[row, 1]
         windows[place] = rows[row, 2]
-        for _ in range(widths[query]):
-            planes[number] = values[value]
+        for plane in range(first[query], end[query]):
+            planes[number] = values[value + asked[plane]]
             number += lengths[query]
-            value += 1
+        value += widths[query]

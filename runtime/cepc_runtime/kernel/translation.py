@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from types import FunctionType
@@ -17,13 +18,17 @@ from .arguments import ArrayForm, RecordForm
 from .object_code import ENTRY, target_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from .arguments import Form
 
 # Nothing that is translated allocates, so arrays need no reference counts; with them the kernel is two to four times
 # slower.
 OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+
+
+INDEX: Final = "fix_integer_index"
+"""What numba makes an index with that may count from the end."""
 
 
 def functions_of(module: Any) -> dict[str, FunctionType]:
@@ -40,9 +45,34 @@ def translate(module: Any, forms: Sequence[Form]) -> bytes:
     text, words, records = _entry(forms, returns=module.run.__annotations__["return"] not in (None, "None"))
     namespace = {"run": _prepared(module)["run"], "carray": carray, **records}
     exec(text, namespace)  # of names of ours alone: words and records
-    entry = cfunc(types.int64(*words), error_model="numpy")(namespace["entry"])
+    with _indexes_as_they_are():
+        entry = cfunc(types.int64(*words), error_model="numpy")(namespace["entry"])
     code = entry.inspect_llvm().replace(entry.native_name, ENTRY)
     return bytes(target_machine().emit_object(llvm.parse_assembly(_without_python(code))))
+
+
+@contextmanager
+def _indexes_as_they_are() -> Iterator[None]:
+    """Within this, an index below 0 does not count from the end. Nothing here has one, and that numba looks at each is
+    a third of what the kernel does. numba's lock keeps out all that others have it translate.
+    """
+    from numba.core import types
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.np import arrayobj
+
+    def as_it_is(context: Any, builder: Any, of: Any, index: Any, _size: Any) -> Any:
+        return context.cast(builder, index, of, types.intp)
+
+    usual = getattr(arrayobj, INDEX, None)
+    if usual is None:  # of another version, which then is slower
+        yield
+        return
+    with global_compiler_lock:
+        setattr(arrayobj, INDEX, as_it_is)
+        try:
+            yield
+        finally:
+            setattr(arrayobj, INDEX, usual)
 
 
 @cache

@@ -48,6 +48,11 @@ class Values:
     scales: dict[ValueKey, Scale]
     groups: Ints
 
+    @property
+    def nulls(self) -> bool:
+        """Whether an argument is null on some event that can be bound."""
+        return any(argument.column.null_count for argument in self.arguments.values())
+
     def exact(self, key: ValueKey, events: Ints) -> list[int | float | None]:
         """The values of a `present`, `value` or `magnitude` key at some events, as Python numbers; null for None."""
         argument = self.arguments[key]
