@@ -72,18 +72,18 @@ def open_windows(t: Ints, s: Ints, m: Floats, unit: int, p: int, tick: int) -> N
         for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
             m[t[x]] = 1.0
         return
-    end = (tick - t[unit + UNIT.begin]) // slide + 1
-    for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
-        window = s[p + PROGRESS.open_end]
-        slot = window % slots
-        while window < end:
+    window = s[p + PROGRESS.open_end]
+    begins, slot = window * slide + t[unit + UNIT.begin], window % slots
+    while begins <= tick:
+        for x in range(t[unit + UNIT.start_rows], t[unit + UNIT.start_rows_end]):
             m[t[x] + slot] = 1.0
-            window += 1
-            slot = slot + 1 if slot + 1 < slots else 0
-    change = end * slide + t[unit + UNIT.begin]
-    if s[p + PROGRESS.open] < end:
+        window += 1
+        begins += slide
+        slot = slot + 1 if slot + 1 < slots else 0
+    change = begins
+    if s[p + PROGRESS.open] < window:
         change = min(change, s[p + PROGRESS.open] * slide + t[unit + UNIT.end])
-    s[p + PROGRESS.open_end] = end
+    s[p + PROGRESS.open_end] = window
     s[p + PROGRESS.change] = change
 
 
@@ -103,18 +103,20 @@ def next_change(t: Ints, unit: int, tick: int) -> int:
 def advance(t: Ints, s: Ints, m: Floats, buffer: Buffer, unit: int, p: int, tick: int) -> None:
     """Close the windows that ended by `tick`, open those that began."""
     end_runs(t, s, m, t[unit + UNIT.bases], t[unit + UNIT.bases_end])
-    slots = t[unit + UNIT.slots]
-    first = (tick - t[unit + UNIT.end]) // t[unit + UNIT.slide] + 1
-    window = s[p + PROGRESS.open]
-    slot = window % slots
-    while window < min(first, s[p + PROGRESS.open_end]):
+    slots, slide = t[unit + UNIT.slots], t[unit + UNIT.slide]
+    window, opened = s[p + PROGRESS.open], s[p + PROGRESS.open_end]
+    ends, slot = window * slide + t[unit + UNIT.end], window % slots
+    while ends <= tick and window < opened:
         emit(t, s, m, buffer, unit, window, slot)
         clear_slot(t, m, t[unit + UNIT.zeros], t[unit + UNIT.zeros_end], slot, 0.0)
         clear_slot(t, m, t[unit + UNIT.infinites], t[unit + UNIT.infinites_end], slot, np.inf)
         window += 1
+        ends += slide
         slot = slot + 1 if slot + 1 < slots else 0
-    s[p + PROGRESS.open] = first
-    s[p + PROGRESS.open_end] = max(s[p + PROGRESS.open_end], first)
+    if ends <= tick:  # there was no event for longer than windows are
+        window = (tick - t[unit + UNIT.end]) // slide + 1
+    s[p + PROGRESS.open] = window
+    s[p + PROGRESS.open_end] = max(opened, window)
     open_windows(t, s, m, unit, p, tick)
 
 
