@@ -286,7 +286,8 @@ def aggregate_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
         span,
         f"{name} is not allowed in {where}",
         notes=("a condition is about single events; an aggregate is known when a match, or a window, is complete",),
-        hint=f"write `HAVING {name}(…) …` after the pattern",
+        hint=f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row; "
+        f"there is no running {name}",
     )
 
 
@@ -344,12 +345,14 @@ def navigation_offset(span: Span, name: str, is_row: bool) -> Diagnostic:
     hints = {
         "PREV": "PREV is of the event before; to look further back, give events names of their own: "
         "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`",
-        "LAST": "the event of v before is `PREV(v).x`",
+        "LAST": "in a condition of v alone, `PREV(v).x` is of the event before; beside another, give the last one a "
+        "name: `SEQ(E+ v, E last)` and `LAST(v).x`",
         "FIRST": "to look at the second event, give it a name of its own: `SEQ(E e1, E e2, E* more)`",
     }
+    element = "CASE WHEN COUNT(v) > 1 THEN ELEMENT_AT(COLLECT(v.x), {}) END"  # an array of one has no such element
     listed = {
-        "LAST": "`ELEMENT_AT(COLLECT(v.x), -2)` is the last value but one",
-        "FIRST": "`ELEMENT_AT(COLLECT(v.x), 2)` is the second value",
+        "LAST": f"`{element.format(-2)}` is the last value but one",
+        "FIRST": f"`{element.format(2)}` is the second value",
     }
     hint = listed.get(name, hints[name]) if is_row else hints[name]
     return Diagnostic(
@@ -442,7 +445,8 @@ def prev_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diag
         span,
         f"a condition with PREV({variable}) mentions `{variable}` alone; this mentions {names} too",
         notes=("PREV relates neighbouring events of one variable, whatever the rest of the match is",),
-        hint="split the condition at AND, or use FIRST or LAST",
+        hint="conditions joined by AND can stand apart; where both are in one comparison or OR, give events names of "
+        "their own: `SEQ(E e1, E e2)` and `e2.x - e1.x`",
     )
 
 
