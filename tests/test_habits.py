@@ -151,6 +151,13 @@ TYPED = [
      "RETURN user, COUNT(*) AS n PATTERN A GROUP BY user WITHIN 1 h"),
     (f"{A}, pattern p PATTERN A a WITHIN 1 h", "`AS` is missing before `p`", None),
     # AND and OR twice
+    (f"{AB} WHERE a.price > 1 AND AND WITHIN 1 h", "remove it, or add the condition that it joins",
+     f"{AB} WHERE a.price > 1 WITHIN 1 h"),
+    (f"{AB} WHERE a.price > 1 OR or WITHIN 1 h", "remove it, or add the condition that it joins",
+     f"{AB} WHERE a.price > 1 OR b.price > 2 WITHIN 1 h"),
+    (f"{A}, PATTERN (A a) WITHIN 1 h", "`,` before PATTERN", f"{A} PATTERN (A a) WITHIN 1 h"),
+    (f"{A}, PATTERN (A) WITHIN 1 h", "`,` before PATTERN", None),
+    (f"{A}, b.price, pattern (A, b) WITHIN 1 h", "remove `,`", None),
     (f"{AB} WHERE a.price > 1 AND AND b.price > 2 WITHIN 1 h", "remove `AND`",
      f"{AB} WHERE a.price > 1 AND b.price > 2 WITHIN 1 h"),
     (f"{AB} WHERE a.price > 1 AND OR NOT b.price > 2 WITHIN 1 h", "remove `OR`",

@@ -579,6 +579,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             w for k, w in (("returns", "RETURN"), ("pattern", "PATTERN"), ("within", "WITHIN")) if k not in parts
         ]
         for word in missing:
+            if word == "PATTERN" and (taken := _pattern_as_result(parts.get("returns"))) is not None:
+                self._error("E0101", "`,` before PATTERN", taken, "read as one more column", hint="remove `,`")
+                continue
             self._error(
                 "E0106",
                 f"query `{name.text}` has no {word}",
@@ -632,6 +635,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def statement(self, _meta: Meta, children: list[Any]) -> Any:
         return children[0]
+
+
+def _pattern_as_result(returns: ast.Return | None) -> Span | None:
+    """`RETURN x, PATTERN (A)`: the clause after a comma, where it reads like the call of a function."""
+    called = returns.items[-1].expression if returns is not None and len(returns.items) > 1 else None
+    return called.function.span if isinstance(called, ast.Call) and called.function.text.upper() == "PATTERN" else None
 
 
 _MISSING = {

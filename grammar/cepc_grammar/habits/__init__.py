@@ -36,6 +36,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     clauses.other_language,
     clauses.select,
     clauses.sql_clause,
+    statements.comma_before_pattern,
     patterns.lone_negation,
     statements.source_without_format,
     statements.rows_of_a_test,

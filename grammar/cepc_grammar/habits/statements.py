@@ -142,6 +142,15 @@ def ends_before_clause(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(-2), title, f"`{shown_text(spot.text(-2))}` requires something after it")
 
 
+def comma_before_pattern(spot: Spot) -> Diagnostic | None:
+    """`RETURN x, PATTERN (A a)`, where PATTERN was taken for a function whose arguments broke off."""
+    back = next((o for o in range(-1, -spot.at - 1, -1) if spot.word(o) in CLAUSE_STARTS), 0)
+    if spot.word(back) != "PATTERN" or spot.text(back - 1) != "," or spot.text(back + 1) != "(":
+        return None
+    label = "nothing follows it but PATTERN, which begins a clause"
+    return wrong(spot.span(back - 1), "`,` before PATTERN", label, "remove `,`", "")
+
+
 def _breaks_off(spot: Spot) -> bool:
     """Whether a clause's first word stands where an operand would; one that begins no line, and comes again, may be a
     column that is called so.

@@ -92,12 +92,14 @@ def unknown_variable(
 
 
 def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagnostic:
+    joins = name.text.upper() in ("AND", "OR")  # `a AND AND`: the second was taken for a name
     return Diagnostic(
         "E0204",
         f"unknown column `{name.text}`",
         name.span,
         f"no such column in the stream `{stream}`",
-        hint=did_you_mean(name.text, columns) or f"its columns are {_listed(columns)}",
+        hint=did_you_mean(name.text, columns)
+        or ("remove it, or add the condition that it joins" if joins else f"its columns are {_listed(columns)}"),
         replacement=replacement(name.text, columns),
     )
 
