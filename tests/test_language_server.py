@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc.api import check_text
+from cepc.explaining.describe import queries
 from cepc.explaining.in_words import in_words
 from cepc.language_server.completion import completion
 from cepc.language_server.cures import changed, cures
@@ -203,6 +204,34 @@ def test_what_is_shown_of_a_name(place: str, parts: list[str]) -> None:
     found = hover(program(EVERYTHING), at(HEAD + QUERY, place))
     assert found is not None
     assert [part for part in parts if part not in found.markdown] == []
+
+
+NUMBERS = [
+    ("SEQ(Order a, Payment |b)", "one event"),
+    ("SEQ(Order a, Payment{2,} |b)", "2 or more events"),
+    ("SEQ(Order a, Payment+ |b)", "one or more events"),
+    ("SEQ(Order a, Payment* |b)", "any number of events"),
+    ("SEQ(Order a, Payment? |b)", "at most one event"),
+    ("SEQ(Order a, Payment{2,3} |b)", "2 to 3 events"),
+    ("SEQ(Order a, Payment{0,3} |b)", "at most 3 events"),
+    ("SEQ(Order a, SEQ(Payment{2} |b, Cancel)+)", "2 or more events"),
+    ("SEQ(Order a, Payment |b, Payment b)", "2 events"),
+    ("SEQ(Order a, OR(Payment |b, Cancel c))", "at most one event"),
+    ("SEQ(Order a, SOME(Payment |b, Payment b))", "1 to 2 events"),
+    ("SEQ(Order a, NOT Payment |b)", "no event"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "number"), NUMBERS)
+def test_a_variable_says_to_how_many_events_a_match_binds_it(pattern: str, number: str) -> None:
+    text, cursor = marked(f"{HEAD}QUERY q RETURN MATCH a.id PATTERN {pattern} WITHIN 1 h;")
+    found = hover(program(text), cursor)
+    assert found is not None
+    assert f"`b`: {number} of type `Payment`" in found.markdown
+    checked = check_text(text, "q.cep").program
+    assert checked is not None
+    facts = [said for _, said in queries(checked)[0].facts]
+    assert f"b: {number.removesuffix('s').removesuffix(' event')} Payment" in facts
 
 
 SENTENCES = [

@@ -13,6 +13,7 @@ from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import DATE
 
 from .. import model
+from .numbers import number_words, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.expression import Expression
 
     from ..model import CheckedProgram
+    from .numbers import Number
 
 UNITS = (
     ("day", 86_400_000_000),
@@ -78,7 +80,8 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
     yield "answers", "a row for each match" if query.kind == "match" else "a row for each group and window"
     yield "stream", query.stream
     yield "pattern", pattern(query.pattern, stream)
-    yield from listed("variables", (_variable(variable) for variable in query.variables))
+    bound = numbers(query.pattern)
+    yield from listed("variables", (_variable(variable, bound[variable.name]) for variable in query.variables))
     if query.partition:
         yield "agreeing", f"all events of a match agree on {', '.join(query.partition)}"
     if query.group_by:
@@ -98,8 +101,8 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
         yield "having", expression(query.having)
 
 
-def _variable(variable: model.Variable) -> str:
-    number = "no " if variable.negated else "one or more " if variable.is_list else "one "
+def _variable(variable: model.Variable, bound: Number) -> str:
+    number = "no " if variable.negated else f"{number_words(bound)} "
     tests = " and ".join(expression(condition) for condition in variable.test.conditions)
     named = "" if variable.name == variable.type else f"{variable.name}: "
     return f"{named}{number}{variable.type}{' where ' + tests if tests else ''}"

@@ -14,6 +14,7 @@ from cepc_runtime.sql.functions.spark import find_spark
 from ..commands.functions import described
 from ..documenting import comments_above, document
 from ..explaining.in_words import in_words, query_in_words
+from ..explaining.numbers import number_words, numbers
 from ..resolve.inline import inline
 from ..resolve.scopes import result_columns
 from ..resolve.variables import variables
@@ -200,7 +201,8 @@ def _variable(program: EditedProgram, use: NameUse) -> Iterator[str]:
         type_ = atom.name.text if isinstance(atom, ast.Atom) else "ANY"
         yield f"`{name}`: a variable of type `{type_}`"
         return
-    number = "no event" if variable.negation is not None else "one or more events" if variable.is_list else "one event"
+    bound = (0, 0) if found is None or variable.negation is not None else numbers(found)[variable.name]
+    number = "no event" if bound == (0, 0) else f"{number_words(bound)} {'event' if bound[1] == 1 else 'events'}"
     of = "any type" if variable.type is None else f"type `{variable.type_name}`"
     yield f"`{variable.name}`: {number} of {of}"
     if stream is not None:
