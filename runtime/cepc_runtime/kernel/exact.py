@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,8 +80,7 @@ class Recount:
 
     def in_python(self, group: int, window: int) -> list[Number]:
         """The same in Python's integers."""
-        first, end = self.bounds(group, window)
-        rows = np.arange(first, end)
+        rows = self._own(*self.bounds(group, window))
         planes = self._additive
         tracks: list[Track] = []
         sums: list[_Sum] = []
@@ -88,7 +89,7 @@ class Recount:
             tracks += added.tracks
             sums.append(added)
         if self.neighbours is None:
-            totals = self._run(first, end, tracks)
+            totals = self._run(rows, tracks)
         else:
             bindings: dict[int, list[list[int]]] = {}
             for i, track in enumerate(tracks):
@@ -148,26 +149,36 @@ class Recount:
             return _Sum([Track(plane.variable, {e: int(v) for e, v in found.items() if v is not None})], place, 1)
         return _float_sum(plane.variable, {e: float(v) for e, v in found.items() if v is not None}, place)
 
-    def _instants(self, first: int, end: int) -> Iterator[range]:
-        starts = self.events.instant_starts
-        place = int(np.searchsorted(starts, first))
-        while (begin := int(starts[place])) < end:
-            yield range(begin, min(int(starts[place + 1]), end))
-            place += 1
+    @cached_property
+    def _letters(self) -> list[frozenset[int]]:
+        """Of each kind of event those that the query reads: the events are of other queries, too."""
+        own = self.query.automaton.letters
+        return [letters & own for letters in self.kinds.letters]
 
-    def _run(self, first: int, end: int, tracks: Sequence[Track]) -> Row:
+    def _own(self, first: int, end: int) -> Ints:
+        """The events from `first`, before `end`, that the query reads."""
+        reads = np.array([bool(letters) for letters in self._letters], dtype=np.bool_)
+        return first + np.flatnonzero(reads[self.kinds.of[first:end]])
+
+    def _instants(self, events: Ints) -> Iterator[list[int]]:
+        """The events of one instant after the other."""
+        numbers = np.searchsorted(self.events.instant_starts, events, side="right").tolist()
+        for _, of_instant in groupby(zip(numbers, events.tolist(), strict=True), key=itemgetter(0)):
+            yield [event for _, event in of_instant]
+
+    def _run(self, events: Ints, tracks: Sequence[Track]) -> Row:
         automaton = self.query.automaton
-        letters = [self.kinds.letters[k] for k in self.kinds.of[first:end].tolist()]
+        letters = dict(zip(events.tolist(), (self._letters[k] for k in self.kinds.of[events].tolist()), strict=True))
         width = 1 + len(tracks)
         rows: list[Row] = [[0] * width for _ in range(automaton.states)]
         rows[0][0] = 1
-        for instant in self._instants(first, end):
-            seen = frozenset(letter for event in instant for letter in letters[event - first])
+        for instant in self._instants(events):
+            seen = frozenset(letter for event in instant for letter in letters[event])
             if seen & set(automaton.kills):
                 return [0] * width
             new: list[Row] = [[0] * width for _ in rows]
             for event in instant:
-                there = letters[event - first]
+                there = letters[event]
                 steps = _added(automaton.steps, there, rows, event, tracks)
                 ties = _added(automaton.ties, there, new, event, tracks)
                 for target, row in [*steps, *ties]:
