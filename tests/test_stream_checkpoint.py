@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import types as T  # noqa: N812
@@ -13,16 +13,19 @@ from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
 from cepc_runtime.spark.streaming.intact import check_intact
+from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
 from cepc_runtime.spark.streaming.sinks import Directories
 from cepc_runtime.spark.streaming.source import with_age
 from tests.faults.local import LocalStore
+from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 STORE = LocalStore()
-IDENTITY = {"format": checkpoint.FORMAT, "stream": "s", "queries": {"q": "1"}, "buckets": 2}
+IDENTITY = {"format": checkpoint.FORMAT, "stream": {"clauses": {}, "columns": []}, "queries": {"q": "1"}, "buckets": 2}
 
 
 def same(batch: int) -> int:
@@ -207,6 +210,9 @@ def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_befo
         {"buckets": "8"},
         {"buckets": None},
         {"queries": []},
+        {"stream": "s"},
+        {"stream": {"clauses": {}, "columns": [["a", "int"], "b"]}},
+        {"stream": {"clauses": {}}},
     ]
     wrong = [json.dumps({**json.loads(whole), **value}) for value in values]
     for text in ("", whole[:40], "[]", json.dumps({"format": 3}), *wrong):
@@ -219,6 +225,113 @@ def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_befo
     (file.parent / "part-00000.txt").write_text("{}")
     with pytest.raises(JobError, match="is a checkpoint of an earlier version of cepc"):
         checkpoint.claim(STORE, folder, IDENTITY)
+
+
+COMPUTED = """FUNCTION begin(text) AS SUBSTRING(text, 1, 2);
+STREAM s (ts BIGINT, ms AS ts * 1000, at AS TIMESTAMP_MILLIS(ms), raw STRING, bare AS TRIM(raw), kind AS UPPER(bare),
+  number INT, half AS number % 2, place AS half * 2, who STRING, whole AS LOWER(who), team AS begin(whole),
+  price DOUBLE, paid AS price * 2, much AS price > 5, aside STRING, unread AS LOWER(aside), sure TIMESTAMP, note INT)
+EVENT TIME at ORDER BY place WATERMARK 30 SECONDS EVENT TYPE kind IN ('A', 'B', 'C')
+FROM JSON 'in' OPTIONS (timestampFormat = 'HH:mm');
+QUERY q RETURN team, COUNT(*) AS n, SUM(b.paid) AS paid PATTERN SEQ(A, B b) WHERE [team] AND b.much
+  GROUP BY team WITHIN 1 HOUR;
+QUERY other RETURN COUNT(*) AS n PATTERN SEQ(A, B b) WHERE b.note > 1 WITHIN 1 HOUR;
+"""
+
+OTHERWISE = [
+    ("what the event time is computed from", "ts * 1000", "ts * 1001",
+     ["column ms was AS (`ts` * 1000L) and is AS (`ts` * 1001L)"]),
+    ("what the event type is computed from", "TRIM(raw)", "LTRIM(raw)",
+     ["column bare was AS trim(`raw`) and is AS ltrim(`raw`)"]),
+    ("what ORDER BY is computed from", "number % 2", "number % 3",
+     ["column half was AS (`number` % 2) and is AS (`number` % 3)"]),
+    ("a column in results alone", "price * 2", "price + 1",
+     ["column paid was AS (`price` * 2.0D) and is AS (`price` + 1.0D)"]),
+    ("a truth in a condition", "price > 5", "price > 6", ["column much was AS (`price` > 5.0D) and is AS (`price` > 6.0D)"]),
+    ("the body of a FUNCTION", "(text, 1, 2)", "(text, 1, 4)",
+     ["column team was AS substring(`whole`, 1, 2) and is AS substring(`whole`, 1, 4)"]),
+    ("what a key is computed from", "LOWER(who)", "LOWER(raw)", ["column whole was AS lower(`who`) and is AS lower(`raw`)",
+     "column who was read and is not"]),
+    ("a long expression", "SUBSTRING(text, 1, 2)", f"text || '{'x' * 200}'", ["column team is not computed as it was"]),
+    ("a type", "number INT", "number SMALLINT",
+     ["column number was int and is smallint",
+      "column half was AS (`number` % 2) and is AS (CAST(`number` AS INT) % 2)"]),
+    ("a column that is computed now", "price DOUBLE", "cost DOUBLE, price AS cost / 2",
+     ["column price was double and is AS (`cost` / 2.0D)", "column cost is read and was not"]),
+    ("ORDER BY", "ORDER BY place ", "",
+     ["ORDER BY was place and is none", "column number was read and is not", "column half was read and is not",
+      "column place was read and is not"]),
+    ("EVENT TIME", "EVENT TIME at", "EVENT TIME sure",
+     ["EVENT TIME was at and is sure", "column sure is read and was not", "column ts was read and is not",
+      "column ms was read and is not", "column at was read and is not"]),
+    ("EVENT TYPE", "EVENT TYPE kind", "EVENT TYPE bare",
+     ["EVENT TYPE was kind and is bare", "column kind was read and is not"]),
+    ("the order of columns that are read", "price DOUBLE, paid AS price * 2, much AS price > 5",
+     "price DOUBLE, much AS price > 5, paid AS price * 2",
+     [("the columns that are read had the order ts, ms, at, raw, bare, kind, number, half, place, who, whole, team,"
+       " price, paid, much")]),
+    ("a computed column that nobody reads", "LOWER(aside)", "UPPER(aside)", []),
+    ("a column of the input that nobody reads", "aside STRING, unread AS LOWER(aside), ", "", []),
+    ("a column more", "note INT", "note INT, more STRING", []),
+    ("a query that was left out always", "b.note > 1", "b.price > 1 AND b.who IS NOT NULL", []),
+    ("the names of a FUNCTION and its parameters", "begin(text) AS SUBSTRING(text", "begin(t) AS SUBSTRING(t", []),
+    ("the format of times", "HH:mm", "HH:mm:ss", []),
+    ("WATERMARK", "30 SECONDS", "1 MINUTE", []),
+    ("spaces and comments", "AS LOWER(who)", "AS  lower(who) -- of all\n", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "old", "new", "said"), OTHERWISE, ids=[one[0] for one in OTHERWISE])
+def test_a_checkpoint_says_which_columns_and_clauses_of_its_stream_are_others(
+    tmp_path: Path, title: str, old: str, new: str, said: list[str]
+) -> None:
+    assert COMPUTED.count(old) == 1, title
+    before, now = (_identity(text, ["q"]) for text in (COMPUTED, COMPUTED.replace(old, new)))
+    checkpoint.claim(STORE, str(tmp_path), before)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
+    if not said:
+        assert checkpoint.claim(STORE, str(tmp_path), now) is None
+        return
+    with pytest.raises(JobError) as failure:
+        checkpoint.claim(STORE, str(tmp_path), now)
+    assert str(failure.value) == (
+        f"{tmp_path} is the checkpoint of another program: {'; '.join(said)}. Run the program it belongs to, or name a"
+        " new directory to begin again; --flush with the old program closes its windows first"
+    )
+
+
+WHOLE = "STREAM s (at TIMESTAMP, kind STRING, x INT) EVENT TIME at;\nQUERY q RETURN MATCH * PATTERN s e WITHIN 9 s;"
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("kind STRING, x INT, y AS x + 1", "column y is read and was not"),
+        ("x INT", "column kind was read and is not"),
+        ("x INT, kind STRING", "the columns that are read had the order at, kind, x"),
+    ],
+)
+def test_a_query_of_whole_events_reads_all_columns(tmp_path: Path, columns: str, said: str) -> None:
+    checkpoint.claim(STORE, str(tmp_path), _identity(WHOLE))
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
+    with pytest.raises(JobError, match=f"another program: {said}[.] Run"):
+        checkpoint.claim(STORE, str(tmp_path), _identity(WHOLE.replace("kind STRING, x INT", columns)))
+
+
+def _identity(text: str, queries: Sequence[str] = ("q",)) -> dict[str, Any]:
+    (part,) = names_of_job(text)["JOB"].parts
+    return checkpoint.identity(continuous(part.streamed, queries, 2, 86_400_000))
+
+
+def test_a_checkpoint_of_another_format_is_refused_by_its_number(tmp_path: Path) -> None:
+    made(tmp_path)
+    (tmp_path / checkpoint.FILE).write_text(
+        json.dumps({**IDENTITY, "format": 5, "stream": "0a", "id": "0a", "flush": None})
+    )
+    with pytest.raises(JobError, match=f"another program: it was written in format 5, this is {checkpoint.FORMAT}"):
+        checkpoint.claim(STORE, str(tmp_path), IDENTITY)
 
 
 MORE = {"q": "1", "r": "2", "s": "3"}

@@ -533,7 +533,7 @@ CHANGED = {
     "query counted is not what it was": PROGRAM.replace("SLIDE 30 SECONDS", "SLIDE 20 SECONDS", 1),
     "query listed is not what it was": FAR.replace("SEQ(Pickup p, Travel t)", "SEQ(Pickup p, Far t)"),
     "query other is new; query plain is gone": PROGRAM.replace("QUERY plain", "QUERY other"),
-    "the stream's columns, event time or event types": PROGRAM.replace("TIME at", "TIME at ORDER BY fare"),
+    "another program: ORDER BY was none and is fare. Run": PROGRAM.replace("TIME at", "TIME at ORDER BY fare"),
 }
 
 

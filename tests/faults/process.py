@@ -241,7 +241,12 @@ class Job:
         return found
 
 
-_IDENTITY: Final = {"format": checkpoint.FORMAT, "stream": "s", "queries": {"q": "1"}, "buckets": 3}
+_IDENTITY: Final = {
+    "format": checkpoint.FORMAT,
+    "stream": {"clauses": {}, "columns": []},
+    "queries": {"q": "1"},
+    "buckets": 3,
+}
 
 
 def _blobs(events: pa.Table) -> dict[int, list[tuple[bool, bytes]]]:

@@ -6,8 +6,9 @@ import json
 import uuid
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ...streaming.description import changes, digest, query_digests
+from ...streaming.description import changes, query_digests
 from ..schema import JobError
+from .declaration import declaration, declared_otherwise, is_declaration
 from .intact import LOGS, numbers_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Opened = TypeVar("Opened")
 Done = TypeVar("Done")
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
@@ -36,12 +37,7 @@ def identity(what: Continuous) -> dict[str, Any]:
     other statements there are, and whatever queries share.
     """
     queries = query_digests(what.plan, what.streamed.letters)
-    stream = what.plan.stream
-    ordered = [stream.time_column, stream.unit, list(stream.order_by), list(what.streamed.stream.required)]
-    deciding = {stream.time_column, *stream.order_by, *what.streamed.stream.required}
-    computed = [[column.name, column.sql] for column in what.streamed.stream.computed if column.name in deciding]
-    declared = digest([what.streamed.stream.schema.jsonValue(), ordered, *([computed] if computed else [])])
-    return {"format": FORMAT, "stream": declared, "queries": queries, "buckets": what.buckets}
+    return {"format": FORMAT, "stream": declaration(what), "queries": queries, "buckets": what.buckets}
 
 
 class Ended(JobError):  # noqa: N818 - it is no fault
@@ -107,7 +103,7 @@ def _changes(old: dict[str, Any], new: dict[str, Any], left_out: Collection[str]
         return [f"it was written in format {old['format']}, this is {new['format']}"]
     found = changes(old["queries"], new["queries"], left_out)
     if not found and old["stream"] != new["stream"]:
-        found.append("the stream's columns, event time or event types are not what they were")
+        found += declared_otherwise(old["stream"], new["stream"])
     if old["buckets"] != new["buckets"]:
         found.append(f"{_BUCKETS}{old['buckets']} buckets, write --buckets {old['buckets']}")
     return found
@@ -215,7 +211,8 @@ def _is_right(found: dict[str, Any]) -> bool:
     flush = found["flush"]
     is_known = flush is None or flush == DONE or type(flush) is int
     are_known = isinstance(found.get(_TOGETHER, []), list) and isinstance(found.get(_PLACE, ""), str | None)
-    return is_known and are_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
+    are_known = are_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
+    return is_known and are_known and (found["format"] != FORMAT or is_declaration(found["stream"]))
 
 
 def _write(store: Store, folder: str, data: dict[str, Any]) -> None:

@@ -1,0 +1,41 @@
+"""Which columns the rows of queries depend on, beside those that order and type events and decide letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..sql.expression import Aggregate, fields, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..sql.expression import Expression
+    from .query import QueryPlan
+
+
+def columns_read(queries: Iterable[QueryPlan], every: Iterable[str]) -> frozenset[str]:
+    """Those that partition, test or show events; `every` one where canonical order is shown."""
+    queries = tuple(queries)
+    needed = {name for query in queries for name in query.partition}
+    if any(_shows_canonical_order(query) for query in queries):
+        needed.update(every)
+    needed.update(field.column for query in queries for e in _expressions(query) for field in fields(e))
+    return frozenset(needed)
+
+
+def _shows_canonical_order(query: QueryPlan) -> bool:
+    """Do the rows depend on the order of events that tie?"""
+    shown = [o.expression for o in query.outputs]
+    collects = any(isinstance(n, Aggregate) and n.function.combination == "list" for e in shown for n in walk(e))
+    asked = {f.at for e in (*shown, *(c.expression for c in query.conditions)) for f in fields(e)}
+    ends = not asked.isdisjoint(("first", "last"))
+    # The latest of earlier events is one of several that tie only where such may stand in one match.
+    latest = "prev" in asked and any(edge.tie for edge in query.positions.edges)
+    return query.returns_events or query.after is not None or collects or ends or latest
+
+
+def _expressions(query: QueryPlan) -> Iterator[Expression]:
+    yield from (c.expression for c in query.conditions)
+    yield from (o.expression for o in query.outputs)
+    if query.having is not None:
+        yield query.having

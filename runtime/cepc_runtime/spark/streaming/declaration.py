@@ -1,0 +1,93 @@
+"""What a checkpoint depends on of a STREAM: its clauses, and the columns that the queries of a run read, each with all
+that it is computed from.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ...plan.columns_read import columns_read
+from ...plan.query import letters_listed
+from ...sql.computed import ASIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .query import Continuous
+
+_LONG: Final = 200
+"""A column's expression of more characters is not shown."""
+_NAME_OR_TEXT: Final = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`]|``)*)`", re.DOTALL)
+
+
+def declaration(what: Continuous) -> dict[str, Any]:
+    """As JSON. A column of the input has its type there, and a computed one its SQL, in which FUNCTIONs are their
+    bodies.
+    """
+    plan, stream = what.plan.stream, what.streamed.stream
+    _, *types = stream.required
+    clauses = {
+        "EVENT TIME": plan.time_column, "UNIT": plan.unit, "ORDER BY": ", ".join(plan.order_by),
+        "EVENT TYPE": types[0] if types else "",
+    }  # fmt: skip
+    computed = {column.name: column.sql for column in stream.computed}
+    columns = {field.name: field.dataType.simpleString() for field in stream.schema.fields}
+    columns |= {name: f"AS {sql}" for name, sql in computed.items()}
+    needed, waiting = set[str](), [*_read(what)]
+    while waiting:
+        name = waiting.pop()
+        if name in columns and name not in needed:
+            needed.add(name)
+            waiting += _names(computed.get(name, ""))
+    ordered = dict.fromkeys((*plan.all_columns, *columns))
+    return {"clauses": clauses, "columns": [[name, columns[name]] for name in ordered if name in needed]}
+
+
+def _read(what: Continuous) -> Iterator[str]:
+    """The columns that these queries and the clauses name; a job's plan has bits in place of letters' conditions."""
+    plan = what.plan
+    yield from (plan.stream.time_column, *plan.stream.order_by, *what.streamed.stream.required)
+    yield from columns_read(plan.queries, (name for name, _ in plan.stream.columns))
+    for letter in frozenset[int]().union(*map(letters_listed, plan.queries)):
+        yield from _names(what.streamed.letters[letter][1])
+
+
+def _names(sql: str) -> Iterator[str]:
+    """What stands between backquotes: columns of the input and computed ones, and fields of structs."""
+    for found in _NAME_OR_TEXT.finditer(sql):
+        if found[1] is not None:
+            yield found[1].replace("``", "`").removeprefix(ASIDE)
+
+
+def is_declaration(data: Any) -> bool:
+    """Whether it is what `declaration` makes, with whatever names."""
+    if not isinstance(data, dict) or data.keys() != {"clauses", "columns"}:
+        return False
+    clauses, columns = data["clauses"], data["columns"]
+    return (
+        isinstance(clauses, dict)
+        and isinstance(columns, list)
+        and all(isinstance(one, list) and len(one) == 2 and all(isinstance(x, str) for x in one) for one in columns)
+    )
+
+
+def declared_otherwise(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """What differs, in a user's words."""
+    was, is_ = old["clauses"], new["clauses"]
+    said = [
+        f"{clause} was {was.get(clause) or 'none'} and is {is_.get(clause) or 'none'}"
+        for clause in {**is_, **was}
+        if was.get(clause) != is_.get(clause)
+    ]
+    before, now = dict(old["columns"]), dict(new["columns"])
+    said += [_otherwise(name, text, now[name]) for name, text in before.items() if now.get(name, text) != text]
+    said += [f"column {name} is read and was not" for name in now if name not in before]
+    said += [f"column {name} was read and is not" for name in before if name not in now]
+    return said or [f"the columns that are read had the order {', '.join(before)}"]
+
+
+def _otherwise(name: str, was: str, now: str) -> str:
+    if len(was) + len(now) > _LONG:
+        return f"column {name} is not computed as it was"
+    return f"column {name} was {was} and is {now}"
