@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import types as T  # noqa: N812
 
 from cepc_runtime.spark.schema import JobError, Stream
+from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
 from cepc_runtime.spark.streaming.intact import check_intact
@@ -22,7 +24,6 @@ from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 STORE = LocalStore()
 IDENTITY = {"format": checkpoint.FORMAT, "stream": {"clauses": {}, "columns": []}, "queries": {"q": "1"}, "buckets": 2}
@@ -325,6 +326,21 @@ def _identity(text: str, queries: Sequence[str] = ("q",)) -> dict[str, Any]:
     return checkpoint.identity(continuous(part.streamed, queries, 2, 86_400_000))
 
 
+def test_a_checkpoint_is_compared_and_left_as_it_is(tmp_path: Path) -> None:
+    checkpoint.check_program(STORE, str(tmp_path), IDENTITY)
+    assert not [*tmp_path.iterdir()]
+    folder, other = made(tmp_path), {**IDENTITY, "queries": {"q": "2"}}
+    before = (tmp_path / checkpoint.FILE).read_text()
+    checkpoint.check_program(STORE, folder, IDENTITY)
+    with pytest.raises(JobError, match="query q is not what it was"):
+        checkpoint.check_program(STORE, folder, other)
+    with pytest.raises(JobError, match="query q is not among those of --queries"):
+        checkpoint.check_program(STORE, folder, {**IDENTITY, "queries": {}}, ["q"])
+    assert (tmp_path / checkpoint.FILE).read_text() == before
+    checkpoint.claim(STORE, f"{tmp_path}/not begun", IDENTITY)
+    checkpoint.check_program(STORE, f"{tmp_path}/not begun", other)
+
+
 def test_a_checkpoint_of_another_format_is_refused_by_its_number(tmp_path: Path) -> None:
     made(tmp_path)
     (tmp_path / checkpoint.FILE).write_text(
@@ -476,6 +492,60 @@ def test_a_flush_that_was_begun_has_to_end_all_streams_that_it_was_begun_for(tmp
     del data["together"]  # of an earlier version
     program.write_text(json.dumps(data))
     assert checkpoint.ended(STORE, folders) == {"a"}
+
+
+GONE_FROM = (
+    "is the checkpoint of another program: stream {} is gone. Name it as before, run all queries of the checkpoint, or"
+    " name a new directory to begin again"
+)
+MAY_FLUSH = GONE_FROM + "; --flush with the old program closes its windows first"
+LEFT_OUT = (
+    "is the checkpoint of more queries: those of stream {} are not among those of --queries. Add q to --queries, or name"
+    " another --checkpoint to begin again"
+)
+STREAMS = [  # those that have begun in the checkpoint, that a flush has ended, that are run, and that the program has
+    ("the same", "s t", "", "s t", "s t", None),
+    ("a new stream", "s", "", "s t", "s t", None),
+    ("one was renamed", "s t", "", "s u", "s u", MAY_FLUSH.format("t")),
+    ("the only one was renamed", "a.b/c", "", "u", "u", MAY_FLUSH.format("a.b/c")),
+    ("one is gone", "s t", "", "s", "s", MAY_FLUSH.format("t")),
+    ("one was ended, and renamed", "s", "s", "u", "u", GONE_FROM.format("s")),
+    ("one is left out by --queries", "s .t", "", "s", "s .t", LEFT_OUT.format(".t")),
+    ("one that was ended is left out", "s t", "s", "t", "s t", None),
+    ("one that was ended is left out, and another is new", "s", "s", "t", "s t", None),
+    ("one that has not begun is gone", "s", "", "s", "s", None),
+]
+
+
+@pytest.mark.parametrize(("title", "begun", "over", "run", "program", "said"), STREAMS, ids=[one[0] for one in STREAMS])
+def test_a_stream_that_has_begun_in_a_checkpoint_is_not_left_behind(
+    tmp_path: Path, title: str, begun: str, over: str, run: str, program: str, said: str | None
+) -> None:
+    for name in begun.split():
+        own = made(Path(path_of(str(tmp_path), name)))
+        if name in over.split():
+            checkpoint.flush(STORE, own, same, same)
+    checkpoint.claim(STORE, f"{tmp_path}/not begun", IDENTITY)
+    (tmp_path / "of no job" / "offsets").mkdir(parents=True)
+    (tmp_path / "of no job" / "offsets" / "0").touch()
+    for folder in (str(tmp_path), f"{tmp_path}/"):
+        if said is None:
+            checkpoint.check_streams(STORE, folder, run.split(), {name: ["q"] for name in program.split()})
+            continue
+        with pytest.raises(JobError) as failure:
+            checkpoint.check_streams(STORE, folder, run.split(), {name: ["q"] for name in program.split()})
+        assert str(failure.value) == f"{folder} {said}", title
+
+
+def test_a_stream_whose_file_that_says_whose_it_is_was_lost_is_not_left_behind_either(tmp_path: Path) -> None:
+    made(tmp_path / "s")
+    (tmp_path / "s" / checkpoint.FILE).unlink()
+    with pytest.raises(JobError, match="stream s is gone"):
+        checkpoint.check_streams(STORE, str(tmp_path), ["t"], {"t": ["r"]})
+    with pytest.raises(JobError, match=r"those of stream s .* Add p,q to --queries"):
+        checkpoint.check_streams(STORE, str(tmp_path), ["t"], {"s": ["p", "q"], "t": ["r"]})
+    checkpoint.check_streams(STORE, str(tmp_path), ["s"], {"s": ["p", "q"]})
+    checkpoint.check_streams(STORE, f"{tmp_path}/new", ["s"], {"s": ["p", "q"]})
 
 
 @pytest.mark.parametrize(

@@ -443,6 +443,55 @@ def test_a_run_finishes_the_flush_of_all_streams_and_is_refused_where_some_were_
     assert begun == [("rides", {"rides"})]
 
 
+def test_what_of_a_checkpoint_a_run_leaves_out_was_ended_and_its_flush_is_finished_for_the_others(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    rides = streamed(SMALL)
+    trips = streamed(f"{SMALL.partition('QUERY')[0]}QUERY other RETURN COUNT(*) AS n PATTERN Drop WITHIN 9 s;")
+    trips = replace(trips, stream=replace(trips.stream, name="trips"))
+    frames = {
+        name: read_stream(spark, rides.stream, "parquet", str(tmp_path / "in"), {}) for name in ("rides", "trips")
+    }
+    store, identity = HadoopStore(spark), {"format": 0, "stream": {}, "queries": {"plain": ""}, "buckets": 2}
+    folder = f"{tmp_path}/c/rides"
+    checkpoint.claim(store, folder, identity)
+    for log in ("offsets", "commits"):
+        (tmp_path / "c" / "rides" / log).mkdir()
+        (tmp_path / "c" / "rides" / log / "0").touch()
+    begun: list[tuple[str, set[str]]] = []
+
+    def start(what: Continuous, *given: Any) -> None:
+        begun.append((what.streamed.stream.name, {*given[-1]}))
+        if given[-1]:
+            raise checkpoint.Ended("it is finished")
+
+    monkeypatch.setattr(run, "start", start)
+
+    def run_some(streams: list[Streamed], queries: list[str]) -> None:
+        sink, terms = Directories(str(tmp_path / "o"), "parquet"), Terms(Folders(f"{tmp_path}/c"))
+        own = {one.stream.name: frames[one.stream.name] for one in streams}
+        stream(spark, streams, sink, terms, own if queries != ["other"] else {"trips": frames["trips"]}, queries)
+
+    with pytest.raises(JobError, match=r"c is the checkpoint of another program: stream rides is gone[.]"):
+        run_some([trips], ["other"])
+    with pytest.raises(JobError, match=r"those of stream rides are not among .* Add plain to --queries"):
+        run_some([rides, trips], ["other"])
+    with pytest.raises(JobError, match=r"c/rides is the checkpoint of another program: .* written in format 0"):
+        run_some([trips, rides], ["plain", "other"])
+    assert begun == []  # nor did the stream that is new
+    identity = checkpoint.identity(continuous(rides, ["plain"], 2, 86_400_000))
+    checkpoint.claim(store, f"{tmp_path}/d/rides", identity)
+    (tmp_path / "d" / "rides" / checkpoint.FILE).rename(tmp_path / "c" / "rides" / checkpoint.FILE)
+    run_some([trips, rides], ["plain", "other"])  # a stream more begins, when the others have
+    assert begun == [("rides", set()), ("trips", set())]
+    begun.clear()
+    checkpoint.flush(store, folder, lambda batch: batch, lambda batch: batch, ["rides", "trips"])
+    with pytest.raises(checkpoint.Ended, match="it is finished"):
+        run_some([rides, trips], ["other"])
+    assert begun == [("trips", {"rides", "trips"})]
+
+
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import unquote
 
 from ...streaming.description import changes, query_digests
 from ..schema import JobError
+from ..sinks import path_of
 from .declaration import declaration, declared_otherwise, is_declaration
 from .intact import LOGS, numbers_of
 
@@ -76,10 +78,53 @@ def claim(
             f"{folder} was moved from {made_in}, where Spark looks for the files of its state: move it back, and name"
             " it so as --checkpoint"
         )
-    if problems := _changes(found, identity, left_out):
-        raise JobError(_not_this(folder, problems, [name for name in left_out if name in found["queries"]]))
+    _check_same(folder, found, identity, left_out)
     flush: int | None = found["flush"]
     return flush
+
+
+def check_program(store: Store, folder: str, identity: dict[str, Any], left_out: Collection[str] = ()) -> None:
+    """See that a checkpoint is new or this program's, and leave it as it is. Raises JobError."""
+    if (found := _read(store, folder)) is not None and numbers_of(store, folder, "offsets"):
+        _check_same(folder, found, identity, left_out)
+
+
+def _check_same(folder: str, found: dict[str, Any], identity: dict[str, Any], left_out: Collection[str]) -> None:
+    if problems := _changes(found, identity, left_out):
+        raise JobError(_not_this(folder, problems, [name for name in left_out if name in found["queries"]]))
+
+
+def check_streams(store: Store, folder: str, run: Collection[str], program: Mapping[str, Sequence[str]]) -> None:
+    """See that nothing in a job's checkpoint is left behind: a stream that has begun there is among those that are
+    `run`, or is one of the `program`, which has these queries of it, and was ended by a flush. Raises JobError.
+
+    One that was renamed would be read again from its beginning, and the windows of one that is gone never be written.
+    """
+    names, running = {path_of(folder, name): name for name in program}, {path_of(folder, name) for name in run}
+    gone, left_out, may_flush = list[str](), dict[str, list[str]](), False
+    for part in store.names(folder):
+        own = f"{folder.rstrip('/')}/{part}"
+        if own in running or "cepc" not in store.names(own) or not numbers_of(store, own, "offsets"):
+            continue
+        found = _read(store, own)
+        is_over = found is not None and found["flush"] == DONE
+        if own not in names:
+            gone.append(unquote(part))
+            may_flush = may_flush or not is_over
+        elif not is_over:
+            left_out[names[own]] = list(program[names[own]] if found is None else found["queries"])
+    if gone:
+        flush = "; --flush with the old program closes its windows first" if may_flush else ""
+        raise JobError(
+            f"{folder} is the checkpoint of another program: stream {', '.join(gone)} is gone. Name it as before, run"
+            f" all queries of the checkpoint, or name a new directory to begin again{flush}"
+        )
+    if left_out:
+        queries = ",".join(name for of_stream in left_out.values() for name in of_stream)
+        raise JobError(
+            f"{folder} is the checkpoint of more queries: those of stream {', '.join(left_out)} are not among those of"
+            f" --queries. Add {queries} to --queries, or name another --checkpoint to begin again"
+        )
 
 
 def _not_this(folder: str, problems: Sequence[str], missing: Sequence[str]) -> str:

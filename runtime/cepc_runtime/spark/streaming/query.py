@@ -70,6 +70,11 @@ class Continuous:
     def plan(self) -> PhysicalPlan:
         return self.streamed.plan(self.queries)
 
+    @property
+    def left_out(self) -> list[str]:
+        """The other queries of the stream."""
+        return [name for name in self.streamed.stream.queries if name not in self.queries]
+
     @cached_property
     def classes(self) -> tuple[Class, ...]:
         return classes_of(self.plan.queries)

@@ -207,10 +207,9 @@ def start(
     writing = Writing(what, sink, folders.late, folders.dead, lease, folder, look)
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
-        identity = checkpoint.identity(what)
         check_intact(place.store, folder)
-        left_out = [name for name in what.streamed.stream.queries if name not in what.queries]
-        if checkpoint.claim(place.store, folder, identity, left_out, whole_name(spark, folder)) is not None or together:
+        is_whose = checkpoint.identity(what), what.left_out
+        if checkpoint.claim(place.store, folder, *is_whose, whole_name(spark, folder)) is not None or together:
             place.flush(writing, finish or (lambda _: None), sorted(together), resumed=True)
             raise checkpoint.Ended(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"
@@ -256,38 +255,51 @@ def stream(
     wanted = [one for one in streams if set(names) & set(one.stream.queries)]
     given = given_events([one.stream for one in wanted], events)
     places = {one.stream.name: terms.folders.of(one.stream.name) for one in wanted}
+    program = {one.stream.name: one.stream.queries for one in streams}
+    checkpoint.check_streams(HadoopStore(spark), terms.folders.checkpoint, places, program)
     begun_with = {name: checkpoint.buckets_of(HadoopStore(spark), own.checkpoint) for name, own in places.items()}
     for name, own in places.items():
         if begun_with[name] is None:
             check_readable(spark, own.checkpoint)
-    over = checkpoint.ended(HadoopStore(spark), {name: own.checkpoint for name, own in places.items()})
-    started: list[Running] = []
+    # Of all streams of the program: a flush of one that is left out may have been begun with one that is not.
+    over = checkpoint.ended(HadoopStore(spark), {name: terms.folders.of(name).checkpoint for name in program})
+    started: dict[str, Running] = {}
     resumed: list[dict[str, Any]] = []
+
+    whole: dict[str, Continuous] = {}
+    for one in wanted:
+        buckets = terms.buckets or begun_with[one.stream.name] or usual_buckets(cores_of(spark))
+        whole[one.stream.name] = continuous(one, names, buckets, terms.ahead)
+    others = [one for one in wanted if one.stream.name not in over]
+    for one in others:  # all are looked at before any of them begins
+        what = whole[one.stream.name]
+        folder = places[one.stream.name].checkpoint
+        checkpoint.check_program(HadoopStore(spark), folder, checkpoint.identity(what), what.left_out)
 
     def begin(one: Streamed) -> Running:
         name = one.stream.name
-        buckets = terms.buckets or begun_with[name] or usual_buckets(cores_of(spark))
-        what, events_of_one = continuous(one, names, buckets, terms.ahead), given.get(name)
+        events_of_one = given.get(name)
         with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session
             frame = declared(spark, one.stream) if events_of_one is None else checked(events_of_one, one.stream)
             together = over if name in over else ()
-            return start(what, frame, places[name], sink, trigger_of(terms.trigger), resumed.append, together)
+            return start(whole[name], frame, places[name], sink, trigger_of(terms.trigger), resumed.append, together)
 
     try:
         ended = [error for one in wanted if one.stream.name in over and (error := _ended(begin, one))]
-        others = [one for one in wanted if one.stream.name not in over]
         if ended and (finish is None or not resumed):
             raise _but_for(ended[0], [name for name in names if any(name in one.stream.queries for one in others)])
-        for one in others:
-            started.append(begin(one))  # one by one: those that run are stopped where the next cannot
+        # One by one: those that run are stopped where the next cannot. One that is new in the checkpoint comes last:
+        # when it has begun, the program that the checkpoint had until then is refused.
+        for one in sorted(others, key=lambda one: begun_with[one.stream.name] is None):
+            started[one.stream.name] = begin(one)
     except BaseException:
-        for running in started:
+        for running in started.values():
             running.stop()
         raise
     if finish is not None:
         for line in resumed:
             finish(line)
-    return started
+    return [started[name] for name in places if name in started]
 
 
 def _ended(begin: Callable[[Streamed], Running], one: Streamed) -> checkpoint.Ended | None:
