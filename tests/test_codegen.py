@@ -330,7 +330,7 @@ logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 import numpy as np
 from cepc_runtime.kernel import scatter
 from cepc_runtime.kernel.machine_code import machine_code
-rows, places, planes = np.array([[0, 7, 9]]), np.zeros((4, 1), dtype=np.int64), np.zeros(1)
+rows, places, planes = np.array([[0, 7, 9]]), np.zeros((7, 1), dtype=np.int64), np.zeros(1)
 found = scatter.Scattered(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), planes)
 machine_code(scatter)(rows, np.array([3.0]), scatter.ByQuery(*(places + [[1], [0], [0], [1], [1], [0], [0]])), found)
 print([column.tolist() for column in found], "numba" in sys.modules)
