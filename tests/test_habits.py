@@ -56,6 +56,8 @@ TYPED = [
     (f"{A} PATTERN PERMUTE(A a, B b) WITHIN 1 h", "write `AND(…)`", f"{A} PATTERN AND(A a, B b) WITHIN 1 h"),
     ("RETURN MATCH A.price PATTERN PERMUTE(A, B) WITHIN 1 h", "write `AND(…)`",
      "RETURN MATCH A.price PATTERN AND(A, B) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, ANY(B, C c)) WITHIN 1 h", "one of several is `OR(B, C c)`; ANY alone is an event of any type",
+     f"{A} PATTERN SEQ(A a, OR(B, C)) WITHIN 1 h"),
     (f"{A} PATTERN ^ A a WITHIN 1 h", "leave it out", f"{A} PATTERN A a WITHIN 1 h"),
     (f"{A} PATTERN SEQ({{- A a -}}, B) WITHIN 1 h", "leave `{-` and `-}` out", f"{A} PATTERN SEQ(A a, B) WITHIN 1 h"),
     (f"{AB} WITHIN INTERVAL '5' MINUTE", "write `WITHIN 5 MINUTE`", f"{AB} WITHIN 5 MINUTE"),
@@ -143,6 +145,10 @@ TYPED = [
     (f"{A}, PATTERN SEQ(A a, B) WITHIN 1 h", "`,` before PATTERN", f"{A} PATTERN SEQ(A a, B) WITHIN 1 h"),
     (f"{A},\n PATTERN A a WITHIN 1 h", "`,` before PATTERN", f"{A}\n PATTERN A a WITHIN 1 h"),
     (f"{A} + PATTERN A a WITHIN 1 h", "something is missing before PATTERN", f"{A} + 1 AS v PATTERN A a WITHIN 1 h"),
+    ("RETURN MATCH a.user AS\nPATTERN A a WITHIN 1 h", "something is missing before PATTERN", f"{A} PATTERN A a WITHIN 1 h"),
+    ("RETURN MATCH DISTINCT a.user PATTERN A a WITHIN 1 h", "each match has a row", f"{A} PATTERN A a WITHIN 1 h"),
+    ("RETURN DISTINCT user PATTERN A WHERE [user] WITHIN 1 h", "so that equal values are not found = help: remove DISTINCT",
+     None),
     ("RETURN MATCH PATTERN A a WITHIN 1 h", "`MATCH` requires something after it", f"{A} PATTERN A a WITHIN 1 h"),
     (f"{AB} WHERE a.price > 1 AND WITHIN 1 h", "`AND` requires something after it", f"{AB} WHERE a.price > 1 WITHIN 1 h"),
     (f"{AB} WHERE WITHIN 1 h", "`WHERE` requires something after it", None),
@@ -301,6 +307,16 @@ STATEMENTS = [
     ),
     ("STREAM t (at TIMESTAMP, x INT NOT NULL) EVENT TIME at", "remove `NOT NULL`"),
     ("STREAM t (at TIMESTAMP, x INT NULL) EVENT TIME at", "remove `NULL`"),
+    ("STREAM t (at TIMESTAMP, x INT PRIMARY KEY, y INT) EVENT TIME at", "remove `PRIMARY KEY`"),
+    ("STREAM t (at TIMESTAMP, x INT PRIMARY KEY, y INT) EVENT TIME at", "a column has a name and a type"),
+    ("STREAM t (at TIMESTAMP, x INT DEFAULT 0) EVENT TIME at", "remove `DEFAULT 0`"),
+    ("STREAM t (at TIMESTAMP, x INT UNIQUE) EVENT TIME at", "remove `UNIQUE`"),
+    ("STREAM t (at TIMESTAMP, x INT COMMENT 'how much') EVENT TIME at", "a comment begins with `--`"),
+    ("FUNCTION f(x DOUBLE, y) AS x + y", "parameters have names alone | = help: remove `DOUBLE`"),
+    ("FUNCTION f(x DECIMAL(10, 2), y) AS x + y", "remove `DECIMAL(10, 2)`"),
+    ("FUNCTION f(x) RETURNS DOUBLE AS x + 1", "the type follows from the expression | = help: remove `RETURNS DOUBLE`"),
+    ("FUNCTION f(x) { RETURN x + 1 }", "a function is one expression | = help: write `AS x + 1`"),
+    ("FUNCTION f(x) RETURN x + 1", "write `AS x + 1`"),
     ("CREATE SCHEMA Order (id int)", "`STREAM name (column TYPE, …) EVENT TIME column`"),
 ]
 
@@ -324,6 +340,31 @@ def test_the_last_value_but_one_is_null_where_a_match_has_one_event(
     (tmp_path / "e.csv").write_text("at,kind,user,price\n2026-03-02 10:00:00,B,u,1\n2026-03-02 10:01:00,B,u,2\n")
     found = cepc.compile(f"{STREAM}{query}").run(tmp_path / "e.csv")["q"].column("p").to_pylist()
     assert sorted(found, key=lambda value: value or 0) == values
+
+
+CURED = [
+    (f"QUERY q {A} PATTERN SEQ(A a, ANY(B, C)) WITHIN 1 h", f"QUERY q {A} PATTERN SEQ(A a, OR(B, C)) WITHIN 1 h"),
+    ("QUERY q RETURN MATCH DISTINCT a.price PATTERN A a WITHIN 1 h", None),
+    (
+        "STREAM t (at TIMESTAMP, x INT PRIMARY KEY, y INT) EVENT TIME at",
+        "STREAM t (at TIMESTAMP, x INT , y INT) EVENT TIME at",
+    ),
+    ("STREAM t (at TIMESTAMP, x INT DEFAULT 0) EVENT TIME at", "STREAM t (at TIMESTAMP, x INT ) EVENT TIME at"),
+    ("FUNCTION f(x DOUBLE) AS x + 1", "FUNCTION f(x ) AS x + 1"),
+    ("FUNCTION f(x) RETURNS MAP<STRING, INT> AS x", "FUNCTION f(x)  AS x"),
+    ("FUNCTION f(x) { RETURN x + 1 }", "FUNCTION f(x) AS x + 1"),
+    ("FUNCTION f(x) RETURN x + 1", "FUNCTION f(x) AS x + 1"),
+]
+
+
+@pytest.mark.parametrize(("typed", "cured"), CURED)
+def test_an_edit_offered_makes_the_program_right(typed: str, cured: str | None) -> None:
+    program = f"{STREAM}{typed};"
+    (first,) = (d for d in check_text(program, "q.cep").diagnostics if d.severity == "error")
+    assert first.replacement is not None
+    changed = program[: first.span.start] + first.replacement + program[first.span.end :]
+    assert cured is None or changed == f"{STREAM}{cured};"
+    assert (right := check_text(changed, "q.cep")).ok, right.text()
 
 
 @pytest.mark.parametrize(("typed", "part"), STATEMENTS)

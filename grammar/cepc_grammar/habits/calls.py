@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..spot import closing
-from .common import wrong
+from .common import closed_by, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def words_for_commas(spot: Spot) -> Diagnostic | None:
     if not opened or spot.tokens[opened - 1].upper not in _WORDS:
         return None
     function = spot.tokens[opened - 1].upper
-    end = _end(spot.tokens, opened)
+    end = closed_by(spot.tokens, opened)
     parts = None if end is None else _parted(spot.tokens[opened + 1 : end], _WORDS[function])
     if end is None or parts is None or len(parts) < 2:
         return None
@@ -35,16 +35,6 @@ def words_for_commas(spot: Spot) -> Diagnostic | None:
     span = spot.span(opened - 1 - spot.at, end - spot.at)
     label = "its arguments are parted by commas here"
     return wrong(span, f"a call of {function} with words", label, f"write `{cure}`")
-
-
-def _end(tokens: Sequence[RawToken], opened: int) -> int | None:
-    """The bracket that closes the one at `opened`."""
-    depth = 0
-    for i in range(opened, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[i].text, 0)
-        if depth == 0:
-            return i
-    return None
 
 
 def _parted(tokens: Sequence[RawToken], words: tuple[str, ...]) -> list[list[RawToken]] | None:

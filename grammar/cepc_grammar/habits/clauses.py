@@ -50,6 +50,23 @@ def select(spot: Spot) -> Diagnostic | None:
     return None
 
 
+def distinct_rows(spot: Spot) -> Diagnostic | None:
+    """`RETURN DISTINCT id`, where DISTINCT was taken for a column."""
+    if spot.word(-1) != "DISTINCT" or spot.word(-2) not in ("RETURN", "MATCH"):
+        return None
+    aggregate = spot.word(-2) == "RETURN"
+    note = (
+        "matches are counted and summed without being listed, so that equal values are not found"
+        if aggregate
+        else "each match has a row, also where rows are equal"
+    )
+    hint = "remove DISTINCT" + ("" if aggregate else ", and leave out equal rows where they are read")
+    return Diagnostic(
+        "E0101", "DISTINCT in RETURN", spot.span(-1), "rows are not compared with each other", notes=(note,),
+        hint=hint, replacement="",
+    )  # fmt: skip
+
+
 def sql_clause(spot: Spot) -> Diagnostic | None:
     """ORDER BY and others, whose first word may have been taken for an alias."""
     for offset in (0, -1):

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from ..diagnostic import Diagnostic
 from ..expected import CLAUSE_WORDS
+from ..spot import closing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..source import Span
+    from ..tokens import RawToken
 
 CLAUSE_STARTS = frozenset({*CLAUSE_WORDS, "GROUPBY", "GROUP_BY", "WINDOW", "FROM", "SLIDE"})
 
@@ -25,3 +29,14 @@ def wrong(span: Span, title: str, label: str, hint: str = "", replacement: str |
 
 def not_yet(what: str, span: Span, hint: str) -> Diagnostic:
     return Diagnostic("E0110", f"{what} not supported yet", span, "reserved for later", hint=hint)
+
+
+def closed_by(tokens: Sequence[RawToken], opened: int) -> int | None:
+    """The bracket that closes the one at `opened`."""
+    opening = tokens[opened].text
+    depth = 0
+    for i in range(opened, len(tokens)):
+        depth += (tokens[i].text == opening) - (tokens[i].text == closing(opening))
+        if depth == 0:
+            return i
+    return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from .. import ast
 from ..spelling import duration_text
 from ..units import UNITS
-from .common import shown_text, wrong
+from .common import closed_by, shown_text, wrong
 
 if TYPE_CHECKING:
     from ..diagnostic import Diagnostic
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """`words` as tokens in upper case, where `_` is any name, and the cure. In it `{names}` are the names that follow,
-    parted by commas, `{before}` is the name before, `{duration}` the number and the unit that follow.
+    parted by commas, `{before}` is the name before, `{duration}` the number and the unit that follow,
+    `{inside}` what stands up to the bracket that closes the one at the end of the words.
+
+    `instead` is what can be written in place of the words, where that is all there is to do.
 
     `clauses` are those in which it is meant, any if none are named. `anywhere` says that what the grammar stops at may
     stand further on in the clause, because the words can be taken for names.
@@ -35,6 +38,7 @@ class Foreign:
     cure: str
     clauses: tuple[str, ...] = ()
     anywhere: bool = False
+    instead: str | None = None
 
 
 _PATTERN = ("PATTERN",)
@@ -72,6 +76,7 @@ FOREIGN: Final = (
     Foreign("FINAL _ (", "leave FINAL out: RETURN is over the whole match", ("RETURN",), anywhere=True),
     Foreign("RUNNING _ (", "leave RUNNING out: RETURN is over the whole match", ("RETURN",), anywhere=True),
     Foreign("PERMUTE (", "write `AND(…)`: a match of each, in any order", _PATTERN, anywhere=True),
+    Foreign("ANY (", "one of several is `OR({inside})`; ANY alone is an event of any type", _PATTERN, instead="OR("),
     Foreign("^", "leave it out: a match may begin with any event", _PATTERN),
     Foreign("{ -", "leave `{{-` and `-}}` out: RETURN says what a row shows", _PATTERN),
     Foreign("WITHIN INTERVAL", "write `WITHIN {duration}`"),
@@ -162,7 +167,9 @@ def foreign(spot: Spot) -> Diagnostic | None:
             last = start + len(word.words.partition(" _")[0].split()) - 1
             span = spot.span(start - spot.at, last - spot.at)
             shown = shown_text(" ".join(spot.source.text[span.start : span.end].split()))
-            return wrong(span, f"`{shown}` cannot stand here", "said in another way here", _cure(spot, word, last))
+            return wrong(
+                span, f"`{shown}` cannot stand here", "said in another way here", _cure(spot, word, last), word.instead
+            )
     return None
 
 
@@ -256,7 +263,13 @@ def _cure(spot: Spot, word: Foreign, last: int) -> str:
         names=", ".join(names) or "user",
         before=spot.tokens[before].text if before >= 0 and spot.tokens[before].kind == "WORD" else "A",
         duration=_duration(spot, last + 1),
+        inside=_inside(spot, last),
     )
+
+
+def _inside(spot: Spot, opened: int) -> str:
+    end = closed_by(spot.tokens, opened) if spot.tokens[opened].text == "(" else None
+    return "A, B" if end is None else spot.source.text[spot.tokens[opened].end : spot.tokens[end].start]
 
 
 def _names(spot: Spot, start: int) -> list[str]:

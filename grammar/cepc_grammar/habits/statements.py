@@ -14,8 +14,20 @@ if TYPE_CHECKING:
     from ..spot import Spot
 
 _REQUIRE_MORE = frozenset({
-    "AND", "BETWEEN", "BY", "HAVING", "ILIKE", "IN", "LIKE", "MATCH", "NOT", "OR", "RETURN", "RLIKE", "WHERE",
+    "AND", "AS", "BETWEEN", "BY", "HAVING", "ILIKE", "IN", "LIKE", "MATCH", "NOT", "OR", "RETURN", "RLIKE", "WHERE",
 })  # fmt: skip
+_NAME_AND_TYPE = "a column has a name and a type, and nothing is checked or filled in"
+_CONSTRAINTS = {
+    "NOT NULL": "a column of events may always be null",
+    "NULL": "a column of events may always be null",
+    "PRIMARY KEY": _NAME_AND_TYPE,
+    "FOREIGN KEY": _NAME_AND_TYPE,
+    "UNIQUE": _NAME_AND_TYPE,
+    "AUTO_INCREMENT": _NAME_AND_TYPE,
+    "DEFAULT _": _NAME_AND_TYPE,
+    "COMMENT _": "a column has a name and a type; a comment begins with `--`",
+}
+"""What SQL writes behind a column's type, where `_` is any token."""
 _FIRST_WORDS = {
     "SELECT": "a query is written `QUERY name RETURN … PATTERN … WITHIN …`",
     "CREATE": "a stream is declared by `STREAM name (column TYPE, …)`, a query by `QUERY name …`",
@@ -120,14 +132,71 @@ def rows_of_a_test(spot: Spot) -> Diagnostic | None:
     return None
 
 
-def never_null(spot: Spot) -> Diagnostic | None:
-    """`at TIMESTAMP NOT NULL`, `x INT NULL` in a STREAM."""
-    last = 1 if spot.word() == "NOT" else 0
-    if spot.tokens[0].upper != "STREAM" or spot.word(last) != "NULL" or spot.open_bracket() is None:
+def constraint(spot: Spot) -> Diagnostic | None:
+    """`at TIMESTAMP NOT NULL`, `x INT DEFAULT 0` in a STREAM."""
+    if spot.tokens[0].upper != "STREAM" or spot.open_bracket() is None:
         return None
-    written = "NOT NULL" if last else "NULL"
-    title, hint = f"`{written}` cannot stand here", f"remove `{written}`"
-    return wrong(spot.span(0, last), title, "a column of events may always be null", hint, "")
+    for words, label in _CONSTRAINTS.items():
+        last = len(words.split()) - 1
+        if [spot.word(i) if word != "_" else "_" for i, word in enumerate(words.split())] == words.split():
+            span = spot.span(0, last)
+            written = " ".join(spot.source.text[span.start : span.end].split())
+            return wrong(span, f"`{written}` cannot stand here", label, f"remove `{written}`", "")
+    return None
+
+
+def types_of_a_function(spot: Spot) -> Diagnostic | None:
+    """`FUNCTION f(x DOUBLE)`, `FUNCTION f(x) RETURNS DOUBLE AS …`."""
+    if spot.tokens[0].upper != "FUNCTION" or "AS" in (t.upper for t in spot.tokens[: spot.at]):
+        return None
+    opened = spot.open_bracket()
+    if opened is not None:
+        if not (spot.is_name(-1) and spot.is_name(0)):
+            return None
+        end = _type_ends(spot, (",", ")"))
+        what, label = "a parameter with a type", "parameters have names alone"
+    elif spot.word() == "RETURNS":
+        end = _type_ends(spot, ("AS", "{", "RETURN", "BEGIN"))
+        what, label = "a result with a type", "the type follows from the expression"
+    else:
+        return None
+    span = spot.span(0, end - spot.at - 1)
+    return wrong(span, what, label, f"remove `{shown_text(spot.source.text[span.start : span.end])}`", "")
+
+
+def _type_ends(spot: Spot, ends: tuple[str, ...]) -> int:
+    """The first token behind the type that begins here."""
+    depth = 0
+    for i in range(spot.at + 1, len(spot.tokens)):
+        token = spot.tokens[i]
+        if depth == 0 and (token.upper or token.text) in ends:
+            return i
+        depth += {"(": 1, "<": 1, ")": -1, ">": -1}.get(token.text, 0)
+    return len(spot.tokens)
+
+
+def body_of_a_function(spot: Spot) -> Diagnostic | None:
+    """`FUNCTION f(x) { RETURN x + 1 }`, `FUNCTION f(x) RETURN x + 1`."""
+    token = spot.token
+    if spot.tokens[0].upper != "FUNCTION" or token is None or "AS" not in spot.expected:
+        return None
+    start = spot.at + (spot.text() == "{" or token.upper == "BEGIN")
+    start += start < len(spot.tokens) and spot.tokens[start].upper == "RETURN"
+    if start in (spot.at, len(spot.tokens)):
+        return None
+    span = spot.span(0, len(spot.tokens) - 1 - spot.at)
+    closed = spot.tokens[-1].text == "}" or spot.tokens[-1].upper == "END"
+    last = spot.tokens[-2 if closed else -1]
+    body = spot.source.text[spot.tokens[start].start : last.end]
+    begun = token.upper != "RETURN" and not closed  # its end is in another statement
+    cure = f"AS {body}"
+    hint = f"write `{cure if len(cure) <= MOST_SHOWN else 'AS …'}`"
+    return wrong(
+        span, f"`{token.text}` cannot stand here", "a function is one expression", hint, None if begun else cure
+    )
+
+
+MOST_SHOWN = 60
 
 
 def ends_before_clause(spot: Spot) -> Diagnostic | None:
