@@ -411,6 +411,50 @@ def test_a_mistake_beside_such_a_name_is_told_as_what_it_is(query: str) -> None:
     assert "said in another way" not in checked.text()
 
 
+# ---- imports
+
+
+@pytest.mark.parametrize(
+    ("program", "codes", "part"),
+    [
+        (
+            f"QUERY q {AB} WHERE hours_between(a.at, b.at) > 1 WITHIN 1 h;",
+            ["E0301"],
+            "write `IMPORT std.scalars;` first",
+        ),
+        (
+            f"QUERY q {AB} WHERE Hours_Between(a.at, b.at) > 1 WITHIN 1 h;",
+            ["E0301"],
+            "write `IMPORT std.scalars;` first",
+        ),
+        ("QUERY q RETURN MATCH * PATTERN rise(A, price) WITHIN 1 h;", ["E0202"], "write `IMPORT std.shapes;` first"),
+        ("IMPORT std.shape; QUERY q RETURN MATCH * PATTERN rise(A, price) WITHIN 1 h;", ["E0209"], "`std.shapes`"),
+        (
+            f"IMPORT std.scalar; QUERY q {AB} WHERE hours_between(a.at, b.at) > 1 WITHIN 1 h;",
+            ["E0209"],
+            "`std.scalars`",
+        ),
+        (f"IMPORT './none.cep'; QUERY q {AB} WHERE mine(a.at) > 1 WITHIN 1 h;", ["E0209"], "no file `none.cep`"),
+        ("IMPORT './none.cep'; QUERY q RETURN MATCH * PATTERN SEQ(A, Mine) WITHIN 1 h;", ["E0209"], "no file"),
+        ("IMPORT mine.cep;", ["E0209"], "write `IMPORT './mine.cep'`"),
+        ("IMPORT lib.mine.cep;", ["E0209"], "write `IMPORT './lib/mine.cep'`"),
+        ("IMPORT ./mine.cep;", ["E0101"], "write `'./mine.cep'`"),
+        ("IMPORT 'std.time';", ["E0209"], "write `IMPORT std.time`"),
+        ("IMPORT std.*;", ["E0101"], "name each module in an IMPORT of its own: `IMPORT std.shapes;`"),
+        ("IMPORT std;", ["E0209"], "the modules are `std.finance`"),
+    ],
+)
+def test_what_is_to_be_imported_is_told_and_not_what_follows_from_it(program: str, codes: list[str], part: str) -> None:
+    checked = check_text(f"{STREAM}{program}", "q.cep")
+    assert [d.code for d in checked.diagnostics] == codes, checked.text()
+    assert part in " ".join(checked.text().split()), checked.text()
+
+
+def test_a_pattern_of_the_program_hides_one_of_the_library() -> None:
+    declared = "PATTERN rise(T, x) AS T+ r WHERE r.x > 3;"
+    assert check_text(f"{STREAM}{declared} QUERY q RETURN MATCH * PATTERN rise(A, price) WITHIN 1 h;", "q.cep").ok
+
+
 # ---- streams
 
 

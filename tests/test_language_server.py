@@ -24,7 +24,7 @@ from cepc.language_server.positions import ClientPositions
 from cepc.language_server.program import OpenTexts, edited
 from cepc.language_server.program_tests import named_tests, run_tests
 from cepc.language_server.rename import rename, renameable
-from cepc.resolve.imports import standard_modules
+from cepc.standard_library import standard_modules
 from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source

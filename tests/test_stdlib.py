@@ -15,7 +15,8 @@ import cepc
 from cepc.cli import cepc as command
 from cepc.documenting import document
 from cepc.files.read import ImportReader
-from cepc.resolve.imports import resolve_imports, standard_module, standard_modules
+from cepc.resolve.imports import resolve_imports
+from cepc.standard_library import standard_module, standard_modules
 from cepc.testing.run import run_test
 from cepc.testing.values import tables_of
 from cepc_grammar import ast

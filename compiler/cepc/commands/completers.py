@@ -35,7 +35,7 @@ def codes_or_files(_ctx: click.Context, _param: click.Parameter, begun: str) -> 
 
 
 def modules_or_files(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    from ..resolve.imports import standard_modules
+    from ..standard_library import standard_modules
 
     return _begun(standard_modules(), begun) or _files(begun)
 

@@ -20,7 +20,7 @@ def doc(ctx: click.Context, module: str | None) -> None:
     what a file declares. Without a module, list those that `IMPORT` knows.
     """
     from ..documenting import document, page_text
-    from ..resolve.imports import read_standard, standard_module, standard_modules
+    from ..standard_library import read_standard, standard_module, standard_modules
 
     if module in (None, "std"):
         for name in standard_modules():
@@ -39,7 +39,7 @@ def _name(asked: str) -> int:
     """What is declared under the name in a module of the library, which may stand before it."""
     from ..diagnostics.near import did_you_mean
     from ..documenting import document, entry_text
-    from ..resolve.imports import read_standard, standard_modules
+    from ..standard_library import read_standard, standard_modules
 
     module, _, name = asked.rpartition(".")
     entries: dict[str, tuple[str, Entry]] = {}

@@ -29,7 +29,16 @@ def _did_you_mean(name: str | None) -> str:
 # ---- functions -------------------------------------------------------------------------------------------------------
 
 
-def unknown_function(span: Span, name: str, near: str | None) -> Diagnostic:
+def unknown_function(span: Span, name: str, near: str | None, module: str | None = None) -> Diagnostic:
+    """`module` is the one of the standard library that has it."""
+    if module is not None:
+        return Diagnostic(
+            "E0301",
+            f"unknown function `{name}`",
+            span,
+            f"a function of {module}",
+            hint=f"write `IMPORT {module};` first",
+        )
     return Diagnostic(
         "E0301",
         f"unknown function `{name}`",

@@ -23,6 +23,7 @@ from cepc_runtime.sql.like import malformed
 from cepc_runtime.sql.types import BOOLEAN, NULL, STRING, DataType, is_numeric
 
 from ..diagnostics.near import nearest
+from ..standard_library import module_of_function
 from . import aggregates, functions, literals, units_first
 from . import messages as say
 from .meant_pattern import meant
@@ -202,9 +203,9 @@ class Typer:
             return self._unit_first(e, unit)
         if functions.is_unknown(e):
             self.all([a for a in e.arguments if not isinstance(a, ast.Star)])
-            return self.keep(
-                say.unknown_function(e.function.span, e.function.text, functions.near_function(e.function.text))
-            )
+            function_name = e.function.text
+            near, module = functions.near_function(function_name), module_of_function(function_name)
+            return self.keep(say.unknown_function(e.function.span, function_name, near, module))
         arguments = self._arguments(e)
         if arguments is None:
             return None

@@ -21,8 +21,8 @@ from ..commands.functions import described
 from ..documenting import document
 from ..editing.words import AGGREGATES, TYPES
 from ..expressions.functions import NAVIGATION
-from ..resolve.imports import standard_module, standard_modules
 from ..resolve.streams import FORMATS
+from ..standard_library import standard_module, standard_modules
 from .columns import declared_as
 from .references import VariableScope
 

@@ -81,6 +81,8 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     tests, found = check_tests(written_here, declared, streams, checked.queries)
     problems += found
     problems = [d for d in problems if d.span not in written.given_up]
+    if any(d.code in _NOTHING_IMPORTED for d in imported.diagnostics):
+        problems = [d for d in problems if d.code not in _OF_UNKNOWN_NAMES]
     diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Resolved(None, diagnostics, imported.sources)
@@ -91,6 +93,11 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     )
     resolved = model.CheckedProgram(models, tuple(checked.queries), tuple(tests))
     return Resolved(resolved, diagnostics, imported.sources, checked.built)
+
+
+_NOTHING_IMPORTED = frozenset({"E0209"})
+_OF_UNKNOWN_NAMES = frozenset({"E0201", "E0202", "E0207", "E0301", "W0601"})
+"""What is unknown may be declared in what could not be imported."""
 
 
 @dataclass(frozen=True, slots=True)

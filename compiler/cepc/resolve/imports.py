@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,12 +11,14 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST, Lost
 from cepc_grammar.parser import Parsed, parse
-from cepc_grammar.source import Source
 
+from ..standard_library import standard_module, standard_modules
 from .messages import names as say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cepc_grammar.source import Source
 
 
 class Loader(Protocol):
@@ -91,6 +92,9 @@ class _Importing:
         """The key of what is imported, its statements read; None where there is nothing."""
         if node.module is not None:
             return self._standard(node, ".".join(part.text for part in node.module))
+        if node.file in standard_modules():
+            self.diagnostics.append(say.module_in_quotes(node))
+            return None
         path = imported_path(node.file or "", node.span.source)
         key = _key(path)
         if key not in self.files:
@@ -129,29 +133,6 @@ def imported_path(file: str, importing: str) -> str:
     """
     folder = Path() if importing.startswith("<") else Path(importing).parent
     return os.path.normpath(folder / file)
-
-
-@cache
-def standard_modules() -> tuple[str, ...]:
-    """The names of the modules that come with the compiler."""
-    from importlib.resources import files  # takes longer than most programs need; only for those that import
-
-    return tuple(sorted(f"std.{f.name[:-4]}" for f in files("cepc_stdlib").iterdir() if f.name.endswith(".cep")))
-
-
-def standard_module(module: str) -> tuple[Source, Parsed] | None:
-    """The text and the statements of a module, if the standard library has it."""
-    return read_standard(module) if module in standard_modules() else None
-
-
-@cache
-def read_standard(module: str) -> tuple[Source, Parsed]:
-    """The same, of one of `standard_modules`."""
-    from importlib.resources import files
-
-    text = files("cepc_stdlib").joinpath(f"{module.removeprefix('std.')}.cep").read_text(encoding="utf-8")
-    source = Source(f"<{module}>", text)
-    return source, parse(source)
 
 
 def _key(name: str) -> str:

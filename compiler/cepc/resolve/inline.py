@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.pattern import And, Named, Not, Or, Some, children, over
 
+from ..standard_library import module_of_pattern
 from . import written
 from .messages import names as say
 from .messages import patterns as say_pattern
@@ -140,9 +141,11 @@ class _Inlining:
             return self._give_up(say.query_as_operand(name, self.declared.query_names[name.text].span))
         unknown = self.types.unknown(name)
         if atom.arguments is not None:
-            return self._give_up(
-                say.unknown_pattern(name, self.declared.patterns, unknown is None and self._is_type(name))
-            )
+            is_type = unknown is None and self._is_type(name)
+            module = None if is_type else module_of_pattern(name.text)
+            if module is not None:
+                return self._give_up(say.not_imported_pattern(name, module))
+            return self._give_up(say.unknown_pattern(name, self.declared.patterns, is_type))
         if unknown is not None:
             self.problems.append(unknown)
         self.types_used.setdefault(name.text, name.span)

@@ -42,6 +42,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.source_without_format,
     statements.rows_of_a_test,
     statements.constraint,
+    statements.import_of_several,
     statements.types_of_a_function,
     statements.body_of_a_function,
     clauses.slide_alone,

@@ -199,6 +199,20 @@ def body_of_a_function(spot: Spot) -> Diagnostic | None:
 MOST_SHOWN = 60
 
 
+def import_of_several(spot: Spot) -> Diagnostic | None:
+    """`IMPORT std.*`, `IMPORT ./mine.cep`."""
+    if spot.tokens[0].upper != "IMPORT":
+        return None
+    if (spot.text(-1), spot.text()) == (".", "*"):
+        hint = "name each module in an IMPORT of its own: `IMPORT std.shapes;`; `cepc doc` lists them"
+        return wrong(spot.span(1 - spot.at, 0), "`*` in an IMPORT", "a module is expected", hint)
+    if spot.at == 1 and spot.text() in (".", "/") and spot.tokens[-1].upper == "CEP":
+        span = spot.span(0, len(spot.tokens) - 2)
+        cure = f"'{spot.source.text[span.start : span.end]}'"
+        return wrong(span, "a file without quotes", "a file is a string", f"write `{shown_text(cure)}`", cure)
+    return None
+
+
 def ends_before_clause(spot: Spot) -> Diagnostic | None:
     """A clause that broke off, so that the next clause's first word was taken for a name: `a > WITHIN 20 …`."""
     before = spot.word(-1)

@@ -58,6 +58,13 @@ def over_stream(problem: Diagnostic, query: Span, stream: str) -> Diagnostic:
     return replace(problem, others=(*problem.others, Label(query, f"its events are of the stream `{stream}`")))
 
 
+def not_imported_pattern(name: ast.Name, module: str) -> Diagnostic:
+    return Diagnostic(
+        "E0202", f"unknown pattern `{name.text}`", name.span, f"a pattern of {module}",
+        hint=f"write `IMPORT {module};` first",
+    )  # fmt: skip
+
+
 def unknown_pattern(name: ast.Name, known: Iterable[str], is_type: bool) -> Diagnostic:
     what = "an event type takes no arguments" if is_type else "no pattern of this name is declared"
     return Diagnostic(
@@ -193,7 +200,10 @@ def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic
     if f"std.{module}" in known:
         hint = f"did you mean `std.{module}`?"
         near = f"std.{module}"
-    elif module.startswith("std."):
+    elif module.endswith(".cep"):
+        near = f"'./{module.removesuffix('.cep').replace('.', '/')}.cep'"
+        hint = f"write `IMPORT {near}`"
+    elif module == "std" or module.startswith("std."):
         hint = did_you_mean(module, known) or f"the modules are {_listed(known)}"
     else:
         hint = did_you_mean(module, known) or f"a file is imported as `IMPORT './{module.replace('.', '/')}.cep'`"
@@ -205,6 +215,14 @@ def no_module(node: ast.Import, module: str, known: Sequence[str]) -> Diagnostic
         hint=hint,
         replacement=near and f"IMPORT {near}",
     )
+
+
+def module_in_quotes(node: ast.Import) -> Diagnostic:
+    cure = f"IMPORT {node.file}"
+    return Diagnostic(
+        "E0209", f"`{node.file}` cannot be imported", node.span, "a file is written in quotes, a module without",
+        hint=f"write `{cure}`", replacement=cure,
+    )  # fmt: skip
 
 
 def not_imported(node: ast.Import, why: Diagnostic) -> Diagnostic:
