@@ -106,6 +106,33 @@ def test_a_test_that_fails_says_which_types_are_none_of_the_stream() -> None:
     assert run(f"TEST typo FOR first {given} EXPECT NO ROWS;").stdout == "ok    typo\n1 test passed\n"
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("'2026-01-31', 'TT'", "does not list the type TT"),
+        ("'2026-01-31', NULL", "has no type"),
+        ("NULL, 'P'", "has no time"),
+    ],
+)
+def test_a_test_that_passes_is_told_rows_that_are_no_event(row: str, said: str) -> None:
+    program = f"TEST typo FOR first GIVEN (at, kind) VALUES ({row}) EXPECT NO ROWS;"
+    result = run(program)
+    assert (result.exit_code, result.stdout) == (0, "ok    typo\n1 test passed\n")
+    assert "warning[W0901]" in result.stderr
+    assert said in result.stderr
+    checked = CliRunner().invoke(command, ["check", "rides.cep"])
+    assert (checked.exit_code, said in checked.stdout) == (0, True)
+
+
+def test_check_tells_constants_without_a_value_and_a_run_does_not_look_at_them() -> None:
+    assert (
+        run("TEST bad FOR first GIVEN (at, kind) VALUES ('soon', 'P') EXPECT (driver) VALUES ('one');").exit_code == 1
+    )
+    checked = CliRunner().invoke(command, ["check", "rides.cep"])
+    assert (checked.exit_code, checked.stdout.count("error[E0905]: the value has no meaning")) == (1, 2)
+    assert cepc.compile("rides.cep").program.tests
+
+
 def test_rows_count_as_often_as_they_come() -> None:
     events = "(at, kind, driver) VALUES ('2026-01-31', 'P', 1), ('2026-01-31 00:00:01', 'T', 1), ('2026-01-31 00:00:02', 'T', 1)"
     assert run(f"TEST twice FOR first GIVEN {events} EXPECT (driver) VALUES (1), (1);").exit_code == 0

@@ -33,16 +33,18 @@ if TYPE_CHECKING:
     from cepc_grammar.parser import Parsed
 
     from .compiled_program import Compiled
+    from .model import CheckedProgram
     from .resolve import Loader
 
 
-def check_files(names: Iterable[str]) -> Checked:
+def check_files(names: Iterable[str], *, tests: bool = True) -> Checked:
     """Check the program that these files make up together; `-` is standard input.
 
-    Where a file cannot be read the others are parsed but no names are resolved: most would be missing.
+    Where a file cannot be read the others are parsed but no names are resolved: most would be missing. Without `tests`
+    the values of its tests are not looked at, which are beside the point where queries are run.
     """
     loaded = load(names)
-    checked = check_sources(loaded.programs, resolve=not errors(loaded.diagnostics))
+    checked = check_sources(loaded.programs, resolve=not errors(loaded.diagnostics), tests=tests)
     return Checked(checked.program, loaded.diagnostics + checked.diagnostics, {**loaded.sources, **checked.sources})
 
 
@@ -62,7 +64,7 @@ def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
     texts = [program for program in programs if isinstance(program, str) and _is_text(program)]
     if names and texts:
         raise ValueError("give texts or files, not both")
-    checked = check_files(names) if names else check_sources(_named(texts))
+    checked = check_files(names, tests=False) if names else check_sources(_named(texts), tests=False)
     if not checked.ok:
         raise ProgramError(checked.diagnostics, checked.sources)
     if checked.program is None:
@@ -80,12 +82,15 @@ def _named(texts: list[str]) -> list[Source]:
     ]
 
 
-def check_sources(sources: Iterable[Source], *, resolve: bool = True) -> Checked:
+def check_sources(sources: Iterable[Source], *, resolve: bool = True, tests: bool = True) -> Checked:
     """Check the program that these texts make up together."""
-    return check_parsed([(source, parse(source)) for source in sources], ImportReader(), resolve=resolve)
+    parsed = [(source, parse(source)) for source in sources]
+    return check_parsed(parsed, ImportReader(), resolve=resolve, tests=tests)
 
 
-def check_parsed(program: Iterable[tuple[Source, Parsed]], reader: Loader, *, resolve: bool = True) -> Checked:
+def check_parsed(
+    program: Iterable[tuple[Source, Parsed]], reader: Loader, *, resolve: bool = True, tests: bool = True
+) -> Checked:
     """The same of texts that are parsed already; `reader` reads the files that they import."""
     given = tuple(program)
     programs, parsed = [source for source, _ in given], [one for _, one in given]
@@ -100,8 +105,18 @@ def check_parsed(program: Iterable[tuple[Source, Parsed]], reader: Loader, *, re
     known |= {source.name: source for source in resolved.sources}
     if not diagnostics:
         refused = () if resolved.program is None else too_large(resolved.program, resolved.built)
-        return Checked(None if refused else resolved.program, (*resolved.diagnostics, *refused), known)
+        tested = _of_tests(resolved.program) if tests and resolved.program is not None else ()
+        wrong = refused or errors(tested)
+        return Checked(None if wrong else resolved.program, (*resolved.diagnostics, *refused, *tested), known)
     return Checked(None if errors(diagnostics) else resolved.program, diagnostics + resolved.diagnostics, known)
+
+
+def _of_tests(program: CheckedProgram) -> tuple[Diagnostic, ...]:
+    if not program.tests:
+        return ()
+    from .testing.check import check_tests  # computes, which takes longer to load than most programs need
+
+    return tuple(check_tests(program))
 
 
 def _is_empty(parsed: Parsed) -> bool:

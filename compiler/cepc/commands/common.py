@@ -121,7 +121,7 @@ def right_program(ctx: click.Context, files: tuple[str, ...], *, warnings: bool 
     from ..api import check_files
     from ..output import print_diagnostics, status
 
-    checked = check_files(files)
+    checked = check_files(files, tests=False)
     if not checked.ok:
         print_diagnostics(checked.diagnostics, checked.sources)
         ctx.exit(status(checked.diagnostics))

@@ -37,7 +37,7 @@ def compile(  # noqa: A001 - the word for it
     from ..running.messages import nothing_to_run
 
     check(sharing)
-    checked = check_files(files)
+    checked = check_files(files, tests=False)
     if checked.diagnostics:
         print_diagnostics(checked.diagnostics, checked.sources)
     if not checked.ok:

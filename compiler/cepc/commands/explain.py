@@ -85,7 +85,7 @@ def _explain_program(files: tuple[str, ...], form: str, output: str | None, shar
     from ..files.write import write_text
     from ..output import print_diagnostics, status
 
-    checked = check_files(files)
+    checked = check_files(files, tests=False)
     if checked.diagnostics:
         print_diagnostics(checked.diagnostics, checked.sources)
     if checked.program is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from ..visible import visible_lines
-from .common import chosen_program, failed, right_program
+from .common import chosen_program, failed, right_program, warn
 from .completers import tests
 
 
@@ -29,6 +31,7 @@ def test(ctx: click.Context, files: tuple[str, ...], names: tuple[str, ...]) -> 
     from ..diagnostics.near import did_you_mean
     from ..errors import CepcError, ProgramError
     from ..running.messages import nothing_to_run
+    from ..testing.check import check_tests
     from ..testing.run import run_test
     from ..testing.show import show, summary
 
@@ -43,11 +46,13 @@ def test(ctx: click.Context, files: tuple[str, ...], names: tuple[str, ...]) -> 
             if name not in known:
                 near = did_you_mean(name, known) or f"there are {', '.join(f'`{k}`' for k in known)}"
                 raise click.UsageError(f"there is no test `{name}`; {near}")
+        chosen = [one for one in program.tests if not names or one.name in names]
+        found = check_tests(replace(program, tests=tuple(chosen)))
+        warn([d for d in found if d.severity == "warning"], checked.sources)  # of errors the test tells
         outcomes = []
-        for one in program.tests:
-            if not names or one.name in names:
-                outcomes.append(run_test(program, one, checked.sources))
-                click.echo(visible_lines(show(outcomes[-1], checked.sources)), nl=False)
+        for one in chosen:
+            outcomes.append(run_test(program, one, checked.sources))
+            click.echo(visible_lines(show(outcomes[-1], checked.sources)), nl=False)
     except CepcError as error:
         failed(ctx, error, checked.sources)
     click.echo(summary(outcomes))

@@ -27,12 +27,20 @@ def tables_of(
     """The events, with all of `columns`, and the rows expected, None where these are no rows. Raises ProgramError with
     all constants that have no value.
     """
-    problems: list[Diagnostic] = []
-    events = _table_of(test.given, columns, problems)
-    expected = None if test.expected is None else _table_of(test.expected, test.expected.columns, problems)
+    events, expected, problems = values_of(test, columns)
     if problems:
         raise ProgramError(problems, sources)
     return events, expected
+
+
+def values_of(
+    test: model.Test, columns: Sequence[tuple[str, DataType]]
+) -> tuple[Any, Any | None, tuple[Diagnostic, ...]]:
+    """The same, with what is wrong; the tables count only where that is nothing."""
+    problems: list[Diagnostic] = []
+    events = _table_of(test.given, columns, problems)
+    expected = None if test.expected is None else _table_of(test.expected, test.expected.columns, problems)
+    return events, expected, tuple(problems)
 
 
 def _table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], problems: list[Diagnostic]) -> Any:
