@@ -105,6 +105,16 @@ TYPED = [
      f"{A} PATTERN SEQ(A a, B{{2,3}} b) WITHIN 1 h"),
     (f"{A} PATTERN SEQ(A a, B b{{,3}}) WITHIN 1 h", "write `B{1,3} b`, or", f"{A} PATTERN SEQ(A a, B{{1,3}} b) WITHIN 1 h"),
     (f"{A} PATTERN SEQ(A a, B b+) WITHIN 1 h", "write `B+ b`, or", f"{A} PATTERN SEQ(A a, B+ b) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B{{-1,2}}) WITHIN 1 h", "a number of events below 0", f"{A} PATTERN SEQ(A a, B{{0,2}}) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A WHERE price > 3, B) WITHIN 1 h", "write it behind the pattern: `WHERE A.x > 3`",
+     "RETURN MATCH A.price PATTERN SEQ(A, B) WHERE A.price > 3 WITHIN 1 h"),
+    (f"{AB} WHERE a.price > 1,000 WITHIN 1 h", "`1,000` is no number", f"{AB} WHERE a.price > 1000 WITHIN 1 h"),
+    (f"{AB} WHERE a.price > 1, b.price > 2 WITHIN 1 h", "conditions are joined by AND",
+     f"{AB} WHERE a.price > 1 AND b.price > 2 WITHIN 1 h"),
+    (f"{AB} WITHIN 1 h LIMIT 10", "remove it; `cepc run --limit` shows fewer rows", f"{AB} WITHIN 1 h"),
+    (f"{A} PATTERN SEQUENCE(A a, B b) WITHIN 1 h", "are written `SEQ(A a, B b)`", f"{AB} WITHIN 1 h"),
+    ("RETURN MATCH A.price PATTERN SEQUENCE(A, B) WITHIN 1 h", "events in order are written `SEQ(A, B)`",
+     "RETURN MATCH A.price PATTERN SEQ(A, B) WITHIN 1 h"),
     # SQL's LIKE of several
     (f"{AB} WHERE a.user LIKE ANY ('x%', 'y') WITHIN 1 h", "write `(a.user LIKE 'x%' OR a.user LIKE 'y')`",
      f"{AB} WHERE (a.user LIKE 'x%' OR a.user LIKE 'y') WITHIN 1 h"),
@@ -343,6 +353,28 @@ def test_the_last_value_but_one_is_null_where_a_match_has_one_event(
 
 
 CURED = [
+    *(
+        (f"QUERY q {typed} WITHIN 1 h", f"QUERY q {cured} WITHIN 1 h")
+        for typed, cured in [
+            (f"{AB} WHERE a.price > 1,5", f"{AB} WHERE a.price > 1.5"),
+            (f"{AB} WHERE a.price > 1,000,000", f"{AB} WHERE a.price > 1000000"),
+            (f"{AB} WHERE a.user.startswith('x')", f"{AB} WHERE STARTSWITH(a.user, 'x')"),
+            (f"{AB} WHERE a.user.upper() = 'X'", f"{AB} WHERE UPPER(a.user) = 'X'"),
+            (f"{AB} WHERE a.price =< 3", f"{AB} WHERE a.price <= 3"),
+            (f"{AB} WHERE a.price => 3", f"{AB} WHERE a.price >= 3"),
+            (f"{AB} WHERE a.price MOD 2 = 0", f"{AB} WHERE a.price % 2 = 0"),
+            (f"{A} PATTERN SEQ{{A a, B b}}", AB),
+            (f"{A} PATTERN SEQ[A a, B b]", AB),
+            (f"{A} PATTERN SEQ(A a, B{{2..3}})", f"{A} PATTERN SEQ(A a, B{{2,3}})"),
+            (f"{A} PATTERN SEQ(A a, B{{2-3}})", f"{A} PATTERN SEQ(A a, B{{2,3}})"),
+            (f"{A} PATTERN SEQ(A a, B{{2 TO 3}})", f"{A} PATTERN SEQ(A a, B{{2,3}})"),
+            (f"{AB} SELECT CONTIGIOUS", f"{AB} SELECT CONTIGUOUS"),
+            (f"{AB} WEHRE [user]", f"{AB} WHERE [user]"),
+            (f"{AB} WHERE a.price ≥ 3", f"{AB} WHERE a.price >= 3"),
+        ]
+    ),
+    (f"QUERY q {AB} WITHIN 1 HOUR 30 MINUTES", f"QUERY q {AB} WITHIN 90 MINUTES"),
+    (f"QUERY q {AB} WITHIN 1 h\u037e", f"QUERY q {AB} WITHIN 1 h;"),
     (f"QUERY q {A} PATTERN SEQ(A a, ANY(B, C)) WITHIN 1 h", f"QUERY q {A} PATTERN SEQ(A a, OR(B, C)) WITHIN 1 h"),
     ("QUERY q RETURN MATCH DISTINCT a.price PATTERN A a WITHIN 1 h", None),
     (

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..ast import Duration
 from ..diagnostic import Diagnostic
-from .common import wrong
+from ..near import nearest
+from ..spelling import duration_text
+from ..units import UNITS
+from .common import closed_by, wrong
 
 if TYPE_CHECKING:
+    from ..ast import Unit
     from ..spot import Spot
 
 _SQL_CLAUSES = frozenset({"ORDER", "LIMIT", "JOIN", "UNION", "PARTITION", "OFFSET", "DISTRIBUTE", "CLUSTER", "SORT"})
@@ -17,6 +22,10 @@ _STRATEGIES = {
     "SKIP_TILL_NEXT_MATCH": "NEXT", "RELAXED": "NEXT", "SKIP_TILL_ANY": "ANY", "SKIP_TILL_ANY_MATCH": "ANY",
     "ALL": "ANY",
 }  # fmt: skip
+
+
+_SELECTIONS = ("ANY", "CONTIGUOUS", "NEXT")
+_SELECT_LABEL = "ANY, NEXT or CONTIGUOUS is expected"
 
 
 def other_language(spot: Spot) -> Diagnostic | None:
@@ -42,7 +51,11 @@ def select(spot: Spot) -> Diagnostic | None:
             )
     if spot.word(-1) == "SELECT" and spot.word() in _STRATEGIES:
         hint = f"write `SELECT {_STRATEGIES[spot.word()]}`"
-        return wrong(spot.span(), f"`{spot.text()}` is no selection", "ANY, NEXT or CONTIGUOUS is expected", hint)
+        return wrong(spot.span(), f"`{spot.text()}` is no selection", _SELECT_LABEL, hint)
+    near = nearest(spot.word(), _SELECTIONS) if spot.word(-1) == "SELECT" else None
+    if near is not None:
+        hint = f"did you mean `{near}`?"
+        return wrong(spot.span(), f"`{spot.text()}` is no selection", _SELECT_LABEL, hint, near)
     if "SELECT" in (spot.word(), spot.word(-1)):
         span = spot.span(0 if spot.word() == "SELECT" else -1)
         hint = "what a row shows stands in RETURN"
@@ -73,7 +86,9 @@ def sql_clause(spot: Spot) -> Diagnostic | None:
         word = spot.word(offset)
         two = spot.word(offset + 1) == "BY"
         starts_line = word != "" and spot.tokens[spot.at + offset].first_on_line
-        if word in _SQL_CLAUSES and (two or starts_line):
+        number = word in ("LIMIT", "OFFSET") and spot.at + offset + 1 < len(spot.tokens)
+        counted = number and spot.tokens[spot.at + offset + 1].kind == "NUMBER"
+        if word in _SQL_CLAUSES and (two or starts_line or counted):
             shown = f"{word} BY" if two else word
             hint = ""
             if word == "SORT":
@@ -105,6 +120,100 @@ def duration(spot: Spot) -> Diagnostic | None:
     if spot.at_end:
         return wrong(spot.span(-1), "a duration is missing", f"{word} requires a duration", hint)
     return wrong(spot.span(0 if direct else -1), "this is no duration", f"{word} requires a duration", hint)
+
+
+def comma_in_number(spot: Spot) -> Diagnostic | None:
+    """`x > 1,000`, `x > 1,5`, outside brackets, where a comma parts nothing."""
+    if spot.text() != "," or spot.clause() not in ("WHERE", "HAVING") or spot.open_bracket() is not None:
+        return None
+    first, last = spot.at - 1, spot.at + 1
+    while last + 2 < len(spot.tokens) and spot.tokens[last + 1].text == "," and _in_digits(spot, last + 1):
+        last += 2
+    if not all(_in_digits(spot, comma) for comma in range(spot.at, last, 2)):
+        return None
+    parts = [spot.tokens[i].text for i in range(first, last + 1, 2)]
+    span = spot.span(-1, last - spot.at)
+    thousands = all(len(part) == 3 for part in parts[1:])
+    number = "".join(parts) if thousands else f"{parts[0]}.{parts[1]}" if len(parts) == 2 else ""
+    if not number:
+        return None
+    written = spot.source.text[span.start : span.end]
+    label = "a number has a point before its fraction, and nothing between thousands"
+    # Three digits behind one comma are a thousand in one country and a fraction in another.
+    instead = None if thousands and len(parts) == 2 else number
+    return wrong(span, f"`{written}` is no number", label, f"write `{number}`", instead)
+
+
+def _in_digits(spot: Spot, comma: int) -> bool:
+    """Whether digits stand on both sides of this comma, without a blank."""
+    if comma + 1 >= len(spot.tokens):
+        return False
+    before, mark, after = spot.tokens[comma - 1 : comma + 2]
+    return before.text.isdecimal() and after.text.isdecimal() and (before.end, mark.end) == (mark.start, after.start)
+
+
+_OPERATORS = {"=<": "<=", "=>": ">=", "=!": "<>", "><": "<>"}
+_WORD_OPERATORS = {"MOD": "%"}
+
+
+def operator(spot: Spot) -> Diagnostic | None:
+    """`a =< b`, `a => b`, `a MOD 2`."""
+    if spot.clause() not in ("WHERE", "HAVING", "RETURN"):
+        return None
+    for first in (0, -1):
+        if first == -1 and spot.span(-1).end != spot.span().start:
+            continue
+        span = spot.span(first, 0)
+        written = spot.source.text[span.start : span.end]
+        cure = _OPERATORS.get(written) or (_WORD_OPERATORS.get(written.upper()) if first == 0 else None)
+        if cure is not None:
+            return wrong(span, f"`{written}` is no operator", "said in another way here", f"write `{cure}`", cure)
+    return None
+
+
+def method(spot: Spot) -> Diagnostic | None:
+    """`Pickup.district.startswith('a')`: a function called behind a dot."""
+    if spot.text() != "(" or spot.text(-2) != "." or not spot.is_name(-1):
+        return None
+    if spot.clause() not in ("WHERE", "HAVING", "RETURN"):
+        return None
+    first = spot.at - 3
+    while first >= 2 and spot.tokens[first - 1].text == "." and spot.tokens[first - 2].kind in ("WORD", "QUOTED"):
+        first -= 2
+    end = closed_by(spot.tokens, spot.at)
+    if end is None or spot.tokens[first].kind not in ("WORD", "QUOTED"):
+        return None
+    text = spot.source.text
+    operand = text[spot.tokens[first].start : spot.tokens[spot.at - 3].end]
+    rest = text[spot.tokens[spot.at].end : spot.tokens[end].start].strip()
+    cure = f"{spot.text(-1).upper()}({', '.join([operand, rest] if rest else [operand])})"
+    span = spot.span(first - spot.at, end - spot.at)
+    return wrong(span, "a function behind a dot", "a function stands before what it is of", f"write `{cure}`", cure)
+
+
+def second_duration(spot: Spot) -> Diagnostic | None:
+    """`WITHIN 1 HOUR 30 MINUTES`."""
+    if spot.clause() not in ("WITHIN", "SLIDE", "WINDOW") or spot.at < 3:
+        return None
+    tokens = spot.tokens[spot.at - 2 : spot.at + 2]
+    units = [UNITS.get(token.text.lower()) for token in tokens[1::2]]
+    amounts = [token.text for token in tokens[::2]]
+    if len(units) < 2 or not all(amount.isdecimal() for amount in amounts):
+        return None
+    larger, smaller = units
+    times = None if larger is None or smaller is None else _FACTORS.get((larger, smaller))
+    if times is None or smaller is None:
+        return None
+    cure = duration_text(Duration(str(int(amounts[0]) * times + int(amounts[1])), smaller))
+    label, hint = "a duration is one number and one unit", f"write `{cure}`"
+    return wrong(spot.span(-2, 1), "two durations", label, hint, cure)
+
+
+_FACTORS: dict[tuple[Unit, Unit], int] = {
+    ("DAY", "HOUR"): 24, ("DAY", "MINUTE"): 24 * 60, ("DAY", "SECOND"): 24 * 3600, ("HOUR", "MINUTE"): 60,
+    ("HOUR", "SECOND"): 3600, ("MINUTE", "SECOND"): 60, ("SECOND", "MILLISECOND"): 1000,
+}  # fmt: skip
+"""How many of the second unit one of the first has."""
 
 
 def conjunction(spot: Spot) -> Diagnostic | None:

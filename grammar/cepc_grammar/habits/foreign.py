@@ -77,6 +77,7 @@ FOREIGN: Final = (
     Foreign("RUNNING _ (", "leave RUNNING out: RETURN is over the whole match", ("RETURN",), anywhere=True),
     Foreign("PERMUTE (", "write `AND(…)`: a match of each, in any order", _PATTERN, anywhere=True),
     Foreign("ANY (", "one of several is `OR({inside})`; ANY alone is an event of any type", _PATTERN, instead="OR("),
+    Foreign("SEQUENCE (", "events in order are written `SEQ({inside})`", _PATTERN, anywhere=True, instead="SEQ("),
     Foreign("^", "leave it out: a match may begin with any event", _PATTERN),
     Foreign("{ -", "leave `{{-` and `-}}` out: RETURN says what a row shows", _PATTERN),
     Foreign("WITHIN INTERVAL", "write `WITHIN {duration}`"),
@@ -146,6 +147,8 @@ FUNCTIONS: Final = {
 PATTERNS: Final = {
     "EVERY": _EVERY,
     "PERMUTE": "write `AND(…)`: a match of each, in any order",
+    "SEQUENCE": "events in order are written `SEQ(A, B)`",
+    "THEN": "events in order are written `SEQ(A, B)`",
     "BEGIN": "a pattern begins with its first element: `PATTERN SEQ(A, B)`",
 }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..diagnostic import Diagnostic
+from ..near import nearest
 from ..source import Span
-from .common import wrong
+from .common import closed_by, shown_text, wrong
 
 if TYPE_CHECKING:
     from ..spot import Spot
@@ -37,6 +39,67 @@ def sequence(spot: Spot) -> Diagnostic | None:
     if spot.text() == "," and spot.open_bracket() is None:
         return wrong(spot.span(), "`,` cannot stand here", "a pattern is one element", hint)
     return None
+
+
+def negative_number(spot: Spot) -> Diagnostic | None:
+    """`B{-1,2}`."""
+    if spot.clause() != "PATTERN" or (spot.text(-1), spot.text()) != ("{", "-") or not spot.text(1).isdecimal():
+        return None
+    title, label = "a number of events below 0", "a pattern has at least 0 of them"
+    return wrong(spot.span(0, 1), title, label, "write `0`, or the least number of events that there must be", None)
+
+
+def from_to(spot: Spot) -> Diagnostic | None:
+    """`B{2..3}`, `B{2-3}`, `B{2:3}`."""
+    opened = spot.open_bracket()
+    if spot.clause() != "PATTERN" or opened is None or spot.tokens[opened].text != "{":
+        return None
+    end = closed_by(spot.tokens, opened)
+    if end is None:
+        return None
+    span = Span(spot.tokens[opened].start, spot.tokens[end].end, spot.source.name)
+    bounds = _FROM_TO.fullmatch(spot.source.text[span.start : span.end])
+    if bounds is None:
+        return None
+    cure = f"{{{bounds[1]},{bounds[2]}}}"
+    return wrong(span, "no numbers of events", "the least and the most are parted by a comma", f"write `{cure}`", cure)
+
+
+_FROM_TO = re.compile(r"\{\s*(\d+)\s*(?:\.\.+|-|:|TO)\s*(\d+)\s*\}", re.IGNORECASE)
+
+
+def other_brackets(spot: Spot) -> Diagnostic | None:
+    """`SEQ{A, B}`, `SEQ[A, B]`."""
+    word = spot.word(-1)
+    if spot.clause() != "PATTERN" or spot.text() not in ("{", "[") or word not in ("SEQ", "AND", "OR", "SOME"):
+        return None
+    end = closed_by(spot.tokens, spot.at)
+    inside = "A, B" if end is None else spot.source.text[spot.span().end : spot.tokens[end].start]
+    span, cure = (spot.span(), None) if end is None else (spot.span(0, end - spot.at), f"({inside})")
+    hint = f"write `{shown_text(f'{word}({inside})')}`"
+    return wrong(span, f"`{spot.text()}` behind {word}", "its parts stand in `( )`", hint, cure)
+
+
+def where_inside(spot: Spot) -> Diagnostic | None:
+    """`SEQ(A WHERE x > 3, B)`, where WHERE was taken for an alias."""
+    offset = next((o for o in (0, -1) if spot.word(o) == "WHERE"), None)
+    if offset is None or spot.open_bracket() is None:
+        return None
+    words = [t.upper for t in spot.tokens[: spot.at + offset]]
+    if "PATTERN" not in words or not set(words).isdisjoint({"WHERE", "HAVING", "WITHIN"}):
+        return None
+    hint = "write it behind the pattern: `WHERE A.x > 3`, which may mention every event by its alias or type"
+    return wrong(spot.span(offset), "a condition inside the pattern", "conditions stand in WHERE", hint)
+
+
+def where_mistyped(spot: Spot) -> Diagnostic | None:
+    """`PATTERN SEQ(A, B) WEHRE [id]`, where the word was taken for an alias."""
+    if spot.clause() != "PATTERN" or spot.text() != "[" or spot.open_bracket() is not None:
+        return None
+    if not spot.word(-1) or nearest(spot.word(-1), ["WHERE"]) is None:
+        return None
+    hint = "did you mean `WHERE`?"
+    return wrong(spot.span(-1), f"`{spot.text(-1)}` is no keyword", "a keyword is expected", hint, "WHERE")
 
 
 def up_to(spot: Spot) -> Diagnostic | None:

@@ -43,6 +43,19 @@ _FIRST_WORDS = {
 }
 
 
+_CHARACTERS = {
+    "‘’“”„«»‹›": "strings stand in straight quotes: '…'",
+    "#": "a comment begins with `--`",
+    "!": "write NOT",
+    "\xa0": "write a plain blank",
+}
+_WIDE = {
+    "–": "-", "—": "-", "−": "-", "\u037e": ";", "；": ";", "，": ",", "（": "(", "）": ")", "：": ":", "＝": "=",
+    "＞": ">", "＜": "<", "×": "*", "÷": "/", "≤": "<=", "≥": ">=", "≠": "<>",
+}  # fmt: skip
+"""Characters that look like one of the language, or mean it."""
+
+
 def unknown_character(spot: Spot) -> Diagnostic | None:
     token = spot.token
     if token is None or (token.kind != "UNKNOWN" and token.text != "!"):
@@ -50,19 +63,19 @@ def unknown_character(spot: Spot) -> Diagnostic | None:
     if token.text == "!" and spot.clause() != "PATTERN":
         label, hint = "it stands before a whole condition, as NOT does", "write `(NOT …)` around what it is of"
         return wrong(spot.span(), "`!` cannot stand here", label, hint)
-    hint = ""
-    if token.text in "‘’“”„«»‹›":
-        hint = "strings stand in straight quotes: '…'"
-    elif token.text == "#":
-        hint = "a comment begins with `--`"
-    elif token.text == "!":
-        hint = "write NOT"
-    elif token.text in "–—−":
-        hint = "write a plain minus: `-`"
-    elif token.text == "\xa0":
-        hint = "write a plain blank"
-    shown = shown_text(token.text)
-    return Diagnostic("E0103", f"`{shown}` is no part of the language", spot.span(), "unknown character", hint=hint)
+    hint = next((cure for characters, cure in _CHARACTERS.items() if token.text in characters), "")
+    instead = _WIDE.get(token.text)
+    if instead is not None:
+        hint = f"write `{instead}`"
+    shown = f"`{shown_text(token.text)}`" + ("" if instead is None else f" (U+{ord(token.text):04X})")
+    return Diagnostic(
+        "E0103",
+        f"{shown} is no part of the language",
+        spot.span(),
+        "unknown character",
+        hint=hint,
+        replacement=instead,
+    )
 
 
 def other_comments(spot: Spot) -> Diagnostic | None:
