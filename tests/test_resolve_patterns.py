@@ -50,7 +50,6 @@ RIGHT = [
     ("NOT at the edge of an operand of the outermost AND", "AND(SEQ(NOT A, B), SEQ(C, NOT D))"),
     ("NOT inside an operand of an inner AND", "SEQ(AND(SEQ(A, NOT B, C), D), B z)"),
     ("NOT as one alternative in a SEQ: written out it is in a gap", "SEQ(A, OR(NOT B, C), D)"),
-    ("a repeated NOT in a SEQ: NOTs side by side", "SEQ(A, (NOT B)+, C)"),
     ("NOT at the edge of a repeated SEQ", "SEQ(A, NOT B)+"),
     ("NOT in an outermost SOME's operands", "SOME(A, SEQ(B, NOT C))"),
     ("NOT of an OR", "SEQ(A, NOT OR(B, SEQ(C, D)), A z)"),

@@ -87,6 +87,11 @@ def test_windows_that_leave_matches_out(title: str, pattern: str, within: str, e
     assert codes(query_text(pattern, within=within)) == expected, title
 
 
+@pytest.mark.parametrize("quantifier", ["+", "*", "?", "{2}", "{2,3}"])
+def test_a_quantifier_on_not_says_nothing_and_the_pattern_is_right(quantifier: str) -> None:
+    assert codes(query_text(f"SEQ(A, (NOT B){quantifier}, C)")) == ["W0403"]
+
+
 def test_group_by_of_one_events_attribute() -> None:
     assert codes(query_text("SEQ(A a, B)", clauses="GROUP BY a.k")) == ["W0503"]
 

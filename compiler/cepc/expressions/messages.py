@@ -183,6 +183,13 @@ def not_a_condition(span: Span, found: DataType, where: str) -> Diagnostic:
     )
 
 
+def joined_conditions(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0304", "condition is not a BOOLEAN", span, "`||` joins texts",
+        hint="conditions are joined by OR: `a > 1 OR b < 0`",
+    )  # fmt: skip
+
+
 def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
     return Diagnostic(
         "E0305",

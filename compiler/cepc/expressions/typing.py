@@ -61,7 +61,10 @@ def type_condition(expression: ast.Expression, scope: Scope, context: Expression
     typed = typer.type(expression)
     if typed is not None and typed.type not in (BOOLEAN, NULL):
         where = "HAVING" if context.allows_aggregates else "WHERE"
-        typer.found.append(say.not_a_condition(expression.span, typed.type, where))
+        if isinstance(expression, ast.Binary) and expression.operator == "||" and _of_booleans(typed):
+            typer.found.append(say.joined_conditions(expression.span))
+        else:
+            typer.found.append(say.not_a_condition(expression.span, typed.type, where))
         typed = None
     if typed is not None:
         typer.found += _beside_prev(expression, typed)
@@ -260,6 +263,8 @@ class Typer:
     def _binary(self, e: ast.Binary) -> Expression | None:
         if e.operator == "||":
             return self._function("`||`", "concat", (e.left, e.right), e)
+        if e.operator in _COMPARISONS and any(map(_joins_between, (e.left, e.right))):
+            return self.keep(say.joined_conditions(e.span))
         typed = self._built(f"`{e.operator}`", OPERATORS[e.operator], (e.left, e.right), e)
         if typed is not None and e.operator in _COMPARISONS and e.operator != "<=>":
             self._warn_about_null(e)
@@ -382,7 +387,9 @@ class Typer:
             return self._checked(built, arguments, operands)
         if built.argument is None:
             types = [a.type for a in arguments]
-            return self.keep(say.wrong_operands(e.span, what, built.expected, types, functions.hint_for(types)))
+            joins = what == "`+`" and all(t == STRING for t in types)
+            hint = "texts are joined by `||`: `a || b`" if joins else functions.hint_for(types)
+            return self.keep(say.wrong_operands(e.span, what, built.expected, types, hint))
         wrong = built.argument
         return self.keep(say.wrong_argument(operands[wrong].span, what, built.expected, arguments[wrong].type))
 
@@ -409,6 +416,19 @@ class Typer:
             self.found.append(say.unreadable_text(place.span, str(source.value), cast.type, example))
         elif is_numeric(cast.type):
             self.found.append(say.text_as_number(place.span, cast.type))
+
+
+def _of_booleans(joined: Expression) -> bool:
+    return any(
+        isinstance(a, Call) and a.function == "cast" and a.arguments[0].type == BOOLEAN for a in children(joined)
+    )
+
+
+def _joins_between(side: ast.Expression) -> bool:
+    """Whether a side of a comparison is a comparison with texts joined: `a > 1 || b` in `a > 1 || b < 0`."""
+    if not isinstance(side, ast.Binary) or side.operator not in _COMPARISONS:
+        return False
+    return isinstance(side.right, ast.Binary) and side.right.operator == "||"
 
 
 def _calls_at_top(typed: Expression) -> list[Call]:

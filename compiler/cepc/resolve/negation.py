@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cepc_grammar.pattern import And, Named, Not, Repeat, Seq, Some, children, fold, walk, word
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, children, fold, walk, word
 
 from . import written
 from .messages import patterns as say
@@ -72,6 +72,7 @@ def check_pattern(pattern: Written) -> Iterator[Diagnostic]:
 def check_parts(pattern: Written) -> Iterator[Diagnostic]:
     """What is wrong with parts of a pattern, whatever stands around it: bounds, and what is negated."""
     yield from _bounds(pattern)
+    yield from _repeated_nots(pattern)
     for negation in written.negations(pattern):
         yield from _negated(negation)
 
@@ -81,7 +82,18 @@ def _whole(pattern: Written) -> Iterator[Diagnostic]:
         yield say.only_not(pattern.span)
     elif edges(pattern).empty:
         optional = tuple(n.span for n in walk(pattern) if isinstance(n, Repeat) and n.least == 0)
-        yield say.can_be_empty(pattern.span, optional)
+        nots = tuple(part.span for n in walk(pattern) if isinstance(n, Or) for part in n.parts if _is_not(part))
+        yield say.can_be_empty(pattern.span, optional, () if optional else nots)
+
+
+def _is_not(pattern: Written) -> bool:
+    return next(written.positive(pattern), None) is None
+
+
+def _repeated_nots(pattern: Written) -> Iterator[Diagnostic]:
+    for node in walk(pattern):
+        if isinstance(node, Repeat) and isinstance(node.body, Not):
+            yield say.repeated_not(node.span, optional=node.least == 0)
 
 
 def _bounds(pattern: Written) -> Iterator[Diagnostic]:

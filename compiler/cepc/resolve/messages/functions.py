@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
+from cepc_grammar.printer import to_text
 
 from ...diagnostics.near import did_you_mean, replacement
+from .names import filled_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,7 @@ def arity(call: ast.Call, declaration: ast.Function) -> Diagnostic:
         call.span,
         f"{len(call.arguments) or 'none'} given",
         others=(Label(declaration.name.span, "declared here"),),
-        hint=f"write `{declaration.name.text}({', '.join(names)})`",
+        hint=filled_in(declaration.name.text, names, [to_text(argument) for argument in call.arguments]),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
 from cepc_grammar.habits.foreign import PATTERNS
+from cepc_grammar.printer import to_text
 
 from ...diagnostics.listed import listed
 from ...diagnostics.near import did_you_mean, nearest, replacement
@@ -288,15 +289,32 @@ def arity(atom: ast.Atom, declaration: ast.NamedPattern) -> Diagnostic:
     parameters = declaration.parameters or ()
     given = len(atom.arguments or ())
     wanted = f"{len(parameters)} argument{'s' if len(parameters) != 1 else ''}"
-    call = f"{atom.name.text}({', '.join(p.text for p in parameters)})" if parameters else atom.name.text
+    texts = [to_text(argument) for argument in atom.arguments or ()]
+    hint = filled_in(atom.name.text, [p.text for p in parameters], texts) if parameters else f"write `{atom.name.text}`"
     return Diagnostic(
         "E0214",
         f"`{atom.name.text}` requires {wanted if parameters else 'no arguments'}",
         atom.span,
         f"{given or 'none'} given",
         others=(Label(declaration.name.span, "declared here"),),
-        hint=f"write `{call}`",
+        hint=hint,
     )
+
+
+def filled_in(name: str, parameters: Sequence[str], given: Sequence[str]) -> str:
+    """How to call it: with what is given, and the other parameters in a form that cannot be taken literally.
+
+    >>> filled_in("rise", ["T", "x"], ["Pickup"])
+    'write `rise(Pickup, <x>)`, with what is meant for `<x>`'
+    >>> filled_in("rise", ["T", "x"], ["Pickup", "x", "3"])
+    'write `rise(<T>, <x>)`, with what is meant for `<T>` and `<x>`'
+    """
+    if not parameters:
+        return f"write `{name}()`"
+    kept = list(given) if len(given) < len(parameters) else []
+    missing = [f"<{p}>" for p in parameters[len(kept) :]]
+    meant = listed([f"`{one}`" for one in missing], "and")
+    return f"write `{name}({', '.join([*kept, *missing])})`, with what is meant for {meant}"
 
 
 def argument_kind(argument: Span, parameter: ast.Name, use: Span, wanted: str) -> Diagnostic:

@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
 
 
-def can_be_empty(span: Span, parts: tuple[Span, ...]) -> Diagnostic:
-    """`parts` are the optional parts of it."""
+def can_be_empty(span: Span, parts: tuple[Span, ...], nots: tuple[Span, ...]) -> Diagnostic:
+    """`parts` are the optional parts of it, `nots` the alternatives that are NOTs alone."""
+    if nots:
+        return Diagnostic(
+            "E0401", "the pattern can match nothing", nots[0], "a NOT is no event, and this is all there is of a match",
+            notes=("a match is a set of events, and the empty set would be one in every window",),
+            hint="say what happens beside it: `SEQ(NOT B, A)`, `SEQ(A, NOT B, C)`; or leave it out of the OR",
+        )  # fmt: skip
     return Diagnostic(
         "E0401",
         "the pattern can match nothing",
@@ -89,6 +95,11 @@ def not_of_nothing(span: Span) -> Diagnostic:
         "this may be absent, so it is always there",
         hint="negate a pattern with at least one event",
     )
+
+
+def repeated_not(span: Span, *, optional: bool) -> Diagnostic:
+    label = "where it may be absent, nothing is forbidden" if optional else "none once is none however often"
+    return Diagnostic("W0403", "a quantifier on NOT says nothing", span, label, hint="leave the quantifier out")
 
 
 def only_not(span: Span) -> Diagnostic:
