@@ -100,7 +100,7 @@ def test_events_are_what_the_stream_declares_in_any_number_and_the_same_for_a_se
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_runs_and_every_query_finds_something(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "events.parquet"
+    path = tmp_path / "out" / "events.parquet"  # in a folder that is not there yet
     command_line = [
         sys.executable,
         str(EXAMPLES / name / "generate.py"),

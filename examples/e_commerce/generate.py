@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -51,10 +52,11 @@ def generate(events: int, seed: int) -> pa.Table:
 def main() -> None:
     """Write the events to a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("output", help="a Parquet file")
+    parser.add_argument("output", type=Path, help="a Parquet file")
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(generate(arguments.events, arguments.seed), arguments.output)
 
 
