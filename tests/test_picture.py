@@ -681,7 +681,17 @@ def test_a_format_goes_before_the_name(program: Path) -> None:
     assert (program / "p.html").read_text().startswith("<svg")
 
 
-@pytest.mark.parametrize("arguments", [["E0102", "-o", "x"], ["p.cep", "-o", "no/such/place.html"]])
+@pytest.mark.parametrize(
+    "arguments", [["E0102", "-o", "x"], ["p.cep", "-o", "no/such/place.html"], ["p.cep", "-o", "x.pdf"]]
+)
 def test_an_output_that_cannot_be_is_a_wrong_command(arguments: list[str], program: Path) -> None:
     assert CliRunner().invoke(cepc, ["explain", *arguments]).exit_code == 2
     assert not (program / "x").exists()
+    assert not (program / "x.pdf").exists()
+
+
+@pytest.mark.usefixtures("program")
+def test_an_ending_that_says_no_format_is_told_those_there_are() -> None:
+    said = CliRunner().invoke(cepc, ["explain", "p.cep", "-o", "x.pdf"]).stderr
+    assert "known are `.json`, `.dot`, `.svg`, `.html` and `.txt`" in " ".join(said.replace("│", "").split())
+    assert CliRunner().invoke(cepc, ["explain", "p.cep", "--format", "text", "-o", "x.pdf"]).exit_code == 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.listed import listed
 from .completers import codes_or_files
 from .optimisation import check, optimisation, options_of
 
@@ -55,9 +56,19 @@ def explain(
         ctx.exit(_explain_program(files, form or _form(output), output, sharing))
 
 
+_FORMS = ("json", "dot", "svg", "html")
+_TEXTS = ("", "txt", "text", "md", "log")
+
+
 def _form(output: str | None) -> str:
-    suffix = Path(output or "").suffix.removeprefix(".")
-    return suffix if suffix in ("json", "dot", "svg", "html") else "text"
+    """What the name says; one that says a format that there is none of is a wrong command."""
+    suffix = Path(output or "").suffix.removeprefix(".").lower()
+    if suffix in _FORMS:
+        return suffix
+    if suffix not in _TEXTS:
+        known = listed((f"`.{form}`" for form in (*_FORMS, "txt")), "and")
+        raise click.UsageError(f"`{output}` says no format: known are {known}; `--format` goes before the name")
+    return "text"
 
 
 def _explain_code(code: str) -> None:
