@@ -162,8 +162,8 @@ def _by_name(name: str) -> tuple[Reader | None, str | None]:
 def _unknown(path: str, place: Path) -> Diagnostic:
     with place.open("rb") as file:
         looks = readers.by_content(file.read(FIRST))
-    shown = [suffix for reader in readers.READERS for suffix in reader.suffixes]
-    return messages.unknown_format(path, (looks.title, looks.name) if looks else None, shown)
+    shown = [suffix for reader in readers.READERS for suffix in (*reader.suffixes, *reader.aliases)]
+    return messages.unknown_format(path, (looks.title, looks.name) if looks else None, shown, list(COMPRESSIONS))
 
 
 def _standard_input(given: Reader | None) -> FoundFiles:

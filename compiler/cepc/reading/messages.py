@@ -64,12 +64,16 @@ def several_formats(name: str, titles: Sequence[str], first: str) -> Diagnostic:
     )  # fmt: skip
 
 
-def unknown_format(name: str, looks: tuple[str, str] | None, suffixes: Sequence[str]) -> Diagnostic:
-    """`looks` are title and name of the format that it may have, `suffixes` those of all formats."""
+def unknown_format(
+    name: str, looks: tuple[str, str] | None, suffixes: Sequence[str], compressed: Sequence[str]
+) -> Diagnostic:
+    """`looks` are title and name of the format that it may have, `suffixes` those of all formats, `compressed` what
+    may stand behind those of text.
+    """
     what, form = (f"it looks like {looks[0]}: ", looks[1]) if looks else ("", "FORMAT")
     return _about(
         "E0703", f"the name of `{name}` does not say in which format it is", name,
-        f"known are {listed(suffixes, 'and')}, the text formats also with .gz, .zst, .bz2 or .lz4",
+        f"known are {listed(suffixes, 'and')}, the text formats also with {listed(compressed, 'or')}",
         hint=f"{what}add `--input-format {form}`",
     )  # fmt: skip
 
