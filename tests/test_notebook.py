@@ -127,6 +127,8 @@ WRONG = [
     ("-e numbers", PROGRAM, "events are a pyarrow table, a pandas frame, or a path; not list"),
     ('"rows -e events', PROGRAM, "a quote is not closed in `\"rows -e events`"),
     ("rows -e events\\", PROGRAM, "a `\\` at the end of `rows -e events\\`"),
+    ("1x -e events", PROGRAM, "`1x` is no name of a variable"),
+    ("class -e events", PROGRAM, "`class` is no name of a variable"),
     ("-e events -e s=events", PROGRAM, "--events STREAM=EVENTS"),
     ("", "QUERY q RETURN COUNT(*) PATTERN A WITHIN 1 min;", "write the STREAM into the same cell"),
     ("--events missing", PROGRAM.replace("k BIGINT", "k BIGINT, z INT").replace("MATCH k", "MATCH k, A.z"), "no column `z`"),

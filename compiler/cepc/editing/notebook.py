@@ -9,6 +9,7 @@ import shlex
 import sys
 from dataclasses import dataclass, field
 from html import escape
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -134,6 +135,8 @@ def _run(cell: str, asked: argparse.Namespace, variables: dict[str, Any]) -> Cel
     from ..running.messages import nothing_to_run
     from ..shared_plans import plan_shared
 
+    if asked.name is not None and (not asked.name.isidentifier() or iskeyword(asked.name)):
+        raise _Usage(f"`{asked.name}` is no name of a variable; write a name of Python's, `rows`, say")
     checked = check_text(cell, "<cell>")
     if not checked.ok:
         raise ProgramError(checked.diagnostics, checked.sources)
