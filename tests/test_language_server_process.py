@@ -273,3 +273,23 @@ def test_without_pygls_the_command_says_what_to_install(monkeypatch: pytest.Monk
     done = CliRunner().invoke(cepc, ["lsp"])
     assert done.exit_code == 2
     assert "pip install 'cepc[lsp]'" in done.output
+
+
+@pytest.mark.parametrize("place", [{"line": -1, "character": 0}, {"line": 0, "character": 2**31}, {"line": "one"}])
+def test_a_request_that_is_none_is_answered_with_an_error(place: dict[str, Any]) -> None:
+    document = {"uri": "file:///q.cep"}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"id": "asked", "method": "textDocument/hover", "params": {"textDocument": document, "position": place}},
+        {"id": 3, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages]
+    sent = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
+    command = [sys.executable, "-m", "cepc", "lsp", "--stdio"]
+    ended = subprocess.run(command, input=sent, capture_output=True, timeout=SECONDS, check=True)
+    found = [json.loads(line[: line.rindex(b"}") + 1]) for line in ended.stdout.split(b"\r\n\r\n")[1:]]
+    answers = {message["id"]: message for message in found if "id" in message}
+    assert answers["asked"]["error"]["code"] == -32602
+    assert "result" in answers[3]

@@ -16,8 +16,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError, JsonRpcInvalidRequest
+from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import from_fs_path, to_fs_path
 
 from cepc_grammar import ast
@@ -80,11 +81,25 @@ _SUGGESTED: Final[dict[SuggestionKind, types.CompletionItemKind]] = {
 }
 
 
+class AnsweringProtocol(LanguageServerProtocol):
+    """pygls drops a request that is not of the protocol's form, for whose answer an editor then waits."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
 class CepServer(LanguageServer):
     """A server for one editor. `failures` are the tests of a text that failed, until it changes."""
 
     def __init__(self) -> None:
-        super().__init__("cepc", version(), text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        super().__init__(
+            "cepc", version(), text_document_sync_kind=types.TextDocumentSyncKind.Full, protocol_cls=AnsweringProtocol
+        )
         self.editor = Editor()
         self.state = _State()
 
