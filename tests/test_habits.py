@@ -399,6 +399,20 @@ def test_an_edit_offered_makes_the_program_right(typed: str, cured: str | None) 
     assert (right := check_text(changed, "q.cep")).ok, right.text()
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        f"{AB} WHERE a.price = ANY (1, 2) AND b.price > 1",
+        f"{AB} WHERE a.price ANY b.price > 1",
+        f"{AB} WHERE a.user IS ('x', 'y')",
+        f"{AB} WHERE a.price IN NULL",
+    ],
+)
+def test_a_keyword_in_the_wrong_place_is_not_said_to_be_none(typed: str) -> None:
+    text = check_text(f"{STREAM}QUERY q {typed} WITHIN 1 h;", "q.cep").text()
+    assert "is no keyword" not in text
+
+
 @pytest.mark.parametrize(("typed", "part"), STATEMENTS)
 def test_a_statement_of_another_language_is_translated(typed: str, part: str) -> None:
     checked = check_text(f"{STREAM}{typed};", "q.cep")

@@ -51,7 +51,9 @@ def _candidates(
 ) -> Iterator[tuple[Repair, tuple[RawToken, ...]]]:
     # A mistyped keyword may have been taken for a name, so the mistake shows one token late.
     for i in (at, at - 1):
-        if 0 <= i < len(tokens) and tokens[i].kind == "WORD" and (near := nearest(tokens[i].upper, sorted(_KEYWORDS))):
+        if not 0 <= i < len(tokens) or tokens[i].kind != "WORD" or tokens[i].upper in (*_KEYWORDS, "ANY"):
+            continue  # a keyword in the wrong place is not a mistyped one
+        if near := nearest(tokens[i].upper, sorted(_KEYWORDS)):
             yield Repair(i, near, False), _with(tokens, i, i + 1, near)
     for text in ("AS", ",", "AND"):
         if text in words and at < len(tokens):
