@@ -82,7 +82,7 @@ def test_a_new_format_is_read_wherever_formats_are(path: str, form: str | None) 
             "rides.dat",
             "\x01",
             None,
-            "known are .parquet, .csv, .json, .jsonl, .ndjson, .orc, .avro and .bars",
+            "known are .parquet, .parq, .pq, .csv, .json, .jsonl, .ndjson, .orc, .avro and .bars",
         ),
         ("a.bars", "at\n", None, "it is no Bars file"),
         ("a.bars", "at\n", None, "`--input-format parquet`, `csv`, `json`, `orc` or `avro` names another format"),
