@@ -326,7 +326,7 @@ def test_a_count_that_does_not_fit_is_an_error_with_its_group_and_window_and_the
                 "in the window from 2026-01-31T10:00:00Z to 2026-01-31T11:00:00Z, for district = north" in result.stderr
             )
             assert "CAST(COUNT(*) AS STRING) is exact at any size" in result.stderr
-            assert "--> many.cep:4:1" in result.stderr
+            assert "--> many.cep:5:22" in result.stderr
         else:
             assert [row["trips"] for row in objects(result)] == [None if value == "null" else value] * 2
 

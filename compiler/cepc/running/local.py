@@ -21,6 +21,7 @@ from ..shared_plans import Options, share
 from ..statistics import Statistics
 from . import messages
 from .stages import Stages
+from .written import written_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -268,11 +269,11 @@ def results_said(queries: Iterable[model.Query], sources: Mapping[str, Source]) 
         yield
         return
     except ResultOverflowError as error:
-        problem = messages.overflow(error, places[error.query])
+        problem = messages.overflow(error, written_in(places[error.query], sources, error.aggregate))
     except TooManyPartialMatchesError as error:
         problem = messages.too_many_matches(error, places[error.query])
     except EvaluationError as error:
-        problem = messages.no_value(error, places[error.query])
+        problem = messages.no_value(error, written_in(places[error.query], sources, error.expression))
     except WindowEdgeError as error:
         problem = messages.edge_overflow(error, places[error.query])
     raise RunError([problem], sources)
