@@ -51,7 +51,8 @@ class Values:
     @property
     def nulls(self) -> bool:
         """Whether an argument is null on some event that can be bound."""
-        return any(argument.column.null_count for argument in self.arguments.values())
+        columns = {id(argument): argument.column for argument in self.arguments.values()}  # many keys have the same one
+        return any(bool(nulls(column).any()) for column in columns.values())
 
     def exact(self, key: ValueKey, events: Ints) -> list[int | float | None]:
         """The values of a `present`, `value` or `magnitude` key at some events, as Python numbers; null for None."""
