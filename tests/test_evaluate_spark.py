@@ -71,6 +71,7 @@ GROUPS: dict[str, str] = {
         split_part(s, ',', -1); split_part(s, ',', ti); translate(s, 'aab', 'xy'); ascii(s); chr(l); space(ti % 5)""",
     "casts": """
         cast(d AS INT); cast(f AS INT); cast(d AS BIGINT); cast(de AS TINYINT); cast(l AS INT); cast(d AS STRING);
+        cast(5e-324D AS STRING); cast(6e-323D AS STRING); cast(cast(1e-45D AS FLOAT) AS STRING);
         cast(f AS STRING); cast(ts AS STRING); cast(dt AS STRING); cast(iv AS STRING); cast(ar AS STRING);
         cast(st AS STRING); cast(ma AS STRING); cast(s AS INT); cast(s AS DOUBLE); cast(s AS FLOAT);
         cast(s AS DECIMAL(5,1)); cast(s AS BOOLEAN); cast(s AS DATE); cast(s AS TIMESTAMP); cast(s AS TIMESTAMP_NTZ);

@@ -812,6 +812,18 @@ def test_plain_aggregates_are_those_of_the_kernel_and_need_no_python(spark: Spar
         assert [f.dataType.simpleString() for f in frame.schema] == [_spark_name(f.type) for f in expected[name].schema]
 
 
+def test_the_least_and_the_greatest_have_no_negative_zero(spark: SparkSession) -> None:
+    program = """STREAM s (at BIGINT, kind STRING, k INT, y DOUBLE, f FLOAT) EVENT TIME at UNIT s EVENT TYPE kind;
+QUERY q RETURN k, MIN(A.y) AS a, MAX(A.y) AS b, MIN(-A.y) AS c, MAX(A.f) AS d, SUM(A.y) AS e PATTERN A GROUP BY k WITHIN 10 s;
+"""
+    rows = [(1, "A", 1, -0.0, -0.0), (2, "A", 2, 0.0, 0.0), (3, "A", 2, -0.0, -0.0), (4, "A", 3, -0.0, None)]
+    events = spark.createDataFrame(rows, "at BIGINT, kind STRING, k INT, y DOUBLE, f FLOAT").repartition(2)
+    frame = build(spark, program, events)["q"]
+    assert "MapInArrow" not in plan_of(frame)
+    numbers = [repr(row[name]) for row in frame.collect() for name in "abcde"]
+    assert sorted(set(numbers)) == ["0.0", "None"]
+
+
 def _spark_name(type_: Any) -> str:
     names = {"int64": "bigint", "int32": "int", "date32[day]": "date", "timestamp[us, tz=UTC]": "timestamp"}
     return names.get(str(type_), str(type_).replace("decimal128(", "decimal(").replace(", ", ","))

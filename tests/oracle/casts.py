@@ -135,11 +135,9 @@ def to_string(value: object, kind: Type) -> str:
 def _java_double(value: float, kind: Type) -> str:
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-    shortest = (
-        repr(value)
-        if kind != FLOAT
-        else next(t for d in range(1, 18) if to_float(float(t := f"{value:.{d}g}"), FLOAT) == value)
-    )
+    read = (lambda text: to_float(float(text), FLOAT)) if kind == FLOAT else float
+    # Java shows two digits at least: 4.9E-324, where 5e-324 would do.
+    shortest = next(t for d in range(2, 18) if read(t := f"{value:.{d}g}") == value)
     sign, digits, exponent = Decimal(shortest).as_tuple()
     text = "".join(map(str, digits)).rstrip("0") or "0"
     point = len(digits) + int(exponent)  # the value is 0.text × 10^point

@@ -209,6 +209,14 @@ def _orders_alike(argument: DataType) -> bool:
     return is_numeric(argument) or argument in (BOOLEAN, DATE, TIMESTAMP, STRING)
 
 
+def _extreme(function: str) -> NativeSql:
+    def of_events(text: str, argument: DataType) -> str:
+        # Spark's may be -0.0, and which of the zeros it is depends on the order of events
+        return f"{function}({text} + CAST(0 AS {argument.sql}))" if is_float(argument) else f"{function}({text})"
+
+    return NativeSql(_orders_alike, of_events, _applied(function))
+
+
 def _sum_of_events(text: str, argument: DataType) -> str:
     # the sums of BIGINT may pass 64 bits on the way
     return f"SUM(CAST({text} AS DECIMAL(20,0)))" if argument == BIGINT else f"SUM({text})"
@@ -248,15 +256,11 @@ AVG: Final = AggregateFunction(
     divided=True, also=("MEAN", "AVERAGE", "TRY_AVG"),
 )  # fmt: skip
 MIN: Final = AggregateFunction(
-    "min", "what has an order", _itself, ("least",), native=NativeSql(_orders_alike, _applied("MIN"), _applied("MIN"))
-)
+    "min", "what has an order", _itself, ("least",), native=_extreme("MIN"),
+)  # fmt: skip
 MAX: Final = AggregateFunction(
-    "max",
-    "what has an order",
-    _itself,
-    ("greatest",),
-    native=NativeSql(_orders_alike, _applied("MAX"), _applied("MAX")),
-)
+    "max", "what has an order", _itself, ("greatest",), native=_extreme("MAX"),
+)  # fmt: skip
 VARIANCE: Final = _of_spread("variance", sample=True, root=False, also=("VAR_SAMP",))
 VAR_POP: Final = _of_spread("var_pop", sample=False, root=False)
 STDDEV: Final = _of_spread("stddev", sample=True, root=True, also=("STDDEV_SAMP", "STD"))

@@ -14,7 +14,7 @@ from .types import DATE, FLOAT, TIMESTAMP, TIMESTAMP_NTZ, Array, DataType, Decim
 
 
 def format_double(value: float) -> str:
-    """As Java writes a double: `1.0`, `1.0E7`, `1.0E-4`, `Infinity`.
+    """As Java writes a double, with two digits at least: `1.0`, `1.0E7`, `1.0E-4`, `4.9E-324`, `Infinity`.
 
     >>> [format_double(x) for x in (1.0, 1e7, 1234567.5, 0.001, 0.0001, -0.0)]
     ['1.0', '1.0E7', '1234567.5', '0.001', '1.0E-4', '-0.0']
@@ -23,7 +23,8 @@ def format_double(value: float) -> str:
         return repr(value)  # here Python's layout is Java's
     if not math.isfinite(value):
         return special(value)
-    return java_digits(repr(value))
+    two = f"{value:.1e}"  # of the smallest numbers, 5e-324 has one digit, and 4.9e-324 is nearer to it
+    return java_digits(two if float(two) == value else repr(value))
 
 
 def special(value: float) -> str:
@@ -77,10 +78,10 @@ def _part(value: Any, type_: DataType) -> str:
 
 
 def format_float(value: float) -> str:
-    """A FLOAT by the fewest digits that tell it from its neighbours of 32 bits."""
+    """A FLOAT by the fewest digits, two at least, that tell it from its neighbours of 32 bits."""
     if not math.isfinite(value):
         return special(value)
-    for digits in range(1, 10):
+    for digits in range(2, 10):
         shortest = f"{value:.{digits}g}"
         if to_float(float(shortest)) == value:
             return java_digits(shortest)
