@@ -176,8 +176,8 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "a.csv").write_text("before")
     written = store._write
 
-    def fail(table: Any, path: Path, save: Any) -> None:
-        written(table, path, save)
+    def fail(table: Any, path: Path, save: Any, over: Any) -> None:
+        written(table, path, save, over)
         if "b.csv" in path.name:
             raise OSError("disk full")
 

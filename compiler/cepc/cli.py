@@ -13,8 +13,9 @@ import errno
 import gc
 import importlib
 import os
+import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -113,6 +114,7 @@ def main() -> None:
         # A terminal or pipe that cannot show a character gets its escape instead of a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _terminated)
     code: str | int | None = 0
     try:
         cepc.main(prog_name="cepc", obj=OWN_PROCESS)
@@ -134,6 +136,12 @@ def main() -> None:
         _close_output()
     gc.freeze()  # the interpreter looks for garbage in all that was loaded before it ends: a tenth of a short run
     sys.exit(code)
+
+
+def _terminated(number: int, _frame: object) -> NoReturn:
+    """The first one ends like an interruption, with no half files left; a second one at once."""
+    signal.signal(number, signal.SIG_DFL)
+    sys.exit(128 + number)
 
 
 def _is_of_output(error: Exception) -> bool:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+from concurrent.futures import CancelledError
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from cepc_runtime.parts.at_once import at_once
+from cepc_runtime.parts.at_once import tried
 
 from .writers import by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import BinaryIO
 
 
@@ -35,7 +38,11 @@ def store(tables: Mapping[str, Any], folder: str, form: str, limit: int | None =
     begun = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in finished]
     try:
         rows = [table if limit is None else table.slice(0, limit) for table in tables.values()]
-        at_once([partial(_write, table, path, save) for path, table in zip(begun, rows, strict=True)], threads)
+        over = Event()
+        writes = [partial(_write, table, path, save, over) for path, table in zip(begun, rows, strict=True)]
+        for outcome in tried(writes, min(threads, len(writes)), over):
+            if not outcome.cancelled() and not isinstance(error := outcome.exception(), CancelledError | None):
+                raise error
         for path, name in zip(begun, finished, strict=True):
             path.replace(name)
     except BaseException:
@@ -57,8 +64,35 @@ def file_name(query: str) -> str:
     return name.replace(".", "%2E", 1) if name.startswith(".") else name
 
 
-def _write(table: Any, path: Path, save: Callable[[Any, BinaryIO], None]) -> None:
+def _write(table: Any, path: Path, save: Callable[[Any, Any], None], over: Event) -> None:
     with path.open("wb") as file:
-        save(table, file)
+        save(table, _Watched(file, over))
         file.flush()
         os.fsync(file.fileno())
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """A file into which nothing more is written when all is `over`: the other files would be finished first."""
+
+    file: BinaryIO
+    over: Event
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def write(self, data: bytes) -> int:
+        self._look()
+        return self.file.write(data)
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        self.file.writelines(self._watched(lines))
+
+    def _watched(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            self._look()
+            yield line
+
+    def _look(self) -> None:
+        if self.over.is_set():
+            raise CancelledError
