@@ -691,3 +691,21 @@ def test_what_only_spark_computes_is_said_with_where_it_is_computed() -> None:
     assert "error[E0804]: `soundex` is computed by Spark only in `soundex(kind)`" in said
     assert "= help: compute it there: `cepc run --engine spark`, or the job that `cepc compile` writes" in said
     assert "note:" not in said
+
+
+FOR_SPARK = {
+    "in a condition": "MATCH A.at PATTERN A WHERE SOUNDEX(A.kind) = 'A'",
+    "in a condition over several": "MATCH A.at PATTERN SEQ(A, B) WHERE SOUNDEX(A.kind) = B.kind",
+    "in a result": "MATCH SOUNDEX(A.kind) AS s PATTERN A",
+    "in an aggregate": "MAX(SOUNDEX(A.kind)) AS s PATTERN A",
+    "in HAVING": "COUNT(*) AS n, MAX(A.kind) AS k PATTERN A HAVING SOUNDEX(k) = 'A'",
+    "of what NOT forbids": "MATCH A.at PATTERN SEQ(A, NOT B b, C) WHERE SOUNDEX(b.kind) = 'A'",
+}
+
+
+@pytest.mark.parametrize("where", FOR_SPARK)
+def test_what_only_spark_computes_is_said_before_events_are_read(where: str) -> None:
+    stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
+    compiled = cepc.compile(f"{stream} QUERY q RETURN {FOR_SPARK[where]} WITHIN 9 s;")
+    with pytest.raises(cepc.RunError, match="`soundex` is computed by Spark only"):
+        compiled.run("no such file.csv")

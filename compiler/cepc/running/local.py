@@ -20,6 +20,7 @@ from ..reading.messages import type_never_occurs
 from ..shared_plans import Options, share
 from ..statistics import Statistics
 from . import messages
+from .computable import look_at_functions
 from .stages import Stages
 from .written import written_in
 
@@ -139,6 +140,8 @@ def run(
         planned = plan_program(program)
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
+    with results_said(program.queries, sources):
+        look_at_functions(planned.plans)
     warnings = list(planned.diagnostics)
     executed = []
     for plan in planned.plans:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..expression import Call, Expression, Literal, walk
 from ..like import is_portable
 from ..time_patterns import is_portable as reads
 from . import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SYNTAX: Final = (
     "and", "or", "not", "case", "in", "cast", "try_cast", "field", "item", "=", "<", "<=", ">", ">=", "+", "-", "*",
@@ -35,8 +38,12 @@ def spark_only(expression: Expression) -> tuple[str, ...]:
     RLIKE is one of them where its pattern uses what only Java's regular expressions have, TO_TIMESTAMP where its
     pattern has other letters than the common ones.
     """
-    found = (node.function for node in walk(expression) if isinstance(node, Call) and not _is_portable(node))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(call.function for call in calls_of_spark_alone(expression)))
+
+
+def calls_of_spark_alone(expression: Expression) -> Iterator[Call]:
+    """The calls of these functions."""
+    return (node for node in walk(expression) if isinstance(node, Call) and not _is_portable(node))
 
 
 def _is_portable(call: Call) -> bool:
