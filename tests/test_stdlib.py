@@ -179,6 +179,10 @@ def at_the_edge(type_: str, result: str, pattern: str, xs: list[int]) -> list[di
         ("double_top(s, x, 5)", lambda e: [-e - 1, e, -e - 1, -e, -e - 1], False),
         ("steady(s, x, 5)", lambda e: [-e, e], False),
         ("jump(s, x, 5)", lambda e: [-e, e], True),
+        ("gain(s, s, x, 100)", lambda e: [-e, -1], False),
+        ("gain(s, s, x, 100)", lambda e: [-e, 0], True),
+        ("drawdown(s, x, 100)", lambda e: [-(e // 2), -(e // 2) * 2], True),
+        ("drawdown(s, x, 100)", lambda e: [-(e // 2), -(e // 2) * 2 + 1], False),
         ("spike(s, x, 3)", lambda e: [e // 3, e // 3 * 3, e // 3], True),
         ("spike(s, x, 3)", lambda e: [e // 3, e // 3 * 3 - 1, e // 3], False),
     ],
@@ -284,7 +288,7 @@ plain
 def test_doc_shows_one_name_of_a_module(name: str) -> None:
     shown = run(name).stdout
     assert shown.startswith("gain(Buy, Sell, price, percent)\n    Bought, and sold")
-    assert shown.endswith("percent);\n\nIt comes with `IMPORT std.finance;`.\n")
+    assert shown.endswith("percent;\n\nIt comes with `IMPORT std.finance;`.\n")
 
 
 @pytest.mark.parametrize(
