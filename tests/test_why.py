@@ -364,6 +364,54 @@ There are some with driver = 7, 8.
     )
 
 
+@pytest.mark.parametrize(
+    ("events", "part"),
+    [
+        ("1 D 7\n2 D 8", "None has a type of the pattern.\n"),
+        ("1 D 7\n2 - 8", "None has a type of the pattern.\n"),
+        ("", "\n\nThere are no events.\n"),
+        ("- P 7", "\n1 event without a time was dropped.\n"),
+    ],
+)
+def test_a_group_without_events_where_nothing_is_looked_at_lists_no_others(events: str, part: str) -> None:
+    text = asked("RETURN P.at AS x PATTERN SEQ(P, T) WHERE [driver] WITHIN 9 s", events, "--group", "driver=7")
+    assert text.startswith("q, driver = 7: there is no row, because no event that it looks at has driver = 7.\n")
+    assert part in text
+    assert "There are some with" not in text
+    assert ("None has" in text) == ("None has" in part)
+
+
+WAYS = "RETURN COUNT(*) AS ways PATTERN SEQ(P, T) WHERE [driver]"
+ONE_EACH = "1 P 7\n2 T 7\n3 P 8\n4 T 8\n5 T 8\n6 P 9"
+PART = "A row is over every `driver`; of driver ="
+
+
+@pytest.mark.parametrize(
+    ("query", "driver", "parts"),
+    [
+        (f"{WAYS} WITHIN 10 s SLIDE 10 s", "7",
+         ["q: there is a row, in the window from 0 to 10.", "  ways = 3, ", f"{PART} 7 it comes from 1 match:",
+          "    1  P  driver = 7\n    2  T  driver = 7\n"]),
+        (f"{WAYS} HAVING ways > 2 WITHIN 10 s SLIDE 10 s", "8",
+         ["q: there is a row, in", "  ways = 3, ", "HAVING COUNT(*) > 2:  3 > 2", f"{PART} 8 it comes from 2 matches:"]),
+        (f"{WAYS} HAVING ways < 3 WITHIN 10 s SLIDE 10 s", "7",
+         ["q: there is no row, in the window from 0 to 10, because HAVING is not true.", "HAVING COUNT(*) < 3:  3 < 3",
+          f"{PART} 7 it would come from 1 match:"]),
+        (f"{WAYS} WITHIN 10 s SLIDE 10 s", "9",
+         ["q, driver = 9: it has no match, and adds to no row.\n\nThe pattern came as far as this:"]),
+        (f"{WAYS} WITHIN 10 s SLIDE 10 s", "5",
+         ["q, driver = 5: it adds to no row, because no event that it looks at has driver = 5."]),
+        (f"{WAYS} WITHIN 3 s SLIDE 3 s", "8", ["in the window from 3 to 6.", "  ways = 2, "]),
+    ],
+)  # fmt: skip
+def test_a_group_of_a_column_by_which_there_are_no_rows_is_a_part_of_a_row(
+    query: str, driver: str, parts: list[str]
+) -> None:
+    text = asked(query, ONE_EACH, "--group", f"driver={driver}")
+    for part in parts:
+        assert part in text, text
+
+
 def test_tied_events_of_an_and_count_as_reached() -> None:
     text = asked("RETURN COUNT(*) AS n PATTERN SEQ(AND(P, T), D) WITHIN 10 s SLIDE 10 s", "1 P 7\n1 T 7 5")
     assert "    1  P\n    1  T\n\nThen D is awaited" in text

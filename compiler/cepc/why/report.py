@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cepc_runtime.numbers.columns import ranks
 from cepc_runtime.sql.evaluate.errors import about
 from cepc_runtime.sql.spark_sql import describe
 
+from ..diagnostics.listed import listed as listed_names
 from ..planning import plan_program
 from ..running.local import results_said
 from ..wording import many
@@ -94,7 +95,15 @@ class _Report:
             yield from self._aggregate_query(group)
 
     def _no_events(self) -> Lines:
-        yield f"{self._what()}: there is no row, because no event that it looks at has {group_text(self.scope.group)}."
+        none = "it adds to no row" if self._parts else "there is no row"
+        yield f"{self._what()}: {none}, because no event that it looks at has {group_text(self.scope.group)}."
+        dropped = self.finder.reading.dropped
+        if not len(self.finder.reading.ticks):
+            if self.given.rows > dropped.null_time + dropped.null_type:
+                yield "None has a type of the pattern."
+            yield from self._glance()
+            yield from self._dropped()
+            return
         for name, value in self.scope.group.items():
             column = self.finder.reading.table.column(name)
             if not equals(column, value).any():
@@ -105,7 +114,16 @@ class _Report:
 
     # ---- aggregate queries -------------------------------------------------------------------------------------------
 
+    @property
+    def _parts(self) -> Mapping[str, Any]:
+        """What --group says of columns by which there are no rows: it is then of a part of what is behind a row."""
+        grouped = self.query.group_by if self.query.kind == "aggregate" else self.query.partition
+        return {name: value for name, value in self.scope.group.items() if name not in grouped}
+
     def _aggregate_query(self, group: Ints) -> Lines:
+        if self._parts:
+            yield from self._part_of_a_row(group)
+            return
         rows = aggregate_rows(self.finder, self.query, group, self.scope.start, self.sources)
         if rows:
             yield from self._aggregate_row(rows[0], len(rows) - 1)
@@ -121,6 +139,29 @@ class _Report:
         if self.scope.start is not None:
             yield from self._other_windows(group)
 
+    def _part_of_a_row(self, group: Ints) -> Lines:
+        """The first row to which the events of the group add matches: it is over all groups."""
+        start = self.scope.start
+        bare = replace(self.query, having=None)
+        added = {_key(row) for row in aggregate_rows(self.finder, bare, group, start, self.sources)}
+        if not added:
+            events, query = self._window(group, start)
+            yield f"{self._what()}: it has no match, and adds to no row."
+            yield ""
+            yield from Absent(self.finder, Question(query, events), self.stream, self.values).lines()
+            yield from self._dropped()
+            return
+        everything = self._of_row(None)
+        rows = aggregate_rows(self.finder, self.query, everything, start, self.sources)
+        rows = [row for row in rows if _key(row) in added]
+        if rows:
+            yield from self._aggregate_row(rows[0], len(rows) - 1)
+        elif (having := self.query.having) is not None:
+            asked = having_query(self.query, having)
+            rows = aggregate_rows(self.finder, asked, everything, start, self.sources)
+            rows = [row for row in rows if _key(row) in added]
+            yield from self._refused(having, rows[0], len(rows) - 1)
+
     def _aggregate_row(self, row: Row, others: int) -> Lines:
         yield f"{self.query.name}: there is a row{self._row_text(row)}."
         yield ""
@@ -130,7 +171,7 @@ class _Report:
             (same,) = aggregate_rows(self.finder, asked, self._of_row(row), row.start, self.sources)
             yield f"  HAVING {describe(having)}:  {self._having(having, same)}"
         yield ""
-        yield from self._matches(row, "It comes from")
+        yield from self._matches(row, self._lead("it comes from"))
         if others:
             yield ""
             yield f"There {'is' if others == 1 else 'are'} {many(others, 'more row')}; --group and --window choose one."
@@ -140,7 +181,7 @@ class _Report:
         yield ""
         yield f"  HAVING {describe(having)}:  {self._having(having, row)}"
         yield ""
-        yield from self._matches(row, "It would come from")
+        yield from self._matches(row, self._lead("it would come from"))
         if others:
             yield ""
             yield f"HAVING is not true for {many(others, 'more row')} either; --group and --window choose one."
@@ -148,9 +189,16 @@ class _Report:
     def _having(self, having: Expression, row: Row) -> str:
         return with_values(having, having_values(having, row))
 
+    def _lead(self, comes: str) -> str:
+        if not self._parts:
+            return f"{comes[0].upper()}{comes[1:]}"
+        every = listed_names((f"`{name}`" for name in self._parts), "and")
+        return f"A row is over every {every}; of {group_text(self._parts)} {comes}"
+
     def _matches(self, row: Row, lead: str) -> Lines:
-        """The first matches behind a row."""
-        events, query = self._window(self._of_row(row), row.start)
+        """The first matches behind a row, of the group that is asked about."""
+        whole = RowScope({**self.scope.group, **row.group}, None)
+        events, query = self._window(np.flatnonzero(whole.of_group(self.finder.reading)), row.start)
         found: list[Match] = []
         try:
             found += islice(self.finder.matches(query, events), self.limit + 1)
@@ -165,9 +213,9 @@ class _Report:
             yield ""
             yield from self._match(match)
 
-    def _of_row(self, row: Row) -> Ints:
-        """The events of the row's group."""
-        whole = RowScope({**self.scope.group, **row.group}, None)
+    def _of_row(self, row: Row | None) -> Ints:
+        """The events of the row's group; without one, of the rows that are asked about."""
+        whole = RowScope(self._grouped(row), None)
         return np.flatnonzero(whole.of_group(self.finder.reading))
 
     def _window(self, rows: Ints, start: int | None) -> tuple[Ints, model.Query]:
@@ -178,8 +226,12 @@ class _Report:
         ticks = self.finder.reading.ticks[rows]
         return rows[(ticks >= start) & (ticks < start + within)], unbounded(self.query)
 
+    def _grouped(self, row: Row | None) -> dict[str, Any]:
+        asked = {name: value for name, value in self.scope.group.items() if name not in self._parts}
+        return {**asked, **({} if row is None else row.group)}
+
     def _row_text(self, row: Row) -> str:
-        group = {**self.scope.group, **row.group}
+        group = self._grouped(row)
         where = f" for {group_text(group)}" if group else ""
         return f"{where}{self._window_text(row.start, 'in the window')}"
 
@@ -288,6 +340,11 @@ class _Report:
         if start is None or span is None:
             return ""
         return f", {what} from {time_text(start, self.stream)} to {time_text(start + span, self.stream)}"
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    """Which row it is, of the same query over other events too."""
+    return (*map(scalar_text, row.group.values()), row.start)
 
 
 def _says_itself(values: str) -> bool:
