@@ -306,6 +306,14 @@ def test_iterations_of_a_named_pattern_are_not_mixed_up() -> None:
         ("1 P 8\n2 T 7 5", "P is awaited, and none comes in this group: the next is of driver = 8, at 1.\n"),
         ("1 P 7", "Then T is awaited, and none comes: there is none among all events.\n"),
         ("1 T 7 5\n2 P 7", "Then T is awaited, and none comes later: all are earlier.\n"),
+        (
+            "1 T 7 5\n2 P 7\n2 T 7 5\n2 T 8 5",
+            (
+                "Then T is awaited, and none comes later: one comes at the same time, and what has one time has no "
+                "order; `EVENT TIME at ORDER BY` another column gives it one.\n"
+            ),
+        ),
+        ("1 T 7 5\n2 P 7\n2 T 8 5", "Then T is awaited, and none comes later: all are earlier.\n"),
         ("1 P 7\n2 T 7 5\n3 D 8", "none comes in this group: the next is of driver = 8, at 3.\n"),
         (
             "1 P 7\n2 T 7 1\n3 T 7 0",
@@ -321,6 +329,14 @@ def test_how_far_the_pattern_came_and_what_it_waits_for(events: str, end: str) -
     text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", events, "--group", "driver=7")
     assert text.startswith("q, driver = 7: there is no row.\n")
     assert text.endswith(end), text
+
+
+def test_what_has_an_order_in_one_time_is_not_at_the_same_time() -> None:
+    Path("q.cep").write_text(
+        f"{STREAM.replace('UNIT s', 'UNIT s ORDER BY minutes')}QUERY q RETURN P.at AS x PATTERN SEQ(P, T) WITHIN 9 s;"
+    )
+    Path("e.csv").write_text("at,kind,driver,minutes\n1,P,7,2\n1,T,7,1\n")
+    assert "none comes later: all are earlier.\n" in run("q.cep", "--events", "e.csv").stdout
 
 
 def test_what_comes_after_the_window_is_not_in_time() -> None:

@@ -151,6 +151,11 @@ class Absent:
     def _elsewhere(self, letter: Letter, found: Unfinished, after: int | None) -> str:
         """Where such an event is that does not count here."""
         reading, partition = self.finder.reading, self.asked.query.partition
+        if self._at_once(letter, found):
+            return (
+                f" later: one comes at the same time, and what has one time has no order; "
+                f"`EVENT TIME {self.stream.time.column} ORDER BY` another column gives it one"
+            )
         everywhere = np.arange(len(reading.ticks))
         same = np.ones(len(everywhere), dtype=np.bool_)
         for name in partition if len(found.rows) else ():
@@ -167,3 +172,15 @@ class Absent:
         if came(self.finder, letter, everywhere, None):
             return "" if after is None else " later: all are earlier"
         return ": there is none among all events"
+
+    def _at_once(self, letter: Letter, found: Unfinished) -> bool:
+        """Whether such an event of the group stands in the instant of the last one."""
+        if not found.reached.match:
+            return False
+        reading, last = self.finder.reading, found.reached.match[-1].row
+        rows = found.rows[reading.ticks[found.rows] == reading.ticks[last]]
+        for name in self.finder.stream.order_by:
+            column = reading.table.column(name)
+            rows = rows[equals(column, column[last])[rows]]
+        bound = {event.row for event in found.reached.match}
+        return any(row not in bound for row in came(self.finder, letter, rows, None))
