@@ -133,6 +133,26 @@ def said(program: str, events: str) -> list[str]:
              "has no order: `EVENT TIME at ORDER BY` another column gives it one")],
         ),
         (
+            f"{ONE} PATTERN SEQ(A, B) WHERE B.x > 3 WITHIN 30 s", "1 B 7 5;5 A 7 0;6 B 7 1",
+            [("after `A`, which comes in the events, no `B` comes that fits: `B.x > 3` is not true for the only later "
+              "`B` event; `x` is always 1")],
+        ),
+        (
+            f"{ONE} PATTERN SEQ(A, B b) WHERE [k] AND b.x > 3 WITHIN 30 s", "1 B 7 5;5 A 7 0;6 B 7 1;7 B 7 2;8 B 8 5",
+            ["there are events for the whole pattern, but none that agree on `k`",
+             ("after `A`, which comes in 1 of 2 groups of `k`, no `B b` comes that fits: `b.x > 3` is true for none of "
+              "2 later `B` events; `x` is from 1 to 2")],
+        ),
+        (
+            f"{ONE} PATTERN SEQ(A, B) WHERE B.x > 3 WITHIN 30 s", "1 B 7 5;5 A 7 0;5 B 7 1",
+            ["after `A`, which comes in the events, no `B` comes; those there are come earlier"],
+        ),
+        (
+            f"{N} PATTERN SEQ(A{{3}}, B) WHERE A.x > 3 WITHIN 9 s SLIDE 1 s", "1 A 7 4;2 A 7 5;3 A 7 1;2 B 7",
+            [("after `A` 2 times, which come in the events, no further `A` comes that fits: `A.x > 3` is not true for "
+              "the only later `A` event; `x` is always 1")],
+        ),
+        (
             f"{N} PATTERN SEQ(A{{3}}, B) WITHIN 9 s SLIDE 1 s", "1 A 7;2 A 7;2 B 7",
             ["after `A` 2 times, which come in the events, no further `A` comes"],
         ),

@@ -35,7 +35,7 @@ from .furthest import awaited
 from .looked_at import PARTIAL_MATCHES, LookedAt, look_at
 from .missing import Question, Stopped, missing
 from .row import aggregate_rows, having_query, having_values, match_having_values
-from .unsatisfied import never_text, passed_over, unsatisfied
+from .unsatisfied import Unsatisfied, failing_text, never_text, of_type, passed_over, unsatisfied
 from .values import ValueTexts, with_values
 from .wording import constraint_text
 
@@ -147,7 +147,8 @@ def _furthest(looked: LookedAt, reach: Reach) -> str:
     onward = awaited(looked.positions, state)
     next_ = listed(dict.fromkeys(_called(looked, edge) for edge in onward), "or")
     again = {edge.letter for edge in onward} & {edge.letter for edge in way}
-    rest = "" if again else _instead(looked, reach, onward, at[reached], groups)
+    failing = _failing(looked, reach, onward, at[reached])
+    rest = failing or ("" if again else _instead(looked, reach, onward, at[reached], groups))
     where = f"which {'comes' if len(way) == 1 else 'come'} in {_of_groups(looked, len(groups), reach)}"
     order = " in this order" if len(runs) > 1 else ""
     return f"after {came}{order}, {where}, no {'further ' if again else ''}{next_} comes{rest}"
@@ -168,6 +169,23 @@ def _of_groups(looked: LookedAt, some: int, reach: Reach) -> str:
 def _among(looked: LookedAt, reach: Reach) -> str:
     """What a sentence is about, where that is not all there is."""
     return looked.among if reach.is_whole else f" from the first {len(reach.starts):,} events with which it may begin"
+
+
+def _failing(looked: LookedAt, reach: Reach, onward: tuple[Edge, ...], at: Ints) -> str:
+    """That events of a type that is awaited are behind, and what they fail."""
+    events = reach.events
+    instants = np.searchsorted(events.instant_starts, at, side="right")
+    behind = np.zeros(events.length + 1, dtype=np.int64)  # from how many places each is reached
+    np.add.at(behind, events.instant_starts[instants], 1)
+    np.add.at(behind, events.group_starts[events.groups[at] + 1], -1)
+    later = np.cumsum(behind[:-1]) > 0
+    found = []
+    for edge in onward:
+        letter = looked.letters[edge.letter]
+        rows = np.sort(events.order[later & of_type(looked, letter)[events.order]])
+        if letter.conditions and len(rows):
+            found.append(failing_text(looked, Unsatisfied(letter, edge.variable), rows, "later "))
+    return f" that fits: {listed(found, 'and')}" if found else ""
 
 
 def _instead(looked: LookedAt, reach: Reach, onward: tuple[Edge, ...], at: Ints, groups: Any) -> str:

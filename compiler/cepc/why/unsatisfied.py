@@ -77,20 +77,23 @@ def _completed(reached: set[int], positions: Positions) -> bool:
 
 def never_text(looked: LookedAt, one: Unsatisfied) -> str:
     """Why no event satisfies the letter."""
-    reading, type_ = looked.reading, one.letter.raw_type
-    of_type = (
-        np.ones(len(reading.types), dtype=np.bool_)
-        if type_ is None
-        else np.array([name == type_ for name in reading.names], dtype=np.bool_)[reading.types]
-    )
-    rows = np.flatnonzero(of_type)
+    type_ = one.letter.raw_type
+    rows = np.flatnonzero(of_type(looked, one.letter))
     if type_ is not None and not len(rows):
         timeless = looked.read.timeless.get(type_, 0)
         if timeless and not _types_read(looked).get(type_):
             where = f"the only `{type_}` event" if timeless == 1 else f"all {timeless:,} `{type_}` events"
             return f"the event time `{looked.finder.stream.time_column}` is null in {where}{passed_over(looked, '; ')}"
         return f"no event has the type `{type_}`{looked.among}{_types(looked, type_)}{passed_over(looked, '; ')}"
-    return _conditions(looked, one, rows, "event" if type_ is None else f"`{type_}` event")
+    return failing_text(looked, one, rows)
+
+
+def of_type(looked: LookedAt, letter: Letter) -> Bools:
+    """The events of the letter's type, whatever its conditions."""
+    reading = looked.reading
+    if letter.raw_type is None:
+        return np.ones(len(reading.types), dtype=np.bool_)
+    return np.asarray(np.array([name == letter.raw_type for name in reading.names], dtype=np.bool_)[reading.types])
 
 
 def passed_over(looked: LookedAt, joint: str) -> str:
@@ -127,7 +130,10 @@ def _have(count: int) -> str:
     return "1 event has" if count == 1 else f"{count:,} events have"
 
 
-def _conditions(looked: LookedAt, one: Unsatisfied, rows: Ints, what: str) -> str:
+def failing_text(looked: LookedAt, one: Unsatisfied, rows: Ints, which: str = "") -> str:
+    """Which conditions of the letter are true for none of these events, all of its type."""
+    type_ = one.letter.raw_type
+    what = which + ("event" if type_ is None else f"`{type_}` event")
     conditions = [(c, local_text(c, one.variable)) for c in one.letter.conditions]
     none = f"is not true for the only {what}" if len(rows) == 1 else f"is true for none of {many(len(rows), what)}"
     none += looked.among
