@@ -280,6 +280,23 @@ def test_a_date_and_a_time_of_day_are_one_time(case: str) -> None:
     assert sorted(time for table in rows.values() for time in table.column("moment").to_pylist()) == HALVES
 
 
+@pytest.mark.parametrize(
+    ("gaps", "within"),
+    [
+        ([2, 30, 900], "30 MINUTES"),
+        ([30, 60, 3600, 600, 1, 300], "30 MINUTES"),
+        ([1, 2, 3, 900], "5 SECONDS"),
+        ([4], "5 SECONDS"),
+    ],
+)
+def test_within_is_a_time_that_at_least_three_quarters_of_the_pairs_keep(gaps: list[int], within: str) -> None:
+    begins = range(1_700_000_000, 1_800_000_000, 1_000_000)
+    times = (f"{begin + after},{kind},{begin}" for begin, gap in zip(begins, gaps, strict=False)
+             for after, kind in ((0, "A"), (gap, "B")))  # fmt: skip
+    put({"log.csv": csv("ts,event,user_id", *times)})
+    assert f"\n  WITHIN   {within};" in invoke("init", "log.csv").stdout
+
+
 def test_what_comments_propose_is_right() -> None:
     proposed = 0
     for path in RECORDED.iterdir():

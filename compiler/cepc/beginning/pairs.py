@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ MOST_KEYS = 3  # that are tried
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Events of type `first` that events of type `then` follow next, of one `key` if there is one: how `often`, and
-    after how many microseconds in half and in three quarters of the cases. Where many events are at one time, each with
+    after how many microseconds in at least half and three quarters of the cases. Where many events are at one time, each with
     each, there are more `matches`.
     """
 
@@ -59,7 +60,8 @@ def _of_key(
     counts = Counter({pair: len(found) for pair, found in gaps.items()})
     (first, then), often = max(counts.items(), key=lambda item: (item[0][0] != item[0][1], item[1]))
     ordered = sorted(gaps[first, then])
-    return Pair(first, then, key, often, ordered[(often - 1) // 2], ordered[(often - 1) * 3 // 4], matches[first, then])
+    half, most = (ordered[ceil(often * share) - 1] for share in (0.5, 0.75))  # at least so many are no longer
+    return Pair(first, then, key, often, half, most, matches[first, then])
 
 
 def _by_value(
