@@ -19,8 +19,8 @@ MOST_KEYS = 3  # that are tried
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Events of type `first` that events of type `then` follow next, of one `key` if there is one: how `often`, and
-    after how many microseconds in at least half and three quarters of the cases. Where many events are at one time, each with
-    each, there are more `matches`.
+    after how many microseconds in at least half and three quarters of the cases. Where many events are at one time,
+    each with each, there are more `matches`.
     """
 
     first: str
