@@ -134,6 +134,7 @@ def test_wrong_results(title: str, returns: str, clauses: str, expected: list[st
 
 WRONG_WINDOWS = [
     ("SLIDE in a match query", "MATCH *", "9 s SLIDE 1 s", ["E0505"]),
+    ("SLIDE with an aggregate that is refused", "skewness(A.x) AS n", "9 s SLIDE 1 s", ["E0311"]),
     ("UNBOUNDED with SLIDE", "COUNT(*) AS n", "UNBOUNDED SLIDE 1 s", ["E0506"]),
     ("a window of 0", "COUNT(*) AS n", "0 s SLIDE 1 s", ["E0507"]),
     ("a slide of 0", "COUNT(*) AS n", "1 s SLIDE 0 s", ["E0507"]),

@@ -71,6 +71,12 @@ def cannot_be_called(written: ast.Call) -> bool:
     return is_unknown(written) or (find(written.function.text) is None and spark is not None and spark.kind != "scalar")
 
 
+def is_refused_aggregate(written: ast.Call) -> bool:
+    """Whether it is an aggregate of Spark's that queries cannot compute."""
+    spark = find_spark(written.function.text, len(written.arguments))
+    return find(written.function.text) is None and spark is not None and spark.kind == "aggregate"
+
+
 def hint_for(types: Sequence[DataType]) -> str:
     """How a time, or a duration, and a number can stand beside each other."""
     if any(is_numeric(t) for t in types):

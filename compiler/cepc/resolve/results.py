@@ -10,7 +10,7 @@ from cepc_runtime.sql.aggregate_functions import spellings
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
-from ..expressions.functions import NAVIGATION
+from ..expressions.functions import NAVIGATION, is_refused_aggregate
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -60,11 +60,14 @@ class Surroundings:
 def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
     """`RETURN MATCH …`, or a RETURN without aggregates, makes a match query.
 
-    `RETURN *` is wrong; it is taken for what its SLIDE tells.
+    `RETURN *` and an aggregate of Spark's that is refused are wrong; they are taken for what SLIDE tells.
     """
-    if query.slide is not None and not query.returns.match and isinstance(query.returns.items[0].expression, ast.Star):
-        return "aggregate"
-    aggregates = any(_is_aggregate(node) for item in query.returns.items for node in walk(item.expression))
+    nodes = [node for item in query.returns.items for node in walk(item.expression)]
+    if query.slide is not None and not query.returns.match:
+        refused = any(isinstance(node, ast.Call) and is_refused_aggregate(node) for node in nodes)
+        if refused or isinstance(query.returns.items[0].expression, ast.Star):
+            return "aggregate"
+    aggregates = any(map(_is_aggregate, nodes))
     return "aggregate" if aggregates and not query.returns.match else "match"
 
 
