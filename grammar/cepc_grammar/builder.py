@@ -582,12 +582,15 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             if word == "PATTERN" and (taken := _pattern_as_result(parts.get("returns"))) is not None:
                 self._error("E0101", "`,` before PATTERN", taken, "read as one more column", hint="remove `,`")
                 continue
+            pattern = parts.get("pattern")
+            taken_by_not = pattern.within if word == "WITHIN" and isinstance(pattern, Not) else None
             self._error(
                 "E0106",
                 f"query `{name.text}` has no {word}",
                 name.span,
                 f"a query requires {word}",
-                hint=_MISSING[word],
+                others=() if taken_by_not is None else (Label(taken_by_not.span, "this is the WITHIN of NOT"),),
+                hint=_MISSING[word] if taken_by_not is None else _MISSING_BEHIND_NOT,
             )
         if "pattern" not in parts:
             return None
@@ -643,6 +646,7 @@ def _pattern_as_result(returns: ast.Return | None) -> Span | None:
     return called.function.span if isinstance(called, ast.Call) and called.function.text.upper() == "PATTERN" else None
 
 
+_MISSING_BEHIND_NOT = "NOT takes the WITHIN behind it: write another one for the query after it"
 _MISSING = {
     "RETURN": "add what each row shows, such as `RETURN COUNT(*)`",
     "PATTERN": "add the pattern to find, such as `PATTERN SEQ(A, B)`",
