@@ -2,6 +2,7 @@
 
 import pytest
 
+import cepc
 from tests.resolving import STREAM, checked, codes, query_text
 
 OVERFLOWS = [
@@ -150,3 +151,23 @@ def test_what_needs_no_columns_is_checked(
 ) -> None:
     text = query_text(pattern, returns=returns, clauses=clauses).replace(STREAM, "")
     assert [c for c in codes(text) if c != "W0601"] == expected, title
+
+
+@pytest.mark.parametrize(
+    ("unit", "within", "cure"),
+    [
+        ("us", "20 MINUTES", "add SLIDE: `WITHIN 20 MINUTES SLIDE 5 MINUTES`, say"),
+        ("s", "10 SECONDS", "add SLIDE: `WITHIN 10 SECONDS SLIDE 5 SECONDS`, say"),
+        ("s", "15 MINUTES", "add SLIDE: `WITHIN 15 MINUTES SLIDE 5 MINUTES`, say"),
+        ("s", "1 HOUR", "add SLIDE: `WITHIN 1 HOUR SLIDE 15 MINUTES`, say"),
+        ("s", "0.5 HOURS", "add SLIDE: `WITHIN 0.5 HOURS SLIDE 15 MINUTES`, say"),
+        ("ms", "1 SECOND", "add SLIDE: `WITHIN 1 SECOND SLIDE 250 MILLISECONDS`, say"),
+        ("s", "1 SECOND", "add SLIDE"),
+    ],
+)
+def test_the_slide_that_is_proposed_is_a_part_of_the_query_s_within(unit: str, within: str, cure: str) -> None:
+    found = cepc.check(
+        f"STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT {unit} EVENT TYPE kind IN ('A', 'B');"
+        f"QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN {within};"
+    )
+    assert [d.hint for d in found.diagnostics if d.code == "W0502"] == [cure]

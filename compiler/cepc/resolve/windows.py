@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST_OVERLAPPING = 100_000
 """Windows that may hold one event: the kernel keeps numbers for each, and each is a row of the result."""
 
+_PARTS = (4, 2, 3, 5, 7)
+"""Of a WITHIN, the most usual first."""
+
 
 def window(
     query: ast.Query, kind: OneOf["aggregate", "match"], unit: Tick | None, *, several_events: bool
@@ -39,7 +42,7 @@ def window(
     elif slide is not None and isinstance(within, ast.Unbounded):
         problems.append(say.unbounded_slide(slide))
     elif kind == "aggregate" and isinstance(within, ast.Duration) and not problems:
-        problems += _warnings(within, slide, several_events)
+        problems += _warnings(within, slide, unit, several_events)
     if any(d.severity == "error" for d in problems) or isinstance(length, Diagnostic) or isinstance(step, Diagnostic):
         return None, problems
     if isinstance(within, ast.Unbounded):
@@ -54,8 +57,27 @@ def window(
     return found, problems
 
 
-def _warnings(within: ast.Duration, slide: ast.Duration | None, several_events: bool) -> list[Diagnostic]:
+def _warnings(
+    within: ast.Duration, slide: ast.Duration | None, unit: Tick | None, several_events: bool
+) -> list[Diagnostic]:
     if slide is None:
-        return [say.no_slide(within)] if several_events else []
+        return [say.no_slide(within, _part_of(within, unit))] if several_events else []
     length, step = within.microseconds, slide.microseconds
     return [say.slide_longer(slide, within)] if length is not None and step is not None and step > length else []
+
+
+def _part_of(within: ast.Duration, unit: Tick | None) -> ast.Duration | None:
+    """A fraction of WITHIN that is a whole number of its unit, or else of a shorter one, and of ticks.
+
+    >>> _part_of(ast.Duration("10", "SECOND"), None), _part_of(ast.Duration("1", "HOUR"), None)
+    (Duration(amount='5', unit='SECOND'), Duration(amount='15', unit='MINUTE'))
+    """
+    length, tick = within.microseconds, 1 if unit is None else unit.microseconds
+    if length is None:
+        return None
+    for name, size in reversed(ast.MICROSECONDS.items()):
+        for parts in _PARTS if size <= ast.MICROSECONDS[within.unit] else ():
+            part = length / parts
+            if part % size == 0 and part % tick == 0:
+                return ast.Duration(str(part // size), name)
+    return None

@@ -198,14 +198,17 @@ def too_many_windows(slide: ast.Duration, within: ast.Duration, overlapping: int
     )
 
 
-def no_slide(within: ast.Duration) -> Diagnostic:
+def no_slide(within: ast.Duration, slide: ast.Duration | None) -> Diagnostic:
+    """`slide` is one that would do."""
+    from cepc_grammar.printer import to_text  # here, because most programs start without the printer
+
     return Diagnostic(
         "W0502",
         "matches across a window's edge are not counted",
         within.span,
         "windows follow each other without overlap",
         notes=("without SLIDE each window begins where the last one ended",),
-        hint="add SLIDE: `WITHIN 20 MINUTES SLIDE 5 MINUTES`, say",
+        hint=f"add SLIDE: `WITHIN {to_text(within)} SLIDE {to_text(slide)}`, say" if slide is not None else "add SLIDE",
     )
 
 
