@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_grammar.pattern import Repeat, walk
+from cepc_grammar.pattern import Named, Repeat, walk
 
 from .. import model
 from . import warnings, written
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cepc_grammar import ast
-    from cepc_grammar.pattern import Named
     from cepc_grammar.source import Span
 
     from ..automaton.positions import Built
@@ -37,6 +36,10 @@ if TYPE_CHECKING:
     from .names import Declarations
     from .streams import KnownStream
     from .written import Written
+
+
+MOST_TRACED = 100
+"""Places in other files of which it is said where the query uses them: each is a walk through the pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     problems += found
     after, found = selection(query, kind, pattern, known)
     problems += found
+    problems = _with_uses(problems, pattern, query.span.source)
     if any(d.severity == "error" for d in problems) or types.stream is None or unit is None:
         return ResolvedQuery(None, tuple(problems), inlined.types)
     if conditions is None or returned is None or cut is None:
@@ -112,6 +116,34 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     built = warnings.positions_to_warn(checked)
     problems += () if built is None else warnings.enumeration(checked, built)
     return ResolvedQuery(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern), built)
+
+
+def _with_uses(problems: list[Diagnostic], pattern: Written, source: str) -> list[Diagnostic]:
+    """What is wrong in patterns of other files with the places that use them in the query's own file."""
+    known: dict[Span, list[Span]] = {}
+    found = []
+    for problem in problems:
+        span = problem.span
+        if span.source != source and all(label.span.source != source for label in problem.others):
+            if span not in known and len(known) < MOST_TRACED:
+                known[span] = _uses(pattern, source, span)
+            problem = say.used_at(problem, known.get(span, ()))
+        found.append(problem)
+    return found
+
+
+def _uses(pattern: Written, source: str, span: Span) -> list[Span]:
+    """Where the query's own file uses the patterns that have the span, not the patterns around these."""
+    uses = {id(n): n for n in walk(pattern) if isinstance(n, Named) and n.span.source == source and _holds(n, span)}
+    inmost = (n for n in uses.values() if not any(id(part) in uses for part in walk(n.body)))
+    return list(dict.fromkeys(n.span for n in inmost))
+
+
+def _holds(use: Named[Written, written.Use], span: Span) -> bool:
+    """Whether it is in a part of the named pattern or in its conditions."""
+    spans = [part.span for part in walk(use.body)]
+    spans += [n.scope.where.span for n in walk(use) if isinstance(n, Named) and n.scope.where is not None]
+    return any(s.source == span.source and s.start <= span.start and span.end <= s.end for s in spans)
 
 
 def _derived(query: ast.Query, used: Iterable[str], types: EventTypes) -> list[Diagnostic]:

@@ -54,6 +54,11 @@ def type_of_other_stream(name: ast.Name, stream: str, others: Sequence[str]) -> 
     )
 
 
+def used_at(problem: Diagnostic, uses: Iterable[Span]) -> Diagnostic:
+    """What is wrong in a pattern of another file, with where it is used."""
+    return replace(problem, others=(*problem.others, *(Label(use, "used here") for use in uses)))
+
+
 def over_stream(problem: Diagnostic, query: Span, stream: str) -> Diagnostic:
     """What is wrong with a derived event where a query of this stream uses it."""
     return replace(problem, others=(*problem.others, Label(query, f"its events are of the stream `{stream}`")))
