@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 3.0
+FEW = 50
+"""So few files, on a machine that has other things to do, may all be right ones."""
 
 
 @pytest.mark.long
@@ -29,7 +31,8 @@ def test_any_file_of_events_is_answered(kind: str) -> None:
     seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
     answered = run(kind, seed, SECONDS)
     assert not answered.failures, answered.failures[0]
-    assert answered.examples > answered.through > 0
+    assert answered.through > 0
+    assert answered.examples > answered.through or answered.examples < FEW
 
 
 FOUND = [
