@@ -270,6 +270,7 @@ QUERY q RETURN MATCH A.at, A.x PATTERN A WITHIN 1 MINUTE;
 TEXTS = {"right": ("2026-03-02 10:00:00", "1.5"), "a comma": ("2026-03-02 10:00:01", "1,5"), "today": ("10:00:00", "2")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_a_text_of_which_spark_makes_another_value_is_no_event(run: Any, tmp_path: Path, form: str) -> None:
     (tmp_path / "in").mkdir()

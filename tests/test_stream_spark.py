@@ -196,6 +196,7 @@ def test_buckets_have_keys_that_spark_spreads_evenly(spark: SparkSession) -> Non
     assert [part["count"] for part in parts] == [4] * 8
 
 
+@pytest.mark.long
 def test_spark_generates_no_code_in_a_micro_batch_like_those_before(spark: SparkSession, tmp_path: Path) -> None:
     for minute in range(7):
         moments = [START + timedelta(minutes=minute, seconds=second) for second in range(0, 60, 10)]
@@ -218,6 +219,7 @@ def test_spark_generates_no_code_in_a_micro_batch_like_those_before(spark: Spark
 SMALL = PROGRAM.partition("QUERY absent")[0]
 
 
+@pytest.mark.long
 def test_a_job_that_was_killed_while_it_wrote_its_first_offsets_begins(spark: SparkSession, tmp_path: Path) -> None:
     put(tmp_path / "in", 0, events()[:300])
     job, offsets = Job(spark, tmp_path, SMALL), tmp_path / "checkpoint" / "offsets"
@@ -228,6 +230,7 @@ def test_a_job_that_was_killed_while_it_wrote_its_first_offsets_begins(spark: Sp
     assert sum(line["rows"] for line in job.lines) == 300
 
 
+@pytest.mark.long
 def test_queries_are_written_at_once_and_one_that_fails_stops_the_stream_when_the_others_are_written(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +257,7 @@ def test_queries_are_written_at_once_and_one_that_fails_stops_the_stream_when_th
         assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
 
 
+@pytest.mark.long
 def test_a_stream_that_is_stopped_amid_a_write_keeps_its_checkpoint_until_the_write_is_over(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -304,6 +308,7 @@ def test_a_flush_that_was_cut_short_is_finished_before_anything_else_and_doubles
         job.run()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("place", "name"), [("my ck%20[1]", "rides"), ("ck", "`S t/é`")])
 def test_a_checkpoint_whose_name_is_another_in_a_url_is_flushed_to_the_end(
     spark: SparkSession, tmp_path: Path, place: str, name: str
@@ -360,6 +365,7 @@ ALIKE = (
 )
 
 
+@pytest.mark.long
 def test_queries_with_the_same_columns_are_written_by_one_job_also_where_a_kill_left_half_of_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -551,6 +557,7 @@ def test_files_without_a_declared_column_are_refused_before_the_stream_begins(
         read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path), {})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("other", "said"),
     [
