@@ -9,11 +9,8 @@ from cepc_runtime.plan.select import SelectContiguous
 from cepc_runtime.sql.expression import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cepc_runtime.plan.query import QueryPlan
     from cepc_runtime.plan.stream import Letter
-    from cepc_runtime.sql.expression import Expression
 
     from .. import model
 
@@ -24,15 +21,8 @@ def columns_needed(stream: model.Stream, letters: tuple[Letter, ...], queries: t
     if stream.type_column is not None:
         needed.add(stream.type_column)
     needed.update(columns_read(queries, (name for name, _ in stream.columns)))
-    needed.update(f.column for e in _expressions(letters) for f in fields(e))
+    needed.update(f.column for letter in letters for e in letter.expressions for f in fields(e))
     return frozenset(needed)
-
-
-def _expressions(letters: tuple[Letter, ...]) -> Iterator[Expression]:
-    for letter in letters:
-        yield from letter.conditions
-        for excluded in letter.excluded:
-            yield from excluded
 
 
 def raw_types_needed(letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> tuple[str, ...] | None:

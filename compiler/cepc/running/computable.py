@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from cepc_runtime.plan.columns_read import expressions_of
 from cepc_runtime.plan.query import letters_listed
 from cepc_runtime.sql.functions.portable import calls_of_spark_alone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from cepc_runtime.plan.query import QueryPlan
-    from cepc_runtime.plan.stream import Letter
-    from cepc_runtime.sql.expression import Expression
+    from collections.abc import Iterable
 
     from ..planning.logical import LogicalPlan
 
@@ -23,18 +21,8 @@ def look_at_functions(plans: Iterable[LogicalPlan]) -> None:
 
     for plan in plans:
         for query in plan.queries:
-            for expression in _expressions(query, plan.letters):
+            letters = (plan.letters[letter] for letter in letters_listed(query))
+            for expression in chain(expressions_of(query), *(letter.expressions for letter in letters)):
                 for call in calls_of_spark_alone(expression):
                     with about(query.name):
                         unsupported(call, call.function)
-
-
-def _expressions(query: QueryPlan, letters: tuple[Letter, ...]) -> Iterator[Expression]:
-    yield from (condition.expression for condition in query.conditions)
-    yield from (output.expression for output in query.outputs)
-    if query.having is not None:
-        yield query.having
-    for letter in letters_listed(query):
-        yield from letters[letter].conditions
-        for excluded in letters[letter].excluded:
-            yield from excluded

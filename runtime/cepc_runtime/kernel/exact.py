@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ..events.grouped import Events
     from ..events.letters import Kinds
-    from ..numbers.columns import Ints
+    from ..numbers.columns import Bools, Ints
     from ..plan.automaton import Step
     from ..plan.strategy import CountedQuery
     from .adjacent.run import Neighbours
@@ -155,10 +155,13 @@ class Recount:
         own = self.query.automaton.letters
         return [letters & own for letters in self.kinds.letters]
 
+    @cached_property
+    def _reads(self) -> Bools:
+        return np.array([bool(letters) for letters in self._letters], dtype=np.bool_)
+
     def _own(self, first: int, end: int) -> Ints:
         """The events from `first`, before `end`, that the query reads."""
-        reads = np.array([bool(letters) for letters in self._letters], dtype=np.bool_)
-        return first + np.flatnonzero(reads[self.kinds.of[first:end]])
+        return first + np.flatnonzero(self._reads[self.kinds.of[first:end]])
 
     def _instants(self, events: Ints) -> Iterator[list[int]]:
         """The events of one instant after the other."""

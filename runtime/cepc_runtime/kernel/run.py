@@ -105,8 +105,9 @@ def count_matches(
         return values_of(keys, events.table, kinds, events.group_starts)
 
     values = naming(queries, evaluated)
-    layout, kinds = table.of(kinds, values.index, values.nulls)
-    kept = table.kept(values.nulls)
+    nulls = values.nulls
+    layout, kinds = table.of(kinds, values.index, nulls)
+    kept = table.kept(nulls)
     emissions, work = run_kernel(events, kinds, layout, kept, values.matrix, interpreted=interpreted, tell=tell)
     return Counted(emissions, table.planes, values, work)
 

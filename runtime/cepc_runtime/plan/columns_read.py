@@ -19,7 +19,7 @@ def columns_read(queries: Iterable[QueryPlan], every: Iterable[str]) -> frozense
     needed = {name for query in queries for name in query.partition}
     if any(_shows_canonical_order(query) for query in queries):
         needed.update(every)
-    needed.update(field.column for query in queries for e in _expressions(query) for field in fields(e))
+    needed.update(field.column for query in queries for e in expressions_of(query) for field in fields(e))
     return frozenset(needed)
 
 
@@ -34,7 +34,8 @@ def _shows_canonical_order(query: QueryPlan) -> bool:
     return query.returns_events or query.after is not None or collects or ends or latest
 
 
-def _expressions(query: QueryPlan) -> Iterator[Expression]:
+def expressions_of(query: QueryPlan) -> Iterator[Expression]:
+    """What it computes of its matches; conditions on one event are those of letters."""
     yield from (c.expression for c in query.conditions)
     yield from (o.expression for o in query.outputs)
     if query.having is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..sql.expression import Expression
     from ..sql.types import DataType
 
@@ -50,3 +53,8 @@ class Letter:
     raw_type: str | None
     conditions: tuple[Expression, ...] = ()
     excluded: tuple[tuple[Expression, ...], ...] = ()
+
+    @property
+    def expressions(self) -> Iterator[Expression]:
+        """All that it asks of an event."""
+        return chain(self.conditions, *self.excluded)
