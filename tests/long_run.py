@@ -20,6 +20,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from tests import (
+    test_changed_programs,
     test_equivalence,
     test_memory,
     test_motto_pass,
@@ -33,6 +34,7 @@ from tests import (
     test_streaming,
     test_threads,
 )
+from tests.changed_programs import program
 from tests.constructs import Pairs, constructs
 from tests.equivalence import Refused, compile_text
 from tests.programs import Make, bounded, cases, crowded, overlapping
@@ -78,6 +80,7 @@ PROPERTIES: Final[dict[str, Property]] = {
     "stream: Spark's operator": Property(
         "through Spark's operator", bounded(cases(size=3)), test_stream_operator.through_the_operator
     ),
+    "stream: a changed program": Property("as a stream", bounded(program), test_changed_programs.check),
     "stream: programs take turns": Property("as a stream", bounded(cases(size=3)), test_state.reordered),
     "shared in every way: any": Property("shared at every level", cases(size=3), test_passes.unchanged),
     "shared in every way: in common": Property("shared at every level", overlapping(), test_passes.unchanged),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
@@ -235,7 +235,12 @@ def _window(chance: Random, least: int, match: bool) -> str:
     return f"{length} s{slide}"
 
 
-FORMS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
+Form = tuple[str, str, str, Callable[[Any], Any]]
+"""A column of the stream, what may stand in the input instead, how the column is computed of it, and the value of the
+input for a value of the column.
+"""
+
+FORMS: tuple[Form, ...] = (
     ("at TIMESTAMP", "ms BIGINT", "at AS TIMESTAMP_MILLIS(ms)", lambda at: (at - EPOCH) // timedelta(milliseconds=1)),
     ("at TIMESTAMP", "written STRING", "at TIMESTAMP AS CAST(written AS TIMESTAMP)", lambda at: at.isoformat()),
     ("at BIGINT", "written STRING", "at AS CAST(CONCAT('', written) AS BIGINT)", str),
@@ -250,16 +255,16 @@ FORMS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("g STRING", "G STRING", "g AS NULLIF(REPLACE(G, '.', ''), 'none')", lambda g: "." + g),
     ("x INT", "more BIGINT", "x AS CAST(more - 1 AS INT)", lambda x: x + 1),
 )
-"""A column of the stream, what may stand in the input instead, how the column is computed of it, and the value of the
-input for a value of the column.
-"""
 
 
 def with_computed(chance: Random, one: Case) -> Case:
     """The same program and events, often with columns that are computed of others."""
-    if chance.random() > 0.3:
-        return one
-    forms = {form[0]: form for form in chance.sample(FORMS, chance.randint(1, 4)) if f"{form[0]}," in one.text}
+    return with_forms(one, chance.sample(FORMS, chance.randint(1, 4))) if chance.random() <= 0.3 else one
+
+
+def with_forms(one: Case, some: Iterable[Form]) -> Case:
+    """The same program and events, with these forms of the columns that it has."""
+    forms = {form[0]: form for form in some if f"{form[0]}," in one.text}
     text, rows = one.text, one.rows
     for column, given, computed, value in forms.values():
         name, read = column.split()[0], given.split()[0]

@@ -33,7 +33,10 @@ from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.stream import StreamPlan
     from tests.equivalence import Compiled, Rows
 
 BUCKETS = 3
@@ -118,6 +121,21 @@ class Stream:
                     self.lost += what == LATE
 
 
+def micro_batches(chance: Random, events: pa.Table, stream: StreamPlan) -> Iterator[tuple[pa.Array, int]]:
+    """Which events come together, in any order within a watermark, and the watermark that Spark shows with them, which
+    is that of the ones before; in the end none.
+    """
+    delay = chance.choice((0, 1, 3))
+    ticks = read(events, stream).ticks // SECOND[stream.unit]
+    arrival = [int(tick) + chance.randint(0, delay) for tick in ticks]
+    order = sorted(range(len(arrival)), key=arrival.__getitem__)
+    cuts = sorted(chance.randint(0, len(order)) for _ in range(chance.randint(0, 4)))
+    shown = 0
+    for start, end in zip([0, *cuts, len(order)], [*cuts, len(order), len(order)], strict=True):
+        yield pa.array(order[start:end], pa.int64()), shown
+        shown = max([shown, *((int(ticks[i]) - delay) * 1000 + SHIFT for i in order[start:end])])
+
+
 def through_the_operator(case: Case, chance: Random) -> Seen:
     compiled = compile_text(case.text)
     answers = answered(case, compiled)
@@ -127,18 +145,8 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
     stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters))
     table = read(table_of(case, compiled), compiled.plan.stream).table
-    unit = SECOND[plan.stream.unit]
-    delay = chance.choice((0, 1, 3))
-    ticks = read(table, compiled.plan.stream).ticks // unit
-    arrival = [int(tick) + chance.randint(0, delay) for tick in ticks]
-    order = sorted(range(len(arrival)), key=arrival.__getitem__)
-    cuts = sorted(chance.randint(0, len(order)) for _ in range(chance.randint(0, 4)))
-    shown = 0
-    for start, end in zip([0, *cuts], [*cuts, len(order)], strict=True):
-        part = order[start:end]
-        stream.batch(packed(compiled, table.take(pa.array(part, pa.int64())), plan), shown)
-        shown = max([shown, *((int(ticks[i]) - delay) * 1000 + SHIFT for i in part)])
-    stream.batch(packed(compiled, table.slice(0, 0), plan), shown)  # the last watermark, without events
+    for part, shown in micro_batches(chance, table, compiled.plan.stream):
+        stream.batch(packed(compiled, table.take(part), plan), shown)
     stream.flush()
     assert stream.lost == 0
     for number, query in enumerate(plan.queries):
