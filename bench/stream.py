@@ -47,6 +47,7 @@ from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
+from cepc_runtime.spark.streaming.sinks import AtOnce
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
@@ -144,7 +145,7 @@ def ours(
     with tempfile.TemporaryDirectory() as checkpoint:
         what = kind(made, made.stream.queries, buckets, AHEAD)
         frame = read(spark, source, made.stream.schema)
-        running = start(what, frame, Folders(checkpoint), discard, trigger_of("available-now"))
+        running = start(what, frame, Folders(checkpoint), AtOnce(discard), trigger_of("available-now"))
         wait([running], lambda line: _noted(line, lines))
         if told is not None:
             told += running.query.recentProgress

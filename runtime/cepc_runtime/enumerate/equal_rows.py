@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..numbers.sorting import order_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:
     """The rows sorted by the columns, and a number for each row in that order: equal rows have the same, 0 first."""
-    order = np.lexsort(columns[::-1])
+    order = order_of(columns)
     changes = np.zeros(len(order), dtype=np.bool_)
     for column in columns:
         ordered = column[order]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..numbers.sorting import order_of
 from .block import MatchBlock
 from .bound import Extended
 from .ragged import expand, slices
@@ -55,7 +56,7 @@ class Ranges:
 
     def by_row(self) -> Ranges:
         """Row by row, the edges of each in the order of preference."""
-        order = np.argsort(self.row, kind="stable")
+        order = order_of([self.row])
         return Ranges(self.row[order], self.edge[order], self.start[order], self.count[order])
 
     def take(self, which: Ints) -> Ranges:

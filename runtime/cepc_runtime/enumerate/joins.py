@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..numbers.sorting import order_of
 from ..plan.sharing import JoinEvents, part_inputs
 from ..sql.evaluate.errors import about
 from .condition import Condition
@@ -82,7 +83,7 @@ class _Rows:
             first = np.concatenate([rows.first for rows in several])
             events = {leaf: np.concatenate([rows.events[leaf] for rows in several]) for leaf in several[0].events}
             found = _Rows(events, first, np.concatenate([rows.last for rows in several]))
-        return found if np.all(first[1:] >= first[:-1]) else found.take(np.argsort(first, kind="stable"))
+        return found if np.all(first[1:] >= first[:-1]) else found.take(order_of([first]))
 
 
 def _least(columns: Sequence[Ints]) -> Ints:

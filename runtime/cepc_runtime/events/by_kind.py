@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
+from ..numbers.sorting import by_number, order_of
 from .grouped import run_starts
 from .letters import Kinds, kinds_that_satisfy, readers_of
 
@@ -40,7 +41,7 @@ class ByKind:
         places = [known.setdefault(self.kinds.letters[kind] & letters, len(known)) for kind in own]
         rows = np.concatenate([np.zeros(0, dtype=np.int64), *(self._rows[kind] for kind in own)])
         of = np.repeat(np.array(places, dtype=np.int32), [len(self._rows[kind]) for kind in own])
-        order = np.argsort(rows)
+        order = order_of([rows])
         return self._taken(rows[order]), Kinds(of[order], tuple(known))
 
     def _taken(self, rows: Ints) -> Events:
@@ -69,4 +70,4 @@ class ByKind:
     def _rows(self) -> Sequence[Ints]:
         """By kind, ascending."""
         sizes = np.bincount(self.kinds.of, minlength=len(self.kinds.letters))
-        return np.split(np.argsort(self.kinds.of, kind="stable"), np.cumsum(sizes)[:-1])
+        return np.split(by_number(self.kinds.of), np.cumsum(sizes)[:-1])

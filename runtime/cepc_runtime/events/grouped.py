@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..numbers.columns import Bools, Ints, dense_rows, flat, nulls, ranks
+from ..numbers.sorting import by_number, order_of
 from ..parts.at_once import at_once
 from ..sql.types import to_arrow
 from .letters import Typed, renumbered
@@ -252,17 +253,8 @@ def _sorted(groups: Ints, instants: list[Ints]) -> Ints | None:
     if _is_sorted(keys):
         return None
     if _is_sorted(instants):
-        return _by_number(groups)
-    packed = _packed(keys)
-    return np.lexsort(keys[::-1]) if packed is None else np.argsort(packed, kind="stable")
-
-
-def _by_number(groups: Ints) -> Ints:
-    """The stable order by group: by 16 bits at a time, which numpy sorts in linear time."""
-    order = np.argsort(groups.astype(np.uint16), kind="stable")
-    for bits in range(16, int(groups.max(initial=0)).bit_length(), 16):
-        order = order[np.argsort((groups >> bits).astype(np.uint16)[order], kind="stable")]
-    return order
+        return by_number(groups)
+    return order_of(keys)
 
 
 def _is_sorted(keys: list[Ints]) -> bool:
@@ -272,18 +264,6 @@ def _is_sorted(keys: list[Ints]) -> bool:
             return False
         equal &= key[1:] == key[:-1]
     return True
-
-
-def _packed(keys: list[Ints]) -> Ints | None:
-    """The keys as one number in the same order, where it fits: one sort instead of several."""
-    packed, room = np.zeros(len(keys[0]), dtype=np.int64), 1 << 62
-    for key in keys:
-        low, high = int(key.min()), int(key.max())
-        room //= high - low + 1
-        if room == 0:
-            return None
-        packed = packed * (high - low + 1) + (key - low)
-    return packed
 
 
 def run_starts(keys: Sequence[npt.NDArray[Any]]) -> Ints:
@@ -307,7 +287,7 @@ def _canonical(reading: Reading, plan: StreamPlan, order: Ints, starts: Ints) ->
     tied = reading.table.take(pa.array(order[places]))
     columns = [ranks(tied.column(name)).numbers for name in plan.all_columns if name in tied.column_names]
     canonical = order.copy()
-    canonical[places] = order[places][np.lexsort([*columns[::-1], instant[places]])]
+    canonical[places] = order[places][order_of([instant[places], *columns])]
     return canonical
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ..numbers.columns import Bools, Ints, as_bools, flat
+from ..numbers.sorting import by_number
 from ..sql.evaluate import evaluate
 from ..sql.expression import FieldKey, fields
 from .letter_words import kinds_of_words, words_of
@@ -135,11 +136,8 @@ class ByType:
 def _rows_by_type(events: Typed) -> list[npt.NDArray[np.int64]]:
     if len(events.names) == 1:
         return [np.arange(len(events.types))]
-    types = (
-        events.types.astype(np.int16) if len(events.names) < 1 << 15 else events.types
-    )  # which numpy sorts in linear time
-    order = np.argsort(types, kind="stable")
-    bounds = np.searchsorted(types[order], np.arange(len(events.names) + 1))
+    order = by_number(events.types)
+    bounds = np.searchsorted(events.types[order], np.arange(len(events.names) + 1))
     return [order[bounds[i] : bounds[i + 1]] for i in range(len(events.names))]
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..kernel.planes import DoubleSumPlanes
 from ..kernel.run import Emissions
 from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once, together
+from .sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -129,7 +130,7 @@ def double_sums(recount: Recount, emissions: Emissions, targets: Ints | None) ->
 
 
 def _targets(targets: Ints) -> Targets:
-    order = np.argsort(targets, kind="stable")
+    order = order_of([targets])
     return Targets(order, np.flatnonzero(np.diff(targets[order], prepend=-1)))
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..kernel.planes import IntegerSumPlanes
 from ..numbers.columns import codes, combine_codes, dense
 from ..numbers.number_columns import integers, one_after_the_other, whole
+from ..numbers.sorting import order_of
 from ..plan.windows import Sliding
 from ..results.totals import Totals, grouped
 from .arithmetic import PaneBlock, additive, blocks, compose, limit_of
@@ -72,7 +73,7 @@ class WindowRange:
 
     def runs(self, groups: Ints, panes: Ints) -> PaneRuns:
         """Of the panes of some groups, of which there is one at most for each group and time."""
-        order = np.lexsort((panes, groups))
+        order = order_of([groups, panes])
         groups, panes = groups[order], panes[order]
         distinct = np.unique(panes)
         places = groups * (len(distinct) + 1) + np.searchsorted(distinct, panes)
@@ -95,7 +96,7 @@ class WindowRange:
         count = np.maximum(last - first + 1, 0)
         rows = np.repeat(np.arange(len(panes)), count)
         numbers = first[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
-        order = np.lexsort((numbers, groups[rows]))
+        order = order_of([groups[rows], numbers])
         of_group, numbers = groups[rows][order], numbers[order]
         new = np.ones(len(numbers), dtype=np.bool_)
         new[1:] = (of_group[1:] != of_group[:-1]) | (numbers[1:] != numbers[:-1])

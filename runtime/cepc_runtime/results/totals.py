@@ -13,6 +13,7 @@ from ..kernel.planes import SumPlanes
 from ..numbers.columns import Ints, codes, combine_codes, dense
 from ..numbers.doubles import add_exactly, added
 from ..numbers.exactness import exact_planes
+from ..numbers.sorting import order_of
 
 if TYPE_CHECKING:
     from ..events.grouped import Events
@@ -79,7 +80,7 @@ def grouped(totals: Totals, keys: dict[str, Any], partitions: int) -> Totals:
     group_of, first = _groups(keys, partitions)
     keys = {name: column.take(first) for name, column in keys.items()}
     groups = group_of[totals.groups]
-    order = np.lexsort((totals.windows, groups))
+    order = order_of([groups, totals.windows])
     groups, windows = groups[order], totals.windows[order]
     changes = (groups[1:] != groups[:-1]) | (windows[1:] != windows[:-1])
     starts = np.concatenate(([0], np.flatnonzero(changes) + 1)) if len(order) else np.empty(0, dtype=np.int64)

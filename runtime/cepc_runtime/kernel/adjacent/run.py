@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ...numbers.sorting import order_of
 from ..machine_code import run_function
 from ..run import Emissions
 from ..views import on_views
@@ -208,6 +209,6 @@ def _places(test: Test, index: Index, own: Ints, of: Ints) -> tuple[Ints, Ints]:
         places[there] = (np.searchsorted(ordered, keys + right) - slice_first + 1)[there]
         found = np.append(ordered, -1)[ends + slice_first] == keys + left
         return places, np.where((left >= 0) & found, ends + 1, 0)
-    order = there[np.argsort((keys + right)[there], kind="stable")]
+    order = there[order_of([(keys + right)[there]])]
     places[order] = np.arange(len(order)) - slice_first[order] + 1
     return places, np.where(left >= 0, ends, 0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ...numbers.sorting import by_number
 from ...sql.types import to_arrow
 from ..events import CLASS
 from ..rows import BATCH
@@ -53,7 +54,7 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
         if not batch.num_rows:
             continue
         keys = batch.column(0).to_numpy().astype(np.int64) * 2 + batch.column(1).to_numpy(zero_copy_only=False)
-        order = np.argsort(keys, kind="stable")
+        order = by_number(keys)
         events = pa.RecordBatch.from_arrays(batch.columns[2:], schema=pa.schema(list(batch.schema)[2:]))
         events, keys = events.take(pa.array(order)), keys[order]
         bounds = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]

@@ -18,6 +18,7 @@ from ..schema import JobError, conform
 from ..sinks import defaults
 from ..texts import Texts
 from .records import CORRUPT, json_reason, set_apart, with_corrupt
+from .sinks import AtOnce
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +100,7 @@ def kafka(target: Target) -> Sink:
         records = text.withColumn("key", key).select("key", to_json(value).alias("value"))
         records.write.format("kafka").options(**options).save()
 
-    return write
+    return AtOnce(write)
 
 
 def to_json(value: Column | str) -> Column:

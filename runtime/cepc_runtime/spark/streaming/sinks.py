@@ -41,6 +41,16 @@ Sink = Callable[[str, "DataFrame", int], None]
 """`(query, rows, batch)`. It may be called again for a batch, with the same rows, and must then change nothing."""
 
 
+@dataclass(frozen=True)
+class AtOnce:
+    """A sink that may be called for several queries at once, each from a thread of its own."""
+
+    write: Sink
+
+    def __call__(self, query: str, rows: DataFrame, batch: int) -> None:
+        self.write(query, rows, batch)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where the rows of the queries `names` shall go: `--output`, `--output-option` and `--checkpoint`."""
@@ -118,7 +128,7 @@ def delta(target: Target) -> Sink:
         once = {"txnAppId": own, "txnVersion": str(version)}
         rows.write.format("delta").options(**once, **target.options).mode("append").save(path_of(target.to, query))
 
-    return write
+    return AtOnce(write)
 
 
 def _check_delta(spark: SparkSession) -> None:
@@ -237,15 +247,17 @@ class Writing:
             for group in several:
                 alike = replace(rows, frame=_in_files(rows.frame, sum(counts[str(number)] for number in group)))
                 writes.append(partial(self.sink.together, alike.together(group), batch))
-        for number in sorted({*found}.difference(*several)):
-            name = self.what.queries[number]
-            own = _in_files(self.what.of_query(kept, name), counts[str(number)])
-            writes.append(partial(self.sink, name, own, batch))
-        if isinstance(self.sink, Directories):  # which alone is known to take several at once
+        alone = sorted({*found}.difference(*several))
+        writes += [partial(self._write_query, kept, number, counts[str(number)], batch) for number in alone]
+        if isinstance(self.sink, Directories | AtOnce):  # others may be a user's, and not made for it
             inherits = inheritable_thread_target(kept.sparkSession)  # so that all end with the stream
             at_once([inherits(write) for write in writes], AT_ONCE)
         else:
             at_once(writes, 1)
+
+    def _write_query(self, kept: DataFrame, number: int, count: int, batch: int) -> None:
+        name = self.what.queries[number]
+        self.sink(name, _in_files(self.what.of_query(kept, name), count), batch)
 
     def _summary(self, counts: Counter[str], metrics: list[dict[str, Any]]) -> dict[str, Any]:
         self._buckets |= {m["bucket"]: m for m in metrics}

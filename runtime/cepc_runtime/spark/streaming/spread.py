@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ON_CLUSTER: Final = 32
-FOR_CORE: Final = 4
+FOR_CORE: Final = 2
 """Buckets. A step costs the same few milliseconds however few events it has; one bucket for a core would leave no room
-for a machine that is larger later.
+for a machine that is twice as large later.
 """
 
 _SEED: Final = 42
