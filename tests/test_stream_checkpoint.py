@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,30 @@ def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_l
     half[0].touch()
     assert checkpoint.claim(STORE, folder, IDENTITY) is None
     assert half[0].exists()  # Spark removes it when it is old
+
+
+OF_KAFKA = '\x00v1\n{"rides":{"0":0}}'
+"""As its source writes where it began."""
+
+
+def test_a_source_that_is_no_files_keeps_what_it_likes(tmp_path: Path) -> None:
+    folder = made(tmp_path, 15, 14)
+    for log in ("offsets/13", "offsets/14"):
+        (tmp_path / log).write_text('v1\n{"batchWatermarkMs":9}\n{"rides":{"0":4}}')
+    shutil.rmtree(tmp_path / "sources/0")
+    (tmp_path / "sources/0").mkdir()
+    (tmp_path / "sources/0/0").write_text(OF_KAFKA)
+    check_intact(STORE, folder)
+    check_same(STORE, folder, [f"file:{tmp_path}/elsewhere"])
+
+
+def test_a_source_that_is_no_files_may_be_killed_before_its_first_micro_batch(tmp_path: Path) -> None:
+    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    (tmp_path / "metadata").write_text('{"id":"0a"}')
+    (tmp_path / "sources/0").mkdir(parents=True)
+    (tmp_path / "sources/0/0").write_text(OF_KAFKA)
+    check_intact(STORE, str(tmp_path))
+    check_same(STORE, str(tmp_path), [f"file:{tmp_path}/elsewhere"])
 
 
 def test_files_that_are_not_needed_may_be_missing_or_damaged(tmp_path: Path) -> None:

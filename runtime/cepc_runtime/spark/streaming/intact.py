@@ -56,7 +56,7 @@ def check_intact(store: Store, folder: str) -> None:
         if (entry := _of_files(offset)) is not None:
             _check_source(store, f"{folder}/sources/{place}", entry)
     for place in numbers_of(store, folder, "sources"):
-        _check_files(store, f"{folder}/sources/{place}", _files_done(store, folder, done, place))
+        _check_files(store, folder, place, _files_done(store, folder, done, place))
 
 
 def _of_files(offset: str) -> int | None:
@@ -80,15 +80,28 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
         _lines(store, f"{folder}/{number}")
 
 
-def files_read(store: Store, folder: str, after: int = -1) -> list[str]:
-    """Those in the log of a source's files, after so many of its entries. Raises JobError."""
+def files_read(store: Store, checkpoint: str, place: int, after: int = -1) -> list[str]:
+    """Those in the log of a source's files, after so many of its entries; none of another source, which keeps there
+    what it likes. Raises JobError.
+    """
+    folder, said = f"{checkpoint}/sources/{place}", _offset(store, checkpoint, place)
+    if said is not None and _of_files(said) is None:
+        return []
     logs = [name for name in store.names(folder) if re.fullmatch(r"\d+(\.compact)?", name)]
     numbered = {int(name.removesuffix(".compact")): name for name in logs}
     first = max((number for number, name in numbered.items() if name.endswith(".compact")), default=0)
     needed = [name for number, name in sorted(numbered.items()) if number >= max(first, after + 1)]
-    entries = [_json(line) for name in needed for line in _lines(store, f"{folder}/{name}")]
+    lines = _lines if said is not None else _lines_if_any  # before the first offsets, Kafka may have its own there
+    entries = [_json(line) for name in needed for line in lines(store, f"{folder}/{name}")]
     found = [entry for entry in entries if isinstance(entry, dict) and entry.keys() >= {"path", "batchId"}]
     return [unquote(entry["path"]) for entry in found if entry["batchId"] > after]
+
+
+def _offset(store: Store, checkpoint: str, place: int) -> str | None:
+    """How far a source has been read in the newest micro-batch, in its own words."""
+    begun = numbers_of(store, checkpoint, "offsets")
+    offsets = _lines(store, f"{checkpoint}/offsets/{begun[-1]}")[1:] if begun else []
+    return offsets[place] if place < len(offsets) and offsets[place] != "-" else None
 
 
 def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> int:
@@ -98,9 +111,9 @@ def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> i
     return -1 if found is None else found
 
 
-def _check_files(store: Store, folder: str, done: int) -> None:
+def _check_files(store: Store, checkpoint: str, place: int, done: int) -> None:
     """Those of a micro-batch that is not done: Spark reads what is left of them, and never the others."""
-    files = sorted(set(files_read(store, folder, done)))
+    files = sorted(set(files_read(store, checkpoint, place, done)))
     there = at_once([partial(store.exists, file) for file in files], AT_ONCE)
     if gone := [file for file, is_there in zip(files, there, strict=True) if not is_there]:
         whom = f"and {len(gone) - 1} more, and they belong" if len(gone) > 1 else "and it belongs"
@@ -144,6 +157,14 @@ def _lines(store: Store, path: str, cure: str = _CURE) -> list[str]:
     if not re.fullmatch(r"v\d+", version) or not lines or any(_json(line) is None for line in lines if line != "-"):
         raise _damaged(path, cure)
     return lines
+
+
+def _lines_if_any(store: Store, path: str) -> list[str]:
+    """None where it is no log's file."""
+    try:
+        return _lines(store, path)
+    except JobError:
+        return []
 
 
 def _json(text: str) -> Any:

@@ -55,7 +55,7 @@ def check_same(store: Store, checkpoint: str, folders: Sequence[str]) -> None:
     within = tuple(f"{_plain(folder).rstrip('/')}/" for folder in folders)
     if not within:
         return
-    read = [f for n in numbers_of(store, checkpoint, "sources") for f in files_read(store, f"{checkpoint}/sources/{n}")]
+    read = [file for place in numbers_of(store, checkpoint, "sources") for file in files_read(store, checkpoint, place)]
     if other := next((_plain(file) for file in read if not _plain(file).startswith(within)), None):
         raise JobError(
             f"{checkpoint} has read {other}, and this run reads {', '.join(folder[:-1] for folder in within)}: if the"
