@@ -98,6 +98,7 @@ def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: Spa
     compare(spark, case, tmp_path / "events", expected)
 
 
+@pytest.mark.long
 def test_no_row_changes_where_groups_that_can_match_are_found_first(spark: SparkSession, tmp_path: Path) -> None:
     """Of one class and of several, one of them without groups; with keys that are null, NaN, 0.0 and -0.0, and a query
     that can match nowhere.

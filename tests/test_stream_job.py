@@ -182,6 +182,7 @@ def test_a_source_without_files_is_flushed_without_rows_and_may_have_some_later(
         assert same(rows(tmp_path / "out" / query, "parquet", table.schema), table.to_pylist()), query
 
 
+@pytest.mark.long
 def test_the_console_shows_the_rows_of_each_micro_batch(
     run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,6 +195,7 @@ def test_the_console_shows_the_rows_of_each_micro_batch(
     ) == sum(table.num_rows for table in expected().values())
 
 
+@pytest.mark.long
 def test_rows_can_be_kept_in_memory_and_any_function_is_a_sink(spark: SparkSession, tmp_path: Path) -> None:
     source = put(tmp_path / "in" / "0.parquet", EVENTS)
     namespace: dict[str, Any] = {"__name__": "job"}

@@ -502,6 +502,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.long
 def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     rows = [
         {"at": START + timedelta(milliseconds=500 * s), "kind": "Travel", "driver": 1, "district": "n"}
@@ -518,6 +519,7 @@ def test_a_value_that_does_not_fit_stops_the_stream_with_one_sentence(spark: Spa
     )
 
 
+@pytest.mark.long
 def test_matches_without_end_stop_the_stream_in_the_first_step_that_decides_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:
