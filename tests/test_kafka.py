@@ -96,7 +96,8 @@ def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker
         "--checkpoint", str(tmp_path / "c"), "--input", source, "--output", "results", "--output-format", "kafka",
         "--output-option", f"kafka.bootstrap.servers={broker.servers}",
     )  # fmt: skip
-    assert submit(tmp_path, *arguments, jars=jars()).returncode == 0
+    begun = submit(tmp_path, *arguments, jars=jars())
+    assert begun.returncode == 0, begun.stdout + begun.stderr[-3000:]
     # As if the job had been killed before its last micro-batch was known to be done: it is run again.
     last = max((tmp_path / "c" / "s" / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
     last.unlink()

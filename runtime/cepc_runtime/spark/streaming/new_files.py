@@ -66,4 +66,4 @@ def new_files(store: Store, folder: str, batch: int) -> list[str]:
     """The files that the source of a checkpoint takes into a micro-batch, the newest one that has begun."""
     last = (store.read(f"{folder}/offsets/{batch - 1}") or "{}").splitlines()[-1]
     done = json.loads(last).get("logOffset", -1) if last.startswith("{") else -1
-    return files_read(store, f"{folder}/sources/0", done)
+    return files_read(store, folder, 0, done)
