@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from cepc_runtime.spark.cut import together
 from cepc_runtime.spark.kernel import run_partition
 from cepc_runtime.spark.rows import QUERY
 from cepc_runtime.spark.slices import can_flow, slices
+from cepc_runtime.spark.time_order import in_time_order
 from tests.driven import driven
 from tests.equivalence import ABOUT, answered, compile_text, same, table_of
 from tests.programs import Asked, between_neighbours, bounded, case, cases
@@ -24,7 +26,6 @@ from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from random import Random
 
     from tests.oracle import Answer
     from tests.programs import Case
@@ -36,7 +37,7 @@ def batches(events: Sequence[tuple[str, int]], size: int) -> Iterator[Any]:
 
 
 def found(events: Sequence[tuple[str, int]], reach: int | None, rows: int, most: int, size: int = 2) -> list[Any]:
-    parts = slices(batches(events, size), ["g"], "at", reach, rows, most)
+    parts = slices(batches(events, size), ["g"], "at", reach, rows, most, in_order=True)
     return [
         ("".join(p.table.column("g").to_pylist()), ticks_of(p.table.column("at")).tolist(), p.span.first, p.span.end)
         for p in parts
@@ -117,7 +118,7 @@ QUERY q RETURN {returns} PATTERN {clauses};"""
 
 def test_pieces_end_with_their_group() -> None:
     events = [("0", 1), *ONE, ("y", 0), ("z", 0), *[("z", at) for at in range(9)]]
-    parts = slices(batches(events, 2), ["g"], "at", None, rows=3, most=5, flowing=True)
+    parts = slices(batches(events, 2), ["g"], "at", None, rows=3, most=5, flowing=True, in_order=True)
     assert [("".join(p.table.column("g").to_pylist()), p.goes_on) for p in parts] == [
         ("0", False), ("aaaaa", True), ("aaaa", True), ("a", False), ("y", False), ("zzzzzz", True), ("zzzz", True), ("", False),
     ]  # fmt: skip
@@ -155,7 +156,14 @@ QUERY q RETURN A.at AS a, C.at AS c PATTERN SEQ(A, C) SELECT NEXT AFTER MATCH SK
     assert same(rows(1), rows(10**6), ABOUT)
 
 
-def in_slices(case: Case, _chance: Random) -> Seen:
+def by_keys(events: Any, keys: Sequence[str], time: str, chance: Random) -> Any:
+    """As a job sorts the events of a class: by its keys, and in any order of time; by time where there are none."""
+    events = events.take(chance.sample(range(events.num_rows), events.num_rows))
+    order = [(name, "ascending", "at_start") for name in keys or [time]]
+    return events.take(pa.compute.sort_indices(events, order))
+
+
+def in_slices(case: Case, chance: Random) -> Seen:
     compiled = compile_text(case.text)
     answers = answered(case, compiled)
     if answers is None:
@@ -168,8 +176,7 @@ def in_slices(case: Case, _chance: Random) -> Seen:
         if reach is None or not is_counted(query):
             continue
         keys, time = keys_of(query), plan.stream.time_column
-        order = [(name, "ascending", "at_start") for name in (*keys, time)]
-        table = reading.table.take(pa.compute.sort_indices(reading.table, order))
+        table = by_keys(reading.table, keys, time, chance)
         parts = [
             driven(part.table, plan, [query], span=part.span, interpreted=True)[query.name]
             for part in slices(table.to_batches(max_chunksize=2), keys, time, reach, 2, 3)
@@ -191,6 +198,20 @@ def test_the_rows_of_slices_are_those_of_whole_groups() -> None:
     hold("cut in slices", counted, in_slices)
 
 
+@pytest.mark.parametrize("rows", [1, 3, 50, 10_000])
+@pytest.mark.parametrize("size", [1, 7, 400])
+def test_the_rows_of_a_large_group_are_sorted_by_time_with_few_of_them_held(
+    rows: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepc_runtime.spark.time_order._STEP", 2)
+    chance = Random(rows)
+    times = [chance.randint(-40, 40) for _ in range(400)]
+    table = pa.table({"at": times, "x": list(range(400)), "note": [f"n{i}" for i in range(400)]})
+    found = pa.Table.from_batches([*in_time_order(table.to_batches(max_chunksize=size), "at", rows)])
+    assert found["at"].to_pylist() == sorted(times)
+    assert sorted(found.to_pylist(), key=lambda row: row["x"]) == table.to_pylist()
+
+
 def test_pieces_wait_for_what_a_not_forbids_after_a_window() -> None:
     text = """STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;
 QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B, NOT C WITHIN 2 s) WITHIN 5 s SLIDE 1 s;"""
@@ -202,7 +223,7 @@ QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B, NOT C WITHIN 2 s) WITHIN 5 s SLID
     assert {row["bigint_1"] for batch in found for row in batch.to_pylist()} == {12, 13, 14, 15}
 
 
-def with_large_groups(case: Case, _chance: Random) -> Seen:
+def with_large_groups(case: Case, chance: Random) -> Seen:
     """A task's rows where it holds no more than three events of a group are those where it holds all."""
     compiled = compile_text(case.text)
     answers = answered(case, compiled)
@@ -215,8 +236,7 @@ def with_large_groups(case: Case, _chance: Random) -> Seen:
     for one in classes_of(plan.queries, cut=plan.stream.unit):
         if one.pane is not None or one.segments is not None:
             continue  # test_panes.py and test_segments.py run these
-        order = [(name, "ascending", "at_start") for name in (*one.keys, plan.stream.time_column)]
-        table = events.take(pa.compute.sort_indices(events, order))
+        table = by_keys(events, one.keys, plan.stream.time_column, chance)
 
         def rows(most: int, table: Any = table, one: Any = one) -> list[Any]:
             batches = table.to_batches(max_chunksize=2)

@@ -184,14 +184,14 @@ def log_events(events: DataFrame, dropped: Observation | None = None) -> DataFra
 
 
 def log_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
-    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(LOG_CLASSES, LOG_PLAN, queries)
     # An event goes once to each class, so that one read and one shuffle serve them all.
     copies = job.copies(events, classes, len(LOG_LETTERS))
     keys = job.keys(classes)
     return (
         copies.repartition(*keys)
-        .sortWithinPartitions(*keys, "at")
+        .sortWithinPartitions(*keys)
         .mapInArrow(job.kernel(LOG_PLAN, classes, job.CLASS), job.row_schema(LOG_PLAN))
         .where(job.no_error())
         .drop("error")

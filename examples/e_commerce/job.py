@@ -142,12 +142,12 @@ def purchases_events(events: DataFrame, dropped: Observation | None = None) -> D
 
 
 def purchases_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
-    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(PURCHASES_CLASSES, PURCHASES_PLAN, queries)
     keys = job.keys(classes)
     return (
         events.repartition(*keys)
-        .sortWithinPartitions(*keys, "at")
+        .sortWithinPartitions(*keys)
         .mapInArrow(job.kernel(PURCHASES_PLAN, classes, None), job.row_schema(PURCHASES_PLAN))
         .where(job.no_error())
         .drop("error")

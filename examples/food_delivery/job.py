@@ -172,12 +172,12 @@ def orders_events(events: DataFrame, dropped: Observation | None = None) -> Data
 
 
 def orders_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
-    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(ORDERS_CLASSES, ORDERS_PLAN, queries)
     keys = job.keys(classes)
     return (
         events.repartition(*keys)
-        .sortWithinPartitions(*keys, "at")
+        .sortWithinPartitions(*keys)
         .mapInArrow(job.kernel(ORDERS_PLAN, classes, None), job.row_schema(ORDERS_PLAN))
         .where(job.no_error())
         .drop("error")

@@ -186,12 +186,12 @@ def reports_events(events: DataFrame, dropped: Observation | None = None) -> Dat
 
 
 def reports_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
-    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(REPORTS_CLASSES, REPORTS_PLAN, queries)
     keys = job.keys(classes)
     return (
         events.repartition(*keys)
-        .sortWithinPartitions(*keys, "at")
+        .sortWithinPartitions(*keys)
         .mapInArrow(job.kernel(REPORTS_PLAN, classes, None), job.row_schema(REPORTS_PLAN))
         .where(job.no_error())
         .drop("error")

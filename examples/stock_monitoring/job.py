@@ -187,7 +187,7 @@ def market_events(events: DataFrame, dropped: Observation | None = None) -> Data
 
 
 def market_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
-    """The rows of all queries; each partition is sorted by group and time, and the kernel runs over it once."""
+    """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(MARKET_CLASSES, MARKET_PLAN, queries)
     return (
         events.repartition(1)

@@ -61,7 +61,7 @@ def _family(queries: Sequence[tuple[int, CountedQuery]]) -> Family:
 def segment_rows(
     batches: Iterable[Any], plan: PhysicalPlan, one: Class, segments: Segments, packing: Packing, rows: int, most: int
 ) -> Iterator[Any]:
-    """For a class with segments, the rows of its queries; the batches are sorted by keys, segment and time."""
+    """For a class with segments, the rows of its queries; the batches are sorted by keys and segment."""
     stream = replace(plan.stream, columns=(*plan.stream.columns, (SEGMENT, BIGINT)))
     cut = replace(plan, stream=stream, queries=tuple(_within_segment(plan.queries[number]) for number in one.queries))
     parts = slices(batches, (*one.keys, SEGMENT), stream.time_column, reach_of(cut.queries), rows, most)

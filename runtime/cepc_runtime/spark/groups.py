@@ -4,6 +4,7 @@ once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -59,3 +60,56 @@ def starts_of(before: Any | None, rows: Any, keys: Sequence[str]) -> Ints:
         table = pa.concat_tables([pa.table([before.column(name) for name in keys], list(keys)), table])
     numbers: Ints = combine_codes([codes(table.column(name)) for name in keys], table.num_rows)[0]
     return np.flatnonzero(numbers[1:] != numbers[:-1]) + (0 if before is not None else 1)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group with many rows, as they come: they must be taken before what follows it."""
+
+    batches: Iterator[Any]
+
+
+def groups(batches: Iterable[Any], keys: Sequence[str], rows: int, most: int | None) -> Iterator[Any]:
+    """Tables of whole groups, of `rows` rows or a little more, and a Group for each of `most` rows or more; the rows
+    must be sorted by the keys.
+    """
+    source = (batch for batch in batches if batch.num_rows)
+    held: list[Any] = []
+    for batch in source:
+        count = sum(one.num_rows for one in held) + batch.num_rows
+        last = held[-1].slice(held[-1].num_rows - 1) if held else None
+        if count >= rows and len(starts := starts_of(last, batch, keys)):
+            whole, held = [*held, *_rows(batch, 0, int(starts[-1]))], _rows(batch, int(starts[-1]), batch.num_rows)
+            if whole:
+                yield pa.Table.from_batches(whole)
+        else:
+            held.append(batch)
+        if most is None or sum(one.num_rows for one in held) < most:
+            continue
+        table = pa.Table.from_batches(held)
+        if len(starts := starts_of(None, table, keys)):
+            yield table.slice(0, int(starts[-1]))
+            held = table.slice(int(starts[-1])).to_batches()
+        if sum(one.num_rows for one in held) >= most:
+            after: list[Any] = []
+            yield Group(_group(held, source, keys, after))
+            held = after
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _group(held: Sequence[Any], source: Iterator[Any], keys: Sequence[str], after: list[Any]) -> Iterator[Any]:
+    """The batches of the group that is held, to its end, and what comes `after` it of the same batch."""
+    yield from held
+    last = held[-1].slice(held[-1].num_rows - 1)
+    for batch in source:
+        starts = starts_of(last, batch, keys)
+        if len(starts):
+            yield from _rows(batch, 0, int(starts[0]))
+            after += _rows(batch, int(starts[0]), batch.num_rows)
+            return
+        yield batch
+
+
+def _rows(batch: Any, start: int, end: int) -> list[Any]:
+    return [batch.slice(start, end - start)] if start < end else []

@@ -53,9 +53,9 @@ def run_partition(
     most: int = MOST,
     limit: int = PARTIAL_MATCHES,
 ) -> Iterator[Any]:
-    """The rows of one partition, sorted by class, keys and time. `rows` are those of a table of groups, about; a group
-    of more than `most` is cut in time where it can be. `limit` bounds the partial matches of a query in such a table or
-    cut.
+    """The rows of one partition, sorted by class and keys, or by time where there are none. `rows` are those of a table
+    of groups, about; a group of more than `most` is cut in time where it can be. `limit` bounds the partial matches of
+    a query in such a table or cut.
     """
     plan, packing = prepared(plan_text)
     try:
@@ -70,7 +70,10 @@ def run_partition(
             queries = [plan.queries[q] for q in one.queries]
             reach = reach_of(queries)
             flowing = reach is None and can_flow(queries)
-            parts = slices(same, one.keys, plan.stream.time_column, reach, rows, most, flowing=flowing)
+            in_order = class_column is None and not one.keys
+            parts = slices(
+                same, one.keys, plan.stream.time_column, reach, rows, most, flowing=flowing, in_order=in_order
+            )
             asked = [_of_partitions(query) for query in queries]
             for part in parts:
                 if part.goes_on:

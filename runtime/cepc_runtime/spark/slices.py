@@ -22,7 +22,8 @@ import pyarrow as pa
 from ..events.grouped import ticks_of
 from ..events.stretch import EVERYWHERE, TimeSpan
 from ..plan.windows import Unbounded
-from .groups import ROWS, starts_of
+from .groups import ROWS, Group, groups
+from .time_order import in_time_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,100 +59,45 @@ def slices(
     most: int = MOST,
     *,
     flowing: bool = False,
+    in_order: bool = False,
 ) -> Iterator[Slice]:
     """Tables of whole groups, of `rows` rows or a little more, and slices of groups of more than `most` rows, if there
-    is a reach, or pieces, if they are `flowing`; the rows must be sorted by the keys, then by time.
+    is a reach, or pieces, if they are `flowing`; the rows must be sorted by the keys. Those of a group that is cut are
+    sorted by time, if they do not come `in_order`.
     """
-    held = _Held(keys, time)
-    limit = most
-    for given in batches:
-        batch = given
-        if not batch.num_rows:
+    for found in groups(batches, keys, rows, None if reach is None and not flowing else most):
+        if not isinstance(found, Group):
+            yield Slice(found)
             continue
-        if held.open:  # a group of which slices or pieces are gone
-            starts = starts_of(held.last, batch, keys)
-            if not len(starts):
-                held.add(batch)
-            else:
-                held.add(batch.slice(0, int(starts[0])))
-                yield held.take()
-                limit = most
-                held.add(batch.slice(int(starts[0])))
-        elif held.count + batch.num_rows >= rows and len(starts := starts_of(held.last, batch, keys)):
-            held.add(batch.slice(0, int(starts[-1])))
-            if held.count:
-                yield held.take()
-            held.add(batch.slice(int(starts[-1])))
-        else:
-            held.add(batch)
-        if (reach is not None or flowing) and held.count >= limit:
-            if before := held.before_last_group():
-                yield before
-            if reach is not None:
-                if gone := held.slice(reach):
-                    yield gone
-                limit = max(most, 2 * held.count)
-            elif held.count >= limit:
-                yield held.piece()
-                limit = rows
-    if held.count or held.open:
-        yield held.take()
+        ordered = found.batches if in_order else in_time_order(found.batches, time, most)
+        yield from _pieces(ordered, rows, most) if reach is None else _slices(ordered, time, reach, most)
 
 
-class _Held:
-    """Batches that wait, of which the last group may go on. `open`: slices or pieces of it are gone. `last` is the last
-    row.
-    """
-
-    def __init__(self, keys: Sequence[str], time: str) -> None:
-        self._keys, self._time = keys, time
-        self._batches: list[Any] = []
-        self._span = EVERYWHERE
-        self.count = 0
-        self.open = False
-        self.last: Any | None = None
-
-    def add(self, batch: Any) -> None:
-        if batch.num_rows:
-            self._batches.append(batch)
-            self.count += batch.num_rows
-            self.last = batch.slice(batch.num_rows - 1)
-
-    def take(self) -> Slice:
-        """Everything, whose last group is complete."""
-        assert self.last is not None
-        found = Slice(pa.Table.from_batches(self._batches, self.last.schema), self._span)
-        self._keep([], EVERYWHERE, opened=False)
-        return found
-
-    def before_last_group(self) -> Slice | None:
-        """What is held of other groups than the last one."""
-        if self.open:
-            return None
-        table = pa.Table.from_batches(self._batches)
-        starts = starts_of(None, table, self._keys)
-        if not len(starts):
-            return None
-        self._keep(table.slice(int(starts[-1])).to_batches(), EVERYWHERE, opened=False)
-        return Slice(table.slice(0, int(starts[-1])))
-
-    def slice(self, reach: int) -> Slice | None:
-        """The windows of the last group, the only one, of which all events are here; None if there are none."""
-        table = pa.Table.from_batches(self._batches)
-        ticks = ticks_of(table.column(self._time))
+def _slices(batches: Iterable[Any], time: str, reach: int, most: int) -> Iterator[Slice]:
+    """Of one group: the windows of which all events are there, when there are many."""
+    held, span, limit = list[Any](), EVERYWHERE, most
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) < limit:
+            continue
+        table = pa.Table.from_batches(held)
+        ticks = ticks_of(table.column(time))
         end = int(ticks[-1]) - reach  # more events of the last instant may come
-        if end <= (int(ticks[0]) if self._span.first is None else self._span.first):
-            return None
-        found = Slice(table, TimeSpan(self._span.first, end))
-        self._keep(table.slice(int(np.searchsorted(ticks, end))).to_batches(), TimeSpan(end), opened=True)
-        return found
+        if end > (int(ticks[0]) if span.first is None else span.first):
+            yield Slice(table, TimeSpan(span.first, end))
+            held, span = table.slice(int(np.searchsorted(ticks, end))).to_batches(), TimeSpan(end)
+        limit = max(most, 2 * sum(one.num_rows for one in held))
+    yield Slice(pa.Table.from_batches(held), span)
 
-    def piece(self) -> Slice:
-        """What is held of the last group, the only one."""
-        found = Slice(pa.Table.from_batches(self._batches), goes_on=True)
-        self._keep([], EVERYWHERE, opened=True)
-        return found
 
-    def _keep(self, batches: list[Any], span: TimeSpan, *, opened: bool) -> None:
-        self._batches, self.count = batches, sum(batch.num_rows for batch in batches)
-        self._span, self.open = span, opened
+def _pieces(batches: Iterable[Any], rows: int, most: int) -> Iterator[Slice]:
+    """Of one group, one after the other; the last may have no rows."""
+    held, limit = list[Any](), most
+    schema: Any = None
+    for batch in batches:
+        held.append(batch)
+        schema = batch.schema
+        if sum(one.num_rows for one in held) >= limit:
+            yield Slice(pa.Table.from_batches(held), goes_on=True)
+            held, limit = [], rows
+    yield Slice(pa.Table.from_batches(held, schema))
