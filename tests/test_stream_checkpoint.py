@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
 from cepc_runtime.spark.streaming.intact import check_intact
+from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
 from cepc_runtime.spark.streaming.sinks import Directories
@@ -592,12 +594,98 @@ def test_folders_in_which_no_files_would_meet_may_lie_in_one(given: str) -> None
     assert meeting(parser.parse_args(given.split()), streams, ["q"]) is None
 
 
+# ---- whose the output is ---------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Output:
+    """A folder of output, and checkpoints that may write there."""
+
+    folder: Path
+
+    def owner(self, name: str, *, has_begun: bool = False, flush: str | None = None) -> Owner:
+        """A checkpoint, made or made again in its folder: another name after `/` is another id."""
+        place, _, id_ = name.partition("/")
+        own_folder = self.folder / "checkpoints" / place
+        checkpoint.claim(STORE, str(own_folder), IDENTITY)
+        file = own_folder / checkpoint.FILE
+        said = json.loads(file.read_text()) | {"id": id_ or place, "flush": flush}
+        file.write_text(json.dumps(said))
+        return Owner(said["id"], str(own_folder), has_begun)
+
+    def taken(self, owner: Owner, *queries: str) -> None:
+        sink = Directories(f"{self.folder}/out/", "parquet")
+        take_places(STORE, owner, sink.folder, sink.places(queries), "--output")
+
+    def rows(self, *places: str) -> None:
+        for one in places:
+            (self.folder / "out" / one).mkdir(parents=True)
+
+
+def test_a_checkpoint_takes_what_is_free_and_has_it_when_it_goes_on(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    output.rows("other/batch=000000001", "q%2F1/_temporary")
+    output.taken(output.owner("one"), "q/1")
+    output.rows("q%2F1/batch=000000001", "r/batch=-1")
+    output.taken(output.owner("one", has_begun=True), "q/1")
+    output.taken(output.owner("two"), "s")  # beside it, another query
+
+
 def test_a_new_checkpoint_does_not_begin_where_there_are_rows_of_another(tmp_path: Path) -> None:
-    sink = Directories(f"{tmp_path}/out/", "parquet")
-    sink.check_new(STORE, ["q/1"])
-    (tmp_path / "out" / "other" / "batch=000000001").mkdir(parents=True)
-    (tmp_path / "out" / "q%2F1" / "_temporary").mkdir(parents=True)
-    sink.check_new(STORE, ["q/1"])
-    (tmp_path / "out" / "q%2F1" / "batch=-1").mkdir()
+    output = Output(tmp_path)
+    output.rows("q%2F1/batch=-1")
     with pytest.raises(JobError, match=f"{tmp_path}/out/q%2F1 has rows of another checkpoint, .* or delete them"):
-        sink.check_new(STORE, ["r", "q/1"])
+        output.taken(output.owner("one"), "r", "q/1")
+    output.taken(output.owner("old", has_begun=True), "q/1")  # which began before outputs said whose they are
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_two_checkpoints_do_not_write_one_query_in_one_place_even_before_there_are_rows(
+    tmp_path: Path, has_begun: bool
+) -> None:
+    output = Output(tmp_path)
+    output.taken(output.owner("one"), "q", "r")
+    with pytest.raises(JobError) as failure:
+        output.taken(output.owner("two", has_begun=has_begun), "r", "s")
+    assert str(failure.value) == (
+        f"{tmp_path}/out/r is written by the checkpoint {tmp_path}/checkpoints/one, whose micro-batches have the same"
+        " numbers as those of this one: name another --output, or delete that checkpoint if it is not needed"
+    )
+    shutil.rmtree(tmp_path / "checkpoints" / "one")
+    output.taken(output.owner("two", has_begun=has_begun), "r", "s")
+
+
+@pytest.mark.parametrize(
+    "after", [{"name": "one/again"}, {"name": "one", "flush": checkpoint.DONE}], ids=["begun anew", "ended"]
+)
+def test_rows_of_a_checkpoint_that_is_over_are_in_the_way_until_they_are_deleted(
+    tmp_path: Path, after: dict[str, Any]
+) -> None:
+    output = Output(tmp_path)
+    output.taken(output.owner("one"), "q")
+    output.rows("q/batch=000000000")
+    output.owner(**after)
+    for has_begun in (False, True):
+        with pytest.raises(JobError, match="out/q has rows of another checkpoint"):
+            output.taken(output.owner("two", has_begun=has_begun), "q")
+    shutil.rmtree(tmp_path / "out" / "q")
+    output.taken(output.owner("two"), "q")
+
+
+def test_late_and_dead_events_of_another_checkpoint_are_not_overwritten_either(tmp_path: Path) -> None:
+    output, dead = Output(tmp_path), f"{tmp_path}/dead/s"
+    take_places(STORE, output.owner("one"), dead, {"s": dead}, "--dead")
+    (tmp_path / "dead/s/batch=000000000").mkdir()
+    shutil.rmtree(tmp_path / "checkpoints" / "one")
+    with pytest.raises(JobError, match=f"{dead} has rows of another checkpoint, .* name another --dead"):
+        take_places(STORE, output.owner("two"), dead, {"s": dead}, "--dead")
+
+
+def test_a_mark_that_is_half_written_says_nothing(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    output.taken(output.owner("one"), "q")
+    (mark,) = (tmp_path / "out" / MARKS).iterdir()
+    for text in ("", "{", "[]", '{"folder": 1, "names": []}', '{"names": ["q"]}'):
+        mark.write_text(text)
+        output.taken(output.owner("two"), "q")
+        (tmp_path / "out" / MARKS / "two.json").unlink()

@@ -63,14 +63,14 @@ def starts_of(before: Any | None, rows: Any, keys: Sequence[str]) -> Ints:
 
 
 @dataclass(frozen=True)
-class Group:
+class LargeGroup:
     """One group with many rows, as they come: they must be taken before what follows it."""
 
     batches: Iterator[Any]
 
 
 def groups(batches: Iterable[Any], keys: Sequence[str], rows: int, most: int | None) -> Iterator[Any]:
-    """Tables of whole groups, of `rows` rows or a little more, and a Group for each of `most` rows or more; the rows
+    """Tables of whole groups, of `rows` rows or a little more, and a LargeGroup for each of `most` rows or more; the rows
     must be sorted by the keys.
     """
     source = (batch for batch in batches if batch.num_rows)
@@ -92,7 +92,7 @@ def groups(batches: Iterable[Any], keys: Sequence[str], rows: int, most: int | N
             held = table.slice(int(starts[-1])).to_batches()
         if sum(one.num_rows for one in held) >= most:
             after: list[Any] = []
-            yield Group(_group(held, source, keys, after))
+            yield LargeGroup(_group(held, source, keys, after))
             held = after
     if held:
         yield pa.Table.from_batches(held)

@@ -22,7 +22,7 @@ import pyarrow as pa
 from ..events.grouped import ticks_of
 from ..events.stretch import EVERYWHERE, TimeSpan
 from ..plan.windows import Unbounded
-from .groups import ROWS, Group, groups
+from .groups import ROWS, LargeGroup, groups
 from .time_order import in_time_order
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def slices(
     sorted by time, if they do not come `in_order`.
     """
     for found in groups(batches, keys, rows, None if reach is None and not flowing else most):
-        if not isinstance(found, Group):
+        if not isinstance(found, LargeGroup):
             yield Slice(found)
             continue
         ordered = found.batches if in_order else in_time_order(found.batches, time, most)

@@ -165,6 +165,15 @@ def id_of(store: Store, folder: str) -> str:
     return str((_read(store, folder) or {})["id"])
 
 
+def id_and_flush(store: Store, folder: str) -> tuple[str, Any] | None:
+    """Of a checkpoint that may be anybody's, or none any more."""
+    try:
+        found = _read(store, folder)
+    except JobError:
+        return None
+    return None if found is None else (str(found["id"]), found["flush"])
+
+
 def ended(store: Store, folders: Mapping[str, str]) -> frozenset[str]:
     """The streams, of those that have these checkpoints, that a flush has ended, or must: it was begun with all that it
     ends, and a kill may have left some of them.

@@ -9,7 +9,8 @@ from ..rows import result_columns
 from ..schema import JobError
 from ..sinks import path_of
 from .kafka import kafka
-from .sinks import BATCH, Directories, delta
+from .ownership import BATCH
+from .sinks import Directories, delta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

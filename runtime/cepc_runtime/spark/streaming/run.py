@@ -27,6 +27,7 @@ from .intact import check_intact, numbers_of
 from .lease import take
 from .new_files import look_at_new_files
 from .operator import flush
+from .ownership import Owner, take_places
 from .query import continuous, no_error, settings_of_stream
 from .same_files import check_same, folders_read
 from .sinks import FLUSHED, Directories, Writing
@@ -208,16 +209,21 @@ def start(
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
         check_intact(place.store, folder)
-        is_whose = checkpoint.identity(what), what.left_out
-        if checkpoint.claim(place.store, folder, *is_whose, whole_name(spark, folder)) is not None or together:
+        is_whose, whole = (checkpoint.identity(what), what.left_out), whole_name(spark, folder)
+        flushed_after = checkpoint.claim(place.store, folder, *is_whose, whole)
+        owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
+        if isinstance(sink, Directories):
+            take_places(place.store, owner, sink.folder, sink.places(what.queries), "--output")
+        for apart, option in ((folders.late, "--late"), (folders.dead, "--dead")):
+            if apart is not None:
+                take_places(place.store, owner, apart, {what.streamed.stream.name: apart.rstrip("/")}, option)
+        if flushed_after is not None or together:
             place.flush(writing, finish or (lambda _: None), sorted(together), resumed=True)
             raise checkpoint.Ended(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"
                 " written now, and it is"
                 " ended; name a new directory to begin again"
             )
-        if isinstance(sink, Directories) and not place.has_begun():
-            sink.check_new(place.store, what.queries)
         check_same(place.store, folder, folders_read(events))
         rows = what.rows(events, folders.dead is not None)
         name = f"cepc {what.streamed.stream.name}"

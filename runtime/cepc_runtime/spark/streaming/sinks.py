@@ -25,6 +25,7 @@ from ..sinks import as_written, defaults, path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
 from .intact import state_problem
+from .ownership import BATCH
 from .store import HadoopStore
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from ..query_results import Alike
     from .lease import Lease
     from .query import Continuous, Streamed
-    from .store import Store
 
 Sink = Callable[[str, "DataFrame", int], None]
 """`(query, rows, batch)`. It may be called again for a batch, with the same rows, and must then change nothing."""
@@ -63,9 +63,6 @@ class Target:
     checkpoint: str
 
 
-BATCH: Final = "batch"
-"""What a reader of a query's directories takes for a column of them."""
-
 FLUSHED: Final = -1
 """The number of the batch that a flush writes."""
 
@@ -90,15 +87,9 @@ class Directories:
     def _place(self, query: str, batch: int) -> str:
         return f"{path_of(self.folder, query)}/{place(batch)}"
 
-    def check_new(self, store: Store, queries: Iterable[str]) -> None:
-        """Raises JobError where there are rows of micro-batches already, whose numbers a new checkpoint gives again."""
-        names = {*store.names(self.folder)}
-        for path in (path_of(self.folder, query) for query in queries):
-            if path.rpartition("/")[2] in names and any(n.startswith(f"{BATCH}=") for n in store.names(path)):
-                raise JobError(
-                    f"{path} has rows of another checkpoint, and this one, which is new, would overwrite them: name"
-                    " another --output, or the --checkpoint that they are of, or delete them"
-                )
+    def places(self, queries: Iterable[str]) -> dict[str, str]:
+        """Where the micro-batches of each query have their directories."""
+        return {query: path_of(self.folder, query) for query in queries}
 
     def __call__(self, query: str, rows: DataFrame, batch: int) -> None:
         written = as_written(rows, self.form).write.format(self.form).options(**self._given)
