@@ -10,8 +10,8 @@ from cepc.reading.messages import missing_column
 from cepc.reading.reader import Batch, NotThisFormatError, Reader, Wanted
 from cepc.reading.text_values import from_text
 from cepc.writing.lines import of_lines
-from cepc.writing.values import as_text
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.results.as_text import as_text
 
 
 def rows(file: DataFile) -> list[list[str]]:

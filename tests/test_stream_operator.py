@@ -4,7 +4,10 @@ batch.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,7 @@ import pytest
 
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
+from cepc.reading.json_values import Exact, column_of
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letter_words import BITS
 from cepc_runtime.events.letters import ByType
@@ -195,6 +199,55 @@ def test_records_that_are_no_events_travel_beside_the_events_of_their_bucket() -
         {"x": 1},
         {"x": 3},
     ]
+
+
+MOMENT = datetime(2026, 3, 2, 12, 0, 0, 120, UTC)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "written"),
+    [
+        ("BINARY", b"\x00\xff", "AP8="),
+        ("ARRAY<BINARY>", [b"\x00\xff", None, b""], ["AP8=", None, ""]),
+        ("STRUCT<raw BINARY, n INT>", {"raw": b"\x00\xff", "n": None}, {"raw": "AP8=", "n": None}),
+        ("MAP<STRING, BINARY>", [("k", b"\x00\xff"), ("none", None)], {"k": "AP8=", "none": None}),
+        ("MAP<INT, DATE>", [(-1, date(1969, 12, 31))], {"-1": "1969-12-31"}),
+        ("DECIMAL(38, 2)", Decimal("123456789012345678901234567890123456.70"),
+         Exact("123456789012345678901234567890123456.70")),
+        ("BIGINT", 2**63 - 1, 2**63 - 1),
+        ("DOUBLE", 0.1, Exact("0.1")),
+        ("DOUBLE", float("nan"), "NaN"),
+        ("DOUBLE", float("-inf"), "-Infinity"),
+        ("FLOAT", np.float32(0.1), Exact("0.1")),
+        ("ARRAY<DOUBLE>", [float("nan"), None, float("inf")], ["NaN", None, "Infinity"]),
+        ("DATE", date(1, 1, 1), "0001-01-01"),
+        ("TIMESTAMP", MOMENT, "2026-03-02T12:00:00.00012Z"),
+        ("TIMESTAMP_NTZ", MOMENT.replace(tzinfo=None), "2026-03-02T12:00:00.00012"),
+        ("STRUCT<at TIMESTAMP, amounts ARRAY<DECIMAL(4, 2)>>", {"at": MOMENT, "amounts": [Decimal("1.50")]},
+         {"at": "2026-03-02T12:00:00.00012Z", "amounts": [Exact("1.50")]}),
+        ("BOOLEAN", True, True),
+        ("STRING", 'a"\u2028\n\N{GRINNING FACE}', 'a"\u2028\n\N{GRINNING FACE}'),
+        ("STRING", None, None),
+    ],
+)  # fmt: skip
+def test_a_late_event_is_written_as_json_that_reads_as_the_same_event(type_: str, value: Any, written: Any) -> None:
+    text = f"STREAM s (at TIMESTAMP, x {type_}) EVENT TIME at; QUERY q RETURN MATCH * PATTERN SEQ(s a, s b) WITHIN 1 s;"
+    job = stream_job((compiled := compile_text(text)).program.streams[0], compiled.logical)
+    plan = whole_plan(job)
+    letters = tuple((letter.type, letter.condition) for letter in job.letters)
+    answering = Answering(to_text(plan), classes_of(plan.queries), letters)
+    values = {"at": [MOMENT, MOMENT], "x": [value, None]}
+    events = pa.table([pa.array(values.get(f.name, [1, 1]), f.type) for f in answering.schema], answering.schema)
+    (batch,) = events.to_batches()
+    done = answering.step(0, None, [(True, batch.serialize().to_pybytes())], 0)
+    rows = [pa.ipc.read_record_batch(pa.py_buffer(blob), answering.packing.schema) for blob in done.rows]
+    (notes_of_late,) = [batch.column(1).to_pylist() for batch in rows if batch.column(0)[0].as_py() == LATE]
+    lines = [json.loads(text, parse_float=Exact, parse_constant=pytest.fail) for text in notes_of_late]
+    assert [line["event"]["x"] for line in lines] == [written, None]
+    assert [(line["reason"], line["queries"]) for line in lines] == [("ahead of the clock", ["q"])] * 2
+    for name, type_of_column in plan.stream.columns:
+        read_again = column_of([line["event"][name] for line in lines], type_of_column)
+        assert str(read_again.to_pylist()) == str(events.column(name).to_pylist())
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 3, 32, 512])

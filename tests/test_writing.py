@@ -14,7 +14,7 @@ import pytest
 from cepc.writing import show, store
 from cepc.writing.lines import csv_lines, json_lines
 from cepc.writing.order import in_order
-from cepc.writing.values import as_json, as_text
+from cepc_runtime.results.as_text import as_json, as_text
 
 INF = float("inf")
 STRUCT = pa.struct([("a", pa.int64()), ("b", pa.list_(pa.timestamp("us", "UTC")))])

@@ -81,7 +81,7 @@ def _shown(table: Any) -> Any:
     """
     import pandas as pd
 
-    from ..writing.values import as_text
+    from cepc_runtime.results.as_text import as_text
 
     first = table.slice(0, AT_MOST)
     texts = {name: as_text(column, iso=False) for name, column in zip(first.column_names, first.columns, strict=True)}

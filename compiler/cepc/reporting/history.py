@@ -74,7 +74,7 @@ def _axis(times: Iterable[Any], slide: int) -> Axis | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ..writing.values import as_text
+    from cepc_runtime.results.as_text import as_text
 
     found = list(times)
     if not found:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..writing.values import as_text
+from cepc_runtime.results.as_text import as_text
 
 Texts = tuple[str, ...]
 

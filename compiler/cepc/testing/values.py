@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.results.as_text import as_text
 from cepc_runtime.sql.evaluate import EvaluationError, evaluate
 from cepc_runtime.sql.types import Array, Map, to_arrow
 
 from .. import model
 from ..errors import ProgramError
-from ..writing.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

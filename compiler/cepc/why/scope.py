@@ -11,12 +11,12 @@ import pyarrow as pa
 from cepc_runtime.events.grouped import ticks_of, times_of
 from cepc_runtime.numbers.columns import codes, flat
 from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.results.as_text import as_text
 from cepc_runtime.sql.types import to_arrow
 
 from ..diagnostics.near import did_you_mean
 from ..expressions.literals import EXAMPLES
 from ..reading.text_values import BadValueError, from_text
-from ..writing.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

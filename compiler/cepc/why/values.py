@@ -11,11 +11,11 @@ import pyarrow as pa
 from cepc_grammar.spelling import string_text
 from cepc_runtime.enumerate.condition import Condition
 from cepc_runtime.plan.positions import ConditionPlan
+from cepc_runtime.results.as_text import as_text
 from cepc_runtime.sql.evaluate import EvaluationError, evaluate
 from cepc_runtime.sql.expression import Aggregate, Call, Field, FieldKey, fields
 from cepc_runtime.sql.spark_sql import describe
 
-from ..writing.values import as_text
 from .constraints import Joint, Local, tells_iterations_apart
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .values import as_json, as_text, json_object
+from cepc_runtime.results.as_text import as_json, as_text, json_object
+
 from .writer import Writer
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.results.as_text import as_text
+
 from ..visible import visible
-from .values import as_text
 from .writer import Writer
 
 if TYPE_CHECKING:

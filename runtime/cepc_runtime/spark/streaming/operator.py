@@ -13,6 +13,7 @@ import pyarrow as pa
 from ...enumerate.budget import PARTIAL_MATCHES
 from ...events.letter_words import words_of
 from ...plan.as_json import from_text_of_plan
+from ...results.as_text import as_json, json_object
 from ...streaming.advance import advance, due_of
 from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
@@ -115,12 +116,14 @@ class Answering:
         return [rest.filter(pa.array(numbers == number)) for number in range(len(self.classes))]
 
     def _lines(self, reason: str, number: int, events: Any) -> Iterator[str]:
-        """Events that take no part, as JSON: the columns that queries read."""
+        """Events that take no part, as JSON that can be read as events: the columns that queries read."""
         plan = self.program.plan
         columns = [name for name, _ in plan.stream.columns]
         names = [plan.queries[q].name for q in self.classes[number].queries]
-        for event in events.select(columns).to_pylist():
-            yield json.dumps({"reason": reason, "queries": names, "event": event}, default=str)
+        begin = f'{{"reason": {json.dumps(reason)}, "queries": {json.dumps(names)}, "event": '
+        quoted = [json.dumps(column) for column in columns]
+        values = [as_json(events.column(column)) for column in columns]
+        yield from (f"{begin}{json_object(quoted, event)}}}" for event in zip(*values, strict=True))
 
 
 @lru_cache(maxsize=8)

@@ -13,8 +13,8 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cepc_runtime.sql.calendar import format_date, format_interval, format_timestamp
-from cepc_runtime.sql.text import format_double, java_digits, special
+from ..sql.calendar import format_date, format_interval, format_timestamp
+from ..sql.text import format_double, java_digits, special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def as_json(column: Any) -> list[str]:
     """Each value as JSON."""
     import pyarrow as pa
 
-    from cepc_runtime.numbers.columns import flat
+    from ..numbers.columns import flat
 
     column = flat(column)
     type_ = column.type
@@ -48,7 +48,7 @@ def as_text(column: Any, *, iso: bool = True) -> list[str | None]:
     """
     import pyarrow as pa
 
-    from cepc_runtime.numbers.columns import flat
+    from ..numbers.columns import flat
 
     column = flat(column)
     type_ = column.type
