@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
+from pyspark.sql.types import StructType
 
 from cepc.api import check_text
 from cepc.cli import cepc
@@ -32,6 +33,8 @@ from cepc.statistics import Statistics
 from cepc.statistics.statistics import Grouping
 from cepc_runtime.plan import as_json as plan_data
 from cepc_runtime.spark.encoding import needs_encoding
+from cepc_runtime.spark.inputs import inputs_of
+from cepc_runtime.spark.schema import Stream
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
 
@@ -293,6 +296,38 @@ def test_help_names_the_queries_and_the_source(capsys: pytest.CaptureFixture[str
         ("rides", ["--queries", "delivered,slow"], "there is no query slow; there are delivered, slow_legs"),
         ("trades", ["--input", "data"], "the queries read several streams: write --input trades=data"),
         ("rides", ["--input", "a", "--input", "b"], "--input names the events of rides twice"),
+        (
+            "trades",
+            ["--input", "trades=a", "--input", "new=in1/news"],
+            "--input new=in1/news: there is no stream new; the streams are trades and news",
+        ),
+        (
+            "rides",
+            ["--input", "rides=a", "--input", "trips=in1/trips"],
+            "--input trips=in1/trips: there is no stream trips; the only one is rides, which has one --input",
+        ),
+        (
+            "trades",
+            ["--queries", "any_two", "--input", "trades=a", "--input", "news=in1/news"],
+            "--input news=in1/news: the queries of this run read no events of stream news; leave it out",
+        ),
+        (
+            "trades",
+            ["--queries", "any_two", "--input", "news=in1/news"],
+            "--input news=in1/news: the queries of this run read no events of stream news; leave it out",
+        ),
+        (
+            "trades",
+            ["--queries", "any_two", "--input", "trades=a", "--input", "new=b"],
+            "--input new=b: there is no stream new; the only one of this run is trades, which has one --input",
+        ),
+        (
+            "trades",
+            ["--input", "trades=a", "--input", "b/day=1"],
+            "the queries read several streams: write --input trades=b/day=1",
+        ),
+        ("trades", ["--input", "day=1"], "the queries read several streams: write --input trades=day=1"),
+        ("rides", ["--input", "a/day=1", "--input", "a/day=2"], "--input names the events of rides twice"),
         ("rides", ["--option", "header"], "write KEY=VALUE instead of header"),
     ],
 )
@@ -301,6 +336,21 @@ def test_a_wrong_command_ends_with_2(
 ) -> None:
     assert run_job(name, *arguments) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "found"),
+    [
+        (["day=1"], "one", {"one": "day=1"}),
+        (["a/day=1"], "one", {"one": "a/day=1"}),
+        (["one=day=1"], "one", {"one": "day=1"}),
+        (["one=a", "two=day=1"], "one two", {"one": "a", "two": "day=1"}),
+    ],
+)
+def test_a_path_may_have_an_equals_sign_in_it(given: list[str], wanted: str, found: dict[str, str]) -> None:
+    streams = [Stream(name, StructType(), (), None, (f"of_{name}",)) for name in ("one", "two")]
+    run = [f"of_{name}" for name in wanted.split()]
+    assert inputs_of(given, streams, run, without=False) == found
 
 
 # ---- bundles ---------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pyspark.sql.utils import is_remote
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
 from .files import PARTED, Files
+from .inputs import inputs_of
 from .paths import misread
 from .schema import JobError
 from .settings import MOST, SETTINGS, STATIC
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
         parser.error(wrong)
     try:
         without = arguments.format in streaming.WITHOUT_INPUT
-        inputs = _inputs(arguments.input, wanted, without)
+        inputs = inputs_of(arguments.input, streams, names, without)
     except JobError as error:
         parser.error(str(error))
     of_files = [inputs[s.name] for s in wanted if s.name in inputs and _format(s, arguments) in PARTED]
@@ -237,22 +238,3 @@ def _misread(places: Iterable[tuple[str, str]]) -> str | None:
     """What is wrong with places that options name."""
     found = next(((name, path) for name, path in places if misread(path)), None)
     return found and f"--{found[0]} {found[1]} would be read as a URL, for its colon: write ./{found[1]}"
-
-
-def _inputs(given: Sequence[str], streams: Sequence[Stream], without: bool) -> dict[str, str]:
-    """The path of each stream that has one; `without`: none needs one."""
-    names = [stream.name for stream in streams]
-    found: dict[str, str] = {}
-    for text in given:
-        name, equals, path = text.partition("=")
-        if not (equals and name in names):
-            if len(names) != 1:
-                raise JobError(f"the queries read several streams: write --input {names[0]}={text}")
-            name, path = names[0], text
-        if name in found:
-            raise JobError(f"--input names the events of {name} twice")
-        found[name] = path
-    for stream in streams:
-        if stream.name not in found and stream.source is None and not without:
-            raise JobError(f"--input is missing: stream {stream.name} is not declared with FROM; --help says more")
-    return found
