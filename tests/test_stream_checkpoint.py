@@ -119,8 +119,9 @@ def test_where_files_were_read_from_another_folder_the_user_says_whether_they_ar
         check_same(STORE, made(tmp_path), [f"file:{tmp_path}/{folder}"])
     assert str(failure.value) == (
         f"{tmp_path} has read file:{tmp_path}/in a%20b/8 .json, and this run reads file:{tmp_path}/{folder}: if the files"
-        " that were read are there now, write --option fileNameOnly=true, for Spark would read them again; if there are"
-        " only others, write --option fileNameOnly=false"
+        " that were read are there now, and no two files of the stream have the same name, write --option"
+        " fileNameOnly=true, for Spark would read them again; if there are only others, write --option"
+        " fileNameOnly=false"
     )
     check_same(STORE, str(tmp_path), [])  # it has been said, or there are no files
     check_same(STORE, f"{tmp_path}/new", [f"file:{tmp_path}/{folder}"])

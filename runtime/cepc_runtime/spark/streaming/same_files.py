@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from .store import Store
 
 BY_NAME: Final = "fileNameOnly"
-"""Spark's option: whether names alone, without folders, tell one file from another."""
+"""Spark's option: whether names alone, without folders, tell one file from another. Of two files of one name in two
+folders the second is then never read.
+"""
 _PATTERN: Final = re.compile(r"(?<!\\)[]{}*?[]")
 _ESCAPED: Final = re.compile(r"\\(.)")
 
@@ -59,8 +61,9 @@ def check_same(store: Store, checkpoint: str, folders: Sequence[str]) -> None:
     if other := next((_plain(file) for file in read if not _plain(file).startswith(within)), None):
         raise JobError(
             f"{checkpoint} has read {other}, and this run reads {', '.join(folder[:-1] for folder in within)}: if the"
-            f" files that were read are there now, write --option {BY_NAME}=true, for Spark would read them again; if"
-            f" there are only others, write --option {BY_NAME}=false"
+            f" files that were read are there now, and no two files of the stream have the same name, write --option"
+            f" {BY_NAME}=true, for Spark would read them again; if there are only others, write --option"
+            f" {BY_NAME}=false"
         )
 
 
