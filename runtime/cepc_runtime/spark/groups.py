@@ -70,8 +70,8 @@ class LargeGroup:
 
 
 def groups(batches: Iterable[Any], keys: Sequence[str], rows: int, most: int | None) -> Iterator[Any]:
-    """Tables of whole groups, of `rows` rows or a little more, and a LargeGroup for each of `most` rows or more. Rows must
-    be sorted by the keys.
+    """Tables of whole groups, of `rows` rows or a little more, and a LargeGroup for each of `most` rows or more; the
+    rows must be sorted by the keys.
     """
     source = (batch for batch in batches if batch.num_rows)
     held: list[Any] = []
