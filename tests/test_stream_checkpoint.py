@@ -16,7 +16,7 @@ from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
-from cepc_runtime.spark.streaming.intact import check_intact
+from cepc_runtime.spark.streaming.intact import check_intact, files_read
 from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
@@ -176,6 +176,7 @@ def test_a_source_that_is_no_files_keeps_what_it_likes(tmp_path: Path) -> None:
     (tmp_path / "sources/0/0").write_text(OF_KAFKA)
     check_intact(STORE, folder)
     check_same(STORE, folder, [f"file:{tmp_path}/elsewhere"])
+    assert files_read(STORE, folder, 0) == []
 
 
 def test_a_source_that_is_no_files_may_be_killed_before_its_first_micro_batch(tmp_path: Path) -> None:
@@ -185,6 +186,7 @@ def test_a_source_that_is_no_files_may_be_killed_before_its_first_micro_batch(tm
     (tmp_path / "sources/0/0").write_text(OF_KAFKA)
     check_intact(STORE, str(tmp_path))
     check_same(STORE, str(tmp_path), [f"file:{tmp_path}/elsewhere"])
+    assert files_read(STORE, str(tmp_path), 0) == []
 
 
 def test_files_that_are_not_needed_may_be_missing_or_damaged(tmp_path: Path) -> None:
