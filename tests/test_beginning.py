@@ -578,6 +578,7 @@ def test_a_path_is_looked_at_and_what_is_none_is_refused() -> None:
         cepc.stream_of(clicks().slice(0, 0))
 
 
+@pytest.mark.long
 def test_a_table_of_spark_is_looked_at(spark: SparkSession) -> None:
     frame = spark.createDataFrame(clicks().to_pandas().astype({"action": str}))
     text = cepc.stream_of(frame, "clicks")

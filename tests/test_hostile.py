@@ -372,6 +372,7 @@ def test_a_stream_stops_where_its_matches_have_no_end(case: tuple[str, Any, int]
         advance(program, State(), [events], END)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_on_spark_the_budget_is_the_option_too(spark: SparkSession) -> None:
     assert spark.version

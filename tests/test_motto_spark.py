@@ -32,6 +32,7 @@ ROWS: tuple[dict[str, Any], ...] = tuple(
 )
 
 
+@pytest.mark.long
 def test_shared_matches_are_executed_by_a_job(spark: SparkSession) -> None:
     checked = check_text(TEXT, "case.cep")
     assert checked.program is not None

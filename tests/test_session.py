@@ -180,6 +180,7 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 # ---- what may be given -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_table_a_path_and_the_session_itself_do_what_they_say(spark: SparkSession, tmp_path: Path) -> None:
     events = write_parquet(tmp_path / "e.parquet", EVENTS)
     expected = cepc.compile(PROGRAM).run(events)["pairs"].to_pylist()

@@ -77,6 +77,7 @@ def test_contiguous_counts_see_events_that_no_pattern_mentions(spark: SparkSessi
     assert agree(spark, Case(text, rows), tmp_path / "events").rows
 
 
+@pytest.mark.long
 def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: SparkSession, tmp_path: Path) -> None:
     """In segments, with and without overlaps, in panes, and not at all; around the epoch, at edges, with ties and
     gaps.
@@ -332,6 +333,7 @@ def test_rows_do_not_depend_on_the_time_zone_of_the_session(otherwise: SparkSess
         assert same(rows_of(found[query]), rows.to_pylist(), ABOUT), query
 
 
+@pytest.mark.long
 def test_rows_are_those_of_the_files_that_are_there_when_they_are_asked_for(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -301,6 +301,7 @@ def test_decimal_commas_are_refused_before_a_stream_begins(
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_checkpoint_of_another_program_is_refused(
     run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
