@@ -22,6 +22,7 @@ from ..drive import kinds_of
 from ..events.grouped import Dropped, Reading, read
 from ..events.stretch import EVERYWHERE, Stretch, TimeSpan
 from ..numbers.columns import flat
+from ..numbers.sorting import by_number
 from ..work_done import Work
 from .at_once import in_turn
 from .classes import classes_of
@@ -163,7 +164,7 @@ def _by_key(
         if asked is not None and None not in asked and not asked.issuperset(reading.names):
             wanted = np.array([name in asked for name in reading.names], dtype=np.bool_)[reading.types]
             place = np.where(wanted, place, np.uint16(many))
-        order = np.argsort(place, kind="stable")  # of 16 bits, in linear time
+        order = by_number(place)
         return np.split(order, np.searchsorted(place[order], np.arange(1, many + 1)))[:many]
 
     return _scattered(source, many, rows_of, parting, files)

@@ -76,7 +76,7 @@ def groups(batches: Iterable[Any], keys: Sequence[str], rows: int, most: int | N
     source = (batch for batch in batches if batch.num_rows)
     held: list[Any] = []
     for batch in source:
-        count = sum(one.num_rows for one in held) + batch.num_rows
+        count = rows_of(held) + batch.num_rows
         last = held[-1].slice(held[-1].num_rows - 1) if held else None
         if count >= rows and len(starts := starts_of(last, batch, keys)):
             whole, held = [*held, *_rows(batch, 0, int(starts[-1]))], _rows(batch, int(starts[-1]), batch.num_rows)
@@ -84,13 +84,13 @@ def groups(batches: Iterable[Any], keys: Sequence[str], rows: int, most: int | N
                 yield pa.Table.from_batches(whole)
         else:
             held.append(batch)
-        if most is None or sum(one.num_rows for one in held) < most:
+        if most is None or rows_of(held) < most:
             continue
         table = pa.Table.from_batches(held)
         if len(starts := starts_of(None, table, keys)):
             yield table.slice(0, int(starts[-1]))
             held = table.slice(int(starts[-1])).to_batches()
-        if sum(one.num_rows for one in held) >= most:
+        if rows_of(held) >= most:
             after: list[Any] = []
             yield LargeGroup(_group(held, source, keys, after))
             held = after
@@ -109,6 +109,10 @@ def _group(held: Sequence[Any], source: Iterator[Any], keys: Sequence[str], afte
             after += _rows(batch, int(starts[0]), batch.num_rows)
             return
         yield batch
+
+
+def rows_of(batches: Iterable[Any]) -> int:
+    return sum(batch.num_rows for batch in batches)
 
 
 def _rows(batch: Any, start: int, end: int) -> list[Any]:

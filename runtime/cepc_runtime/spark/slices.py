@@ -22,7 +22,7 @@ import pyarrow as pa
 from ..events.grouped import ticks_of
 from ..events.stretch import EVERYWHERE, TimeSpan
 from ..plan.windows import Unbounded
-from .groups import ROWS, LargeGroup, groups
+from .groups import ROWS, LargeGroup, groups, rows_of
 from .time_order import in_time_order
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _slices(batches: Iterable[Any], time: str, reach: int, most: int) -> Iterato
     held, span, limit = list[Any](), EVERYWHERE, most
     for batch in batches:
         held.append(batch)
-        if sum(one.num_rows for one in held) < limit:
+        if rows_of(held) < limit:
             continue
         table = pa.Table.from_batches(held)
         ticks = ticks_of(table.column(time))
@@ -86,7 +86,7 @@ def _slices(batches: Iterable[Any], time: str, reach: int, most: int) -> Iterato
         if end > (int(ticks[0]) if span.first is None else span.first):
             yield Slice(table, TimeSpan(span.first, end))
             held, span = table.slice(int(np.searchsorted(ticks, end))).to_batches(), TimeSpan(end)
-        limit = max(most, 2 * sum(one.num_rows for one in held))
+        limit = max(most, 2 * rows_of(held))
     yield Slice(pa.Table.from_batches(held), span)
 
 
@@ -97,7 +97,7 @@ def _pieces(batches: Iterable[Any], rows: int, most: int) -> Iterator[Slice]:
     for batch in batches:
         held.append(batch)
         schema = batch.schema
-        if sum(one.num_rows for one in held) >= limit:
+        if rows_of(held) >= limit:
             yield Slice(pa.Table.from_batches(held), goes_on=True)
             held, limit = [], rows
     yield Slice(pa.Table.from_batches(held, schema))

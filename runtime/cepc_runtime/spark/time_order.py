@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ..events.grouped import ticks_of
 from ..numbers.sorting import order_of
+from .groups import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +49,7 @@ def _parts(batches: Iterable[Any], rows: int) -> Iterator[Any]:
     held: list[Any] = []
     for batch in batches:
         held.append(batch)
-        if sum(one.num_rows for one in held) >= rows:
+        if rows_of(held) >= rows:
             yield pa.Table.from_batches(held)
             held = []
     if held:
